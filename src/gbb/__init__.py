@@ -1,0 +1,37 @@
+"""Graphical bilinear bandits: one arm per agent of a network, rewards on its links.
+
+After "An alpha-No-Regret Algorithm For Graphical Bilinear Bandits" (Rizk, Colin, Thomas, Laraki and
+Chevaleyre, NeurIPS 2022).
+"""
+
+from gbb import cuts, instances, optimum, policies, theory
+from gbb._checks import InputError
+from gbb.cuts import Cut
+from gbb.design import Design, g_optimal
+from gbb.environment import Environment
+from gbb.estimator import Record, Ridge
+from gbb.graph import Graph
+from gbb.problem import Problem
+from gbb.simulation import load, save, simulate
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Cut",
+    "Design",
+    "Environment",
+    "Graph",
+    "InputError",
+    "Problem",
+    "Record",
+    "Ridge",
+    "cuts",
+    "g_optimal",
+    "instances",
+    "load",
+    "optimum",
+    "policies",
+    "save",
+    "simulate",
+    "theory",
+]

@@ -1,0 +1,1 @@
+"""Compiled loops: plain arrays in and out, no knowledge of policies."""

@@ -1,0 +1,119 @@
+"""Rounds of a couple policy by the covariance of the pairs, for few pairs of any shape.
+
+The pair (a, b) stands for the mean edge-arm ``q_s = (z_ab + z_ba) / 2``. Kept are ``mu_s = <q_s,
+theta_hat>`` and ``H_st = q_s' A^-1 q_t``: a round is at most three rank-one steps on these, and no
+product with A^-1 is needed. Each entry lives at the scale of its own pairs, so arms of very different
+norms do not disturb one another.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from gbb._checks import FloatArray, IntArray
+from gbb._kernels.choose import pick
+from gbb._kernels.factor import factor, whiten
+from gbb._kernels.rounds import Plan, Tally, keep, radius_of, respond
+
+SHRINK = 1e-5
+"""Factorise afresh when a variance has shrunk by this since the last time: 16 digits minus 5."""
+
+
+@njit(cache=True, nogil=True)
+def afresh(
+    plan: Plan, tally: Tally, features: FloatArray, mu: FloatArray, H: FloatArray, base: FloatArray
+) -> None:
+    """``mu``, ``H``, their starting variances ``base`` and the log-determinant from the tally."""
+    R, qy, pivots = factor(features, tally.weight, tally.total, plan.lam)
+    white = whiten(features, R, pivots)
+    mu[:] = white @ qy
+    H[:, :] = white @ white.T
+    logdet = 0.0
+    for j in range(R.shape[1]):
+        logdet += np.log(R[j, j] * R[j, j] / plan.lam)
+    tally.scalars[1] = logdet
+    for s in range(mu.size):
+        base[s] = H[s, s]
+
+
+@njit(cache=True, nogil=True)
+def observe(mu: FloatArray, H: FloatArray, s: int, weight: float, mean: float) -> float:
+    """A rank-one step: ``weight`` more observations of pair s with the given mean response.
+
+    Returns the growth of the log-determinant, ``log(1 + weight q_s'A^-1 q_s)``.
+    """
+    size = mu.size
+    column = H[s].copy()
+    grown = 1.0 + weight * column[s]
+    c = weight / grown
+    e = c * (mean - mu[s])
+    for i in range(size):
+        mu[i] += e * column[i]
+        step = c * column[i]
+        for j in range(size):
+            H[i, j] -= step * column[j]
+    H[s, s] = column[s] / grown  # the same number, without cancellation
+    return float(np.log(grown))
+
+
+@njit(cache=True, nogil=True)
+def fill_values(
+    plan: Plan, tally: Tally, mu: FloatArray, H: FloatArray, radius: float, values: FloatArray
+) -> None:
+    """Optimistic value of every couple."""
+    K = plan.R.shape[0]
+    pair = tally.pair
+    w, w1, w2 = 2.0 * plan.w, plan.w1, plan.w2
+    for a in range(K):
+        sa = pair[a, a]
+        for b in range(K):
+            s, sb = pair[a, b], pair[b, b]
+            mean = w * mu[s] + w1 * mu[sa] + w2 * mu[sb]
+            variance = (
+                w * w * H[s, s]
+                + w1 * w1 * H[sa, sa]
+                + w2 * w2 * H[sb, sb]
+                + 2.0 * (w * (w1 * H[s, sa] + w2 * H[s, sb]) + w1 * w2 * H[sa, sb])
+            )
+            values[a * K + b] = mean + radius * np.sqrt(max(variance, 0.0))
+
+
+@njit(cache=True, nogil=True)
+def play_pairs(
+    plan: Plan,
+    tally: Tally,
+    features: FloatArray,
+    mu: FloatArray,
+    H: FloatArray,
+    base: FloatArray,
+    first: int,
+    noise: FloatArray,
+    radii: FloatArray,
+    recorded: IntArray,
+    rng: np.random.Generator,
+) -> None:
+    """Play ``len(noise)`` rounds, the first of them number ``first``, in O(K^4) each.
+
+    ``features`` holds the pairs q_s in orthonormal coordinates of the symmetric block; ``mu``, ``H``
+    and ``base`` carry the estimates from call to call and are made afresh at the start of each.
+    """
+    K = plan.R.shape[0]
+    values = np.empty(K * K)
+    steps = np.empty(3, dtype=np.int64)
+    seen = np.empty((2, 3))
+    afresh(plan, tally, features, mu, H, base)
+    for i in range(noise.shape[0]):
+        fill_values(plan, tally, mu, H, radius_of(plan, tally, radii[i]), values)
+        p = pick(values, rng)
+        count = respond(plan, tally, p, noise[i], steps, seen)
+        for j in range(count):
+            mean = seen[1, j] / seen[0, j]
+            tally.scalars[1] += observe(mu, H, steps[j], seen[0, j], mean)
+        worn = False
+        for s in range(mu.size):
+            if H[s, s] < SHRINK * base[s]:
+                worn = True
+        if worn:
+            afresh(plan, tally, features, mu, H, base)
+        keep(plan, tally, recorded, first + i, p)

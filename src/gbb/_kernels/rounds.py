@@ -1,0 +1,132 @@
+"""What the compiled round loops share: the plan of a run and the tallies they carry along."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from gbb._checks import FloatArray, IntArray
+
+
+class Plan(NamedTuple):
+    """Constants of a run of a couple policy. Couples (a, b) are numbered ``a * K + b``.
+
+    Attributes
+    ----------
+    w, w1, w2
+        The couple (a, b) has objective ``w (z_ab + z_ba) + w1 z_aa + w2 z_bb``.
+    m12, m1, m2
+        Directed edges from V1 to V2 (as many run back), inside V1, inside V2.
+    R
+        Expected edge reward of every edge-arm (K x K).
+    payoff
+        Expected global reward of every couple (K^2).
+    sigma, lam
+        Noise level and ridge regulariser.
+    adaptive
+        Whether the radius follows the log-determinant; otherwise it is given round by round.
+    spread, offset
+        The adaptive radius is ``sigma sqrt(logdet + spread) + offset``.
+    """
+
+    w: float
+    w1: float
+    w2: float
+    m12: float
+    m1: float
+    m2: float
+    R: FloatArray
+    payoff: FloatArray
+    sigma: float
+    lam: float
+    adaptive: bool
+    spread: float
+    offset: float
+
+
+class Tally(NamedTuple):
+    """What a run carries from round to round, apart from its estimates.
+
+    Attributes
+    ----------
+    weight, total
+        For every unordered pair of arms a <= b (row ``pair[a, b]``): how many directed edges were
+        played with (a, b) or (b, a), and the sum of their rewards.
+    pair
+        Number of the unordered pair (K x K).
+    scalars
+        Cumulative expected reward and ``log det(A_sym / lam)``.
+    kept
+        How many rounds have been recorded.
+    couple, cumulative
+        Couple and cumulative expected reward of the recorded rounds.
+    """
+
+    weight: FloatArray
+    total: FloatArray
+    pair: IntArray
+    scalars: FloatArray
+    kept: IntArray
+    couple: IntArray
+    cumulative: FloatArray
+
+
+@njit(cache=True, nogil=True)
+def radius_of(plan: Plan, tally: Tally, given: float) -> float:
+    """The confidence radius of this round."""
+    if plan.adaptive:
+        return float(plan.sigma * np.sqrt(tally.scalars[1] + plan.spread) + plan.offset)
+    return given
+
+
+@njit(cache=True, nogil=True)
+def keep(plan: Plan, tally: Tally, recorded: IntArray, t: int, p: int) -> None:
+    """Add round t, which played couple p, to the totals, and record it if it is to be kept."""
+    tally.scalars[0] += plan.payoff[p]
+    k = tally.kept[0]
+    if k < recorded.size and recorded[k] == t:
+        tally.couple[k] = p
+        tally.cumulative[k] = tally.scalars[0]
+        tally.kept[0] = k + 1
+
+
+@njit(cache=True, nogil=True)
+def respond(
+    plan: Plan, tally: Tally, p: int, noise: FloatArray, steps: IntArray, seen: FloatArray
+) -> int:
+    """Play couple p; ``noise`` holds the sums of unit noise over the edges 12, 21, 11 and 22.
+
+    Returns how many pairs were observed. The j-th of them is number ``steps[j]``, got ``seen[0, j]``
+    more observations, and these paid ``seen[1, j]`` together; the tally has them already.
+    """
+    K = plan.R.shape[0]
+    a, b = p // K, p % K
+    R, sigma = plan.R, plan.sigma
+    if a == b:
+        count = 1
+        steps[0] = tally.pair[a, a]
+        seen[0, 0] = 2.0 * plan.m12 + plan.m1 + plan.m2
+        seen[1, 0] = seen[0, 0] * R[a, a] + sigma * (noise[0] + noise[1] + noise[2] + noise[3])
+    else:
+        count = 0
+        if plan.m12 > 0:
+            steps[count] = tally.pair[a, b]
+            seen[0, count] = 2.0 * plan.m12
+            seen[1, count] = plan.m12 * (R[a, b] + R[b, a]) + sigma * (noise[0] + noise[1])
+            count += 1
+        if plan.m1 > 0:
+            steps[count] = tally.pair[a, a]
+            seen[0, count] = plan.m1
+            seen[1, count] = plan.m1 * R[a, a] + sigma * noise[2]
+            count += 1
+        if plan.m2 > 0:
+            steps[count] = tally.pair[b, b]
+            seen[0, count] = plan.m2
+            seen[1, count] = plan.m2 * R[b, b] + sigma * noise[3]
+            count += 1
+    for j in range(count):
+        tally.weight[steps[j]] += seen[0, j]
+        tally.total[steps[j]] += seen[1, j]
+    return count

@@ -1,0 +1,99 @@
+"""A cut: the agents split into V1 and V2, and the edges counted by where they run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gbb import _checks
+from gbb._checks import IntArray
+from gbb._random import Seed
+from gbb.graph import Graph
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """A partition of the agents in two (the paper's V1 and V2).
+
+    Attributes
+    ----------
+    graph
+        The graph that is cut.
+    sides
+        0 for an agent of V1, 1 for an agent of V2.
+    m12, m21, m1, m2
+        How many directed edges run from V1 to V2, from V2 to V1, inside V1, inside V2.
+    """
+
+    graph: Graph
+    sides: NDArray[np.int8]
+    m12: int
+    m21: int
+    m1: int
+    m2: int
+
+    @classmethod
+    def of(cls, graph: Graph, sides: ArrayLike) -> Cut:
+        """Count the edges of the partition ``sides`` (0 or 1 per agent)."""
+        checked = _checks.indices("sides", sides, length=graph.n, high=2, meaning="one per agent")
+        small = _checks.frozen(checked.astype(np.int8))
+        source, target = small[graph.sources], small[graph.indices]
+        total = int(source.size)
+        m2 = int(np.count_nonzero(source & target))
+        from2 = int(np.count_nonzero(source))
+        into2 = int(np.count_nonzero(target))
+        m21, m12 = from2 - m2, into2 - m2
+        return cls(graph, small, m12, m21, total - m12 - m21 - m2, m2)
+
+    @property
+    def m(self) -> int:
+        """Number of directed edges."""
+        return self.m12 + self.m21 + self.m1 + self.m2
+
+    @property
+    def weights(self) -> tuple[int, int, int, int]:
+        """``(m12, m21, m1, m2)``, the weights of the improved algorithm."""
+        return self.m12, self.m21, self.m1, self.m2
+
+    @property
+    def rho(self) -> float:
+        """Fraction of the edges that are cut, ``(m12 + m21) / m``."""
+        return (self.m12 + self.m21) / self.m
+
+    @property
+    def uncut(self) -> float:
+        """Fraction of the edges inside a part, ``(m1 + m2) / m`` (the paper's Table 1)."""
+        return (self.m1 + self.m2) / self.m
+
+    @cached_property
+    def V1(self) -> IntArray:
+        """The agents of the first part."""
+        return _checks.frozen(np.flatnonzero(self.sides == 0))
+
+    @cached_property
+    def V2(self) -> IntArray:
+        """The agents of the second part."""
+        return _checks.frozen(np.flatnonzero(self.sides == 1))
+
+    def allocation(self, couple: tuple[int, int]) -> IntArray:
+        """The allocation in which V1 plays the couple's first arm and V2 its second."""
+        arms: IntArray = np.where(self.sides == 0, couple[0], couple[1]).astype(np.int64)
+        return arms
+
+    def __repr__(self) -> str:
+        return (
+            f"Cut(n={self.graph.n}, m={self.m}, m12={self.m12}, m21={self.m21}, "
+            f"m1={self.m1}, m2={self.m2}, rho={self.rho:.4g})"
+        )
+
+
+class CutMethod(Protocol):
+    """What a file of this folder offers under its own name."""
+
+    def __call__(self, graph: Graph, *, seed: Seed = None) -> Cut:
+        """Cut ``graph``; a deterministic method ignores ``seed``."""
+        ...

@@ -1,0 +1,126 @@
+"""CSV edge lists: a source and a target per row."""
+
+from __future__ import annotations
+
+import csv
+import re
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from gbb._checks import InputError, IntArray, fail
+from gbb.graph._rows import Rows
+
+if TYPE_CHECKING:
+    from gbb.graph._graph import Graph
+
+COMMENT = re.compile(rb"^#.*(?:\n|\Z)", re.MULTILINE)
+WHOLE = re.compile(r"\s*[+-]?\d+\s*")
+
+
+def read_csv(path: Path, undirected: bool) -> Rows:
+    """Rows of a CSV edge list.
+
+    Labels that are exactly 0..n-1 are the agents' numbers. Any others are names, numbered in their
+    order of first appearance: among the sources when both directions are listed (the order in
+    which ``write_csv`` put them), row by row otherwise.
+    """
+    data = path.read_bytes().removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
+    if b"#" in data:
+        data = COMMENT.sub(b"", data)
+    data = data.lstrip()
+    if not data:
+        raise InputError("it holds no edge.")
+    columns, header = _columns(data)
+    edges = _numbers(data, columns, header)
+    if edges is not None:
+        return Rows(edges, int(edges.max()) + 1, None, undirected)
+    table = _table(data, columns, header, str)
+    empty = ((table[0] == "") | (table[1] == "")).to_numpy()
+    if len(table) == 0:
+        raise InputError("it holds no edge.")
+    if empty.any():
+        row = int(np.argmax(empty))
+        raise InputError(f"row {row} has no {'source' if table[0].iloc[row] == '' else 'target'}.")
+    if not header:
+        _refuse_unknown_header(table)
+    if undirected:
+        codes, names = pd.factorize(table.to_numpy(dtype=object).ravel())
+        rows = np.asarray(codes, dtype=np.int64).reshape(-1, 2)
+    else:
+        both = pd.concat([table[0], table[1]], ignore_index=True)
+        codes, names = pd.factorize(both.to_numpy(dtype=object))
+        rows = np.asarray(codes, dtype=np.int64).reshape(2, -1).T
+    return Rows(rows, len(names), tuple(map(str, names)), undirected)
+
+
+def write_csv(graph: Graph, path: Path) -> None:
+    """Write a header and both directions of every edge, in the graph's edge order."""
+    cure = "Write a .graphml or .json file instead."
+    alone = graph.degrees == 0
+    if alone.any():
+        value = f"agent {graph.label(int(np.argmax(alone)))!r} without edges"
+        raise fail("graph", "have an edge at every agent, as a CSV holds edges only", value, cure)
+    if graph.names is None:
+        table = pd.DataFrame({"source": graph.sources, "target": graph.indices})
+        table.to_csv(path, index=False)
+        return
+    if all(map(WHOLE.fullmatch, graph.names)) and set(map(int, graph.names)) == set(range(graph.n)):
+        rule = "be told from the agents' numbers 0..n-1 in a CSV"
+        raise fail("names", rule, "exactly those numbers", cure)
+    names = np.array(graph.names, dtype=object)
+    table = pd.DataFrame({"source": names[graph.sources], "target": names[graph.indices]})
+    table.to_csv(path, index=False, quoting=csv.QUOTE_ALL, encoding="utf-8")
+
+
+def _columns(data: bytes) -> tuple[tuple[int, int], bool]:
+    """Positions of the source and the target, and whether the first line is a header."""
+    line = data.split(b"\n", maxsplit=1)[0].decode("utf-8")
+    cells = [cell.strip().lower() for cell in next(csv.reader([line], skipinitialspace=True))]
+    if "source" in cells and "target" in cells:
+        return (cells.index("source"), cells.index("target")), True
+    if len(cells) < 2:
+        raise InputError(f"each row needs a source and a target with a comma between: {line!r}.")
+    return (0, 1), False
+
+
+def _table(data: bytes, columns: tuple[int, int], header: bool, dtype: Any) -> pd.DataFrame:
+    try:
+        table = pd.read_csv(
+            BytesIO(data),
+            header=None,
+            skiprows=int(header),
+            usecols=list(columns),
+            dtype=dtype,
+            na_filter=False,
+            skipinitialspace=True,
+            encoding="utf-8",
+        )
+    except pd.errors.EmptyDataError:
+        raise InputError("it holds no edge.") from None
+    return table[list(columns)].set_axis([0, 1], axis=1)
+
+
+def _numbers(data: bytes, columns: tuple[int, int], header: bool) -> IntArray | None:
+    """The labels as numbers when they are exactly 0..n-1."""
+    try:
+        edges: IntArray = _table(data, columns, header, np.int64).to_numpy()
+    except InputError:
+        raise
+    except (ValueError, OverflowError):
+        return None
+    if not edges.size or edges.min() < 0 or edges.max() >= edges.size:
+        return None
+    return edges if np.bincount(edges.ravel()).all() else None
+
+
+def _refuse_unknown_header(table: pd.DataFrame) -> None:
+    first, rest = table.iloc[0], table.iloc[1:]
+    if len(rest) == 0 or first.str.fullmatch(r"\d+").any():
+        return
+    if all(rest[side].str.fullmatch(r"\d+").all() for side in (0, 1)):
+        found = f"{first[0]},{first[1]}"
+        raise InputError(f"its first row, {found}, looks like a header: write source,target.")

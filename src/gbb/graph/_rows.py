@@ -1,0 +1,145 @@
+"""Rows of edges: agents as numbers or names, checked and numbered."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from gbb import _checks
+from gbb._checks import IntArray, fail
+
+Integers = NDArray[np.integer]
+Names = tuple[str, ...] | None
+
+# An edge (i, j) is sorted by its key i * n + j, which must fit in an int64.
+MOST_AGENTS = math.isqrt(2**63 - 1)
+SHAPE = "have shape (rows, 2), a source and a target per row"
+
+
+class Rows(NamedTuple):
+    """What ``Graph.from_edges`` takes: agents as numbers, one edge per row."""
+
+    edges: Integers
+    n: int
+    names: Names
+    undirected: bool
+
+
+def numbered(
+    edges: ArrayLike | Iterable[Sequence[Any]],
+    *,
+    n: int | None,
+    names: Sequence[str] | None,
+    undirected: bool,
+) -> Rows:
+    """Turn pairs of numbers or names into checked rows of agents 0..n-1."""
+    if n is not None:
+        n = _checks.integer("n", n, low=1, high=MOST_AGENTS)
+    if names is not None:
+        n = len(names) if n is None else n
+        names = _checks.names("names", names, length=n)
+    raw = _table(edges)
+    if raw.dtype.kind in "UTO" and _all_text(raw):
+        raw, names = _from_names(raw, names, n)
+        n = len(names)
+    rows = _whole(raw)
+    if n is None:
+        if not len(rows):
+            raise fail("n", "be given when `edges` is empty", None, "Pass n, the number of agents.")
+        n = int(rows.max()) + 1
+    _in_range(rows, min(n, MOST_AGENTS))
+    return Rows(rows, n, names if names is None else tuple(names), undirected)
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """``Did you mean ...?`` for the known word nearest to ``word``, or nothing."""
+    close = difflib.get_close_matches(word, itertools.islice(known, 20_000), n=1, cutoff=0.5)
+    return f"Did you mean {close[0]!r}?" if close else ""
+
+
+def _table(edges: ArrayLike | Iterable[Sequence[Any]]) -> NDArray[Any]:
+    if not hasattr(edges, "__array__") and not isinstance(edges, Sequence):
+        if not isinstance(edges, Iterable):
+            raise fail("edges", SHAPE, repr(edges))
+        edges = cast("ArrayLike", list(edges))
+    try:
+        raw = np.asarray(edges)
+    except ValueError:
+        raise fail("edges", SHAPE, "rows of different lengths") from None
+    if raw.shape == (0,):
+        raw = np.empty((0, 2), dtype=np.int64)
+    if raw.ndim != 2 or raw.shape[1] != 2:
+        cure = "Did you mean edges.T?" if raw.ndim == 2 and raw.shape[0] == 2 else ""
+        raise fail("edges", SHAPE, f"shape {raw.shape}", cure)
+    return raw
+
+
+def _all_text(raw: NDArray[Any]) -> bool:
+    return raw.dtype.kind != "O" or pd.api.types.infer_dtype(raw.ravel(), skipna=False) == "string"
+
+
+def _from_names(
+    raw: NDArray[Any], names: Sequence[str] | None, n: int | None
+) -> tuple[IntArray, tuple[str, ...]]:
+    """Number the agents by ``names``, or else in their order of first appearance."""
+    codes, seen = pd.factorize(raw.astype(object).ravel())
+    rows = np.asarray(codes, dtype=np.int64).reshape(-1, 2)
+    if names is None:
+        cure = "Pass names, one per agent, when some agents have no edge."
+        if n is not None and n != len(seen):
+            raise fail("n", f"be the number of names in `edges`, {len(seen)}", n, cure)
+        found = _checks.names("names", list(seen), length=len(seen))
+        return rows, found or ()
+    place = pd.Index(np.array(names, dtype=object)).get_indexer(pd.Index(seen))
+    if (place < 0).any():
+        code = int(np.argmax(place < 0))
+        row = int(np.argmax((rows == code).any(axis=1)))
+        cure = suggestion(str(seen[code]), names)
+        raise fail("edges", "use the given names", f"{seen[code]!r} at row {row}", cure)
+    return np.asarray(place, dtype=np.int64)[rows], tuple(names)
+
+
+def _whole(raw: NDArray[Any]) -> Integers:
+    rule = "hold whole numbers, the agents from 0 on, or names"
+    if raw.dtype.kind in "iu":
+        return raw
+    if raw.dtype.kind == "f":
+        with np.errstate(invalid="ignore"):
+            bad = ~((raw == np.floor(raw)) & (np.abs(raw) < 2.0**63)).all(axis=1)
+        if bad.any():
+            row = int(np.argmax(bad))
+            raise fail("edges", rule, f"{pair(raw[row])} at row {row}")
+        return raw.astype(np.int64)
+    kind = pd.api.types.infer_dtype(raw.ravel(), skipna=False)
+    if kind == "integer":
+        try:
+            return raw.astype(np.int64)
+        except OverflowError:
+            raise fail("edges", rule, "numbers beyond 64 bits") from None
+    raise fail("edges", rule, f"values of type {kind}")
+
+
+def _in_range(rows: Integers, n: int) -> None:
+    if len(rows) and (rows.min() < 0 or rows.max() >= n):
+        row = int(np.argmax(((rows < 0) | (rows >= n)).any(axis=1)))
+        cure = "Count agents from 0; pass a larger n if there are more agents."
+        rule = f"hold agents from 0 to {n - 1}"
+        raise fail("edges", rule, f"{pair(rows[row])} at row {row}", cure)
+
+
+def pair(row: NDArray[Any], names: Names = None) -> str:
+    """The edge in this row, by name where there are names."""
+    first, second = (item if names is None else names[item] for item in row.tolist())
+    return f"({first!r}, {second!r})"
+
+
+def show(rows: Rows, row: int) -> str:
+    """The edge in row number ``row`` and that number."""
+    return f"{pair(rows.edges[row], rows.names)} at row {row}"

@@ -1,0 +1,87 @@
+"""Instances of the paper's experiments: random matrices, the zeta construction, linear terms."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gbb import _checks, _random
+from gbb._checks import FloatArray
+from gbb._random import Seed
+
+
+def absolute_normal(
+    d: int,
+    *,
+    seed: Seed = None,
+    frobenius: float | None = None,
+    distinct_couple: bool = False,
+    zeta: float | None = None,
+) -> FloatArray:
+    """A d x d matrix of absolute values of standard normals (the paper's Section 5).
+
+    Parameters
+    ----------
+    d
+        Dimension.
+    seed
+        Where the randomness comes from.
+    frobenius
+        Scale the matrix to this Frobenius norm.
+    distinct_couple
+        Draw again until the best couple of canonical arms has two different arms.
+    zeta
+        Apply the paper's zeta construction (after the scaling).
+    """
+    d = _checks.integer("d", d, low=2 if distinct_couple else 1)
+    if frobenius is not None:
+        frobenius = _checks.real("frobenius", frobenius, low=0.0, low_open=True)
+    rng = _random.generator(seed)
+    while True:
+        M = np.abs(rng.standard_normal((d, d)))
+        a, b = best_couple(M)
+        if a != b or not distinct_couple:
+            break
+    if frobenius is not None:
+        M *= frobenius / np.linalg.norm(M)
+    return M if zeta is None else with_zeta(M, zeta)
+
+
+def best_couple(M: ArrayLike) -> tuple[int, int]:
+    """The couple of canonical arms ``(i*, j*)`` maximising ``M_ij + M_ji``, first in row order."""
+    M = np.asarray(M)
+    d = M.shape[0]
+    a, b = divmod(int(np.argmax(M + M.T)), d)
+    return a, b
+
+
+def with_zeta(M: ArrayLike, zeta: float) -> FloatArray:
+    """The paper's zeta construction: the couple's two unwanted edge-arms pay a share of the couple.
+
+    ``M[i*, i*] = M[j*, j*] = zeta * (M[i*, j*] + M[j*, i*]) / 2`` for the best couple (i*, j*) of M.
+    """
+    result = np.array(_checks.array("M", M, ndim=2))
+    zeta = _checks.real("zeta", zeta, low=0.0, high=1.0)
+    a, b = best_couple(result)
+    result[a, a] = result[b, b] = zeta * (result[a, b] + result[b, a]) / 2
+    return result
+
+
+def with_linear_term(arms: ArrayLike, M: ArrayLike, w: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Reduce ``x_i' M x_j + w' x_i`` to a bilinear reward in dimension d + 1 (paper, footnote 2).
+
+    With ``x~ = (x, 1)`` and ``M~ = [[M, w], [0, 0]]`` one has ``x~_i' M~ x~_j = x_i' M x_j + w' x_i``.
+
+    Returns
+    -------
+    arms, M
+        The arms with a last coordinate of one, and the (d+1) x (d+1) matrix.
+    """
+    X = _checks.array("arms", arms, ndim=2, meaning="one arm per row (K x d)")
+    d = X.shape[1]
+    M = _checks.array("M", M, shape=(d, d), meaning="d x d")
+    w = _checks.array("w", w, shape=(d,), meaning="one weight per arm coordinate")
+    bigger = np.zeros((d + 1, d + 1))
+    bigger[:d, :d] = M
+    bigger[:d, d] = w
+    return np.hstack([X, np.ones((len(X), 1))]), bigger

@@ -1,0 +1,62 @@
+"""Policies: one a file, found by existing.
+
+Every public module of this folder defines one policy class; :func:`classes` finds them and
+:func:`build` makes one from the settings its constructor names.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from typing import Any
+
+from gbb import _checks, _discover
+from gbb.policies._base import AnyPolicy, Choice, Learned, Policy
+from gbb.policies._couple import CouplePolicy
+from gbb.policies.explore_then_commit import ExploreThenCommit
+from gbb.policies.fixed_allocation import FixedAllocation
+from gbb.policies.improved_oful import ImprovedOFUL
+from gbb.policies.oful import OFUL
+from gbb.policies.uniform_random import UniformRandom
+from gbb.problem import Problem
+
+__all__ = [
+    "OFUL",
+    "AnyPolicy",
+    "Choice",
+    "CouplePolicy",
+    "ExploreThenCommit",
+    "FixedAllocation",
+    "ImprovedOFUL",
+    "Learned",
+    "Policy",
+    "UniformRandom",
+    "build",
+    "classes",
+]
+
+
+def classes() -> dict[str, type[AnyPolicy]]:
+    """All policies by class name."""
+    found: dict[str, type[AnyPolicy]] = {}
+    for _, module in _discover.modules(sys.modules[__name__]):
+        for name, item in vars(module).items():
+            if (
+                inspect.isclass(item)
+                and issubclass(item, Policy)
+                and not inspect.isabstract(item)
+                and item.__module__ == module.__name__
+            ):
+                found[name] = item
+    return found
+
+
+def build(policy: str, problem: Problem, **settings: Any) -> AnyPolicy:
+    """A policy by class name, from those of ``settings`` that its constructor names.
+
+    ``build("OFUL", problem, cut=cut, horizon=100)`` leaves ``horizon`` out, since OFUL has none: one
+    set of settings serves a list of policies.
+    """
+    kind = classes()[_checks.choice("policy", policy, classes())]
+    known = inspect.signature(kind).parameters
+    return kind(problem, **{key: value for key, value in settings.items() if key in known})

@@ -1,0 +1,119 @@
+"""What a policy is: ``init``, ``select`` and ``update`` on explicit state, and no loop over rounds."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+
+import numpy as np
+
+from gbb import _checks
+from gbb._checks import FloatArray, IntArray
+from gbb.cuts import Cut
+from gbb.estimator import Record
+from gbb.problem import Problem
+
+State = TypeVar("State")
+
+TIE = 1e-12
+"""Values within this relative distance of the best count as ties."""
+
+
+class Choice(NamedTuple):
+    """What a policy plays in one round.
+
+    Attributes
+    ----------
+    allocation
+        An arm index per agent.
+    couple
+        The two arms over the cut, for policies that play only two.
+    value
+        What the policy believes the objective to be worth (its optimistic value), if it says.
+    """
+
+    allocation: IntArray
+    couple: tuple[int, int] | None = None
+    value: float = float("nan")
+
+
+class Learned(NamedTuple):
+    """State of a policy that learns: how many rounds it has seen, and their record."""
+
+    rounds: int
+    record: Record
+
+
+class Policy(ABC, Generic[State]):
+    """Chooses an allocation each round from what it has seen.
+
+    A policy holds settings only; everything it learns is in the state, which ``update`` returns anew.
+    Randomness comes from the generator that ``select`` is handed.
+
+    Parameters
+    ----------
+    problem
+        What the learner knows.
+    name
+        How results call this policy; the class's name when left out.
+    """
+
+    guarantee: ClassVar[str | None] = None
+    """Which alpha of the theory report the policy is no-regret for, if any."""
+
+    def __init__(self, problem: Problem, *, name: str | None = None) -> None:
+        if not isinstance(problem, Problem):
+            raise _checks.fail("problem", "be a gbb.Problem", type(problem).__name__)
+        self.problem = problem
+        self.name = type(self).__name__ if name is None else name
+
+    @abstractmethod
+    def init(self) -> State:
+        """The state before the first round."""
+
+    @abstractmethod
+    def select(self, state: State, rng: np.random.Generator) -> Choice:
+        """The next allocation."""
+
+    @abstractmethod
+    def update(self, state: State, choice: Choice, rewards: FloatArray) -> State:
+        """The state after ``choice`` paid ``rewards``, one per directed edge in edge order."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.problem!r})"
+
+
+AnyPolicy = Policy[Any]
+
+
+def observe(problem: Problem, state: Learned, choice: Choice, rewards: FloatArray) -> Learned:
+    """``state`` with one more round in its record."""
+    rewards = problem.rewards(rewards)
+    seen = Record.of(problem.graph, choice.allocation, rewards, problem.K)
+    return Learned(state.rounds + 1, state.record.merge(seen))
+
+
+def check_cut(problem: Problem, cut: Cut) -> Cut:
+    """``cut``, if it is one of the problem's graph."""
+    if not isinstance(cut, Cut):
+        raise _checks.fail("cut", "be a gbb.cuts.Cut", type(cut).__name__)
+    if cut.graph is not problem.graph and cut.graph != problem.graph:
+        raise _checks.fail("cut", f"cut the problem's graph ({problem.graph!r})", repr(cut.graph))
+    return cut
+
+
+def random_argmax(values: FloatArray, rng: np.random.Generator) -> int:
+    """The position of the largest value, ties broken uniformly at random."""
+    best = float(values.max())
+    ties = np.flatnonzero(values >= best - TIE * abs(best))
+    if ties.size == 1:
+        return int(ties[0])
+    return int(ties[int(rng.random() * ties.size)])
+
+
+def draw_arms(weights: FloatArray, n: int, rng: np.random.Generator) -> IntArray:
+    """One arm per agent, independently from ``weights``."""
+    steps = np.cumsum(weights)
+    arms = np.searchsorted(steps, rng.random(n) * steps[-1], side="right")
+    chosen: IntArray = np.minimum(arms, weights.size - 1)
+    return chosen

@@ -1,0 +1,97 @@
+"""Optimism over a cut: a couple policy is four weights."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from functools import cached_property
+
+import numpy as np
+
+from gbb import _checks
+from gbb._checks import FloatArray
+from gbb.cuts import Cut
+from gbb.estimator import Record, Ridge
+from gbb.policies._base import Choice, Learned, Policy, check_cut, observe, random_argmax
+from gbb.problem import Problem
+from gbb.radius import RADII
+
+Weights = tuple[float, float, float, float]
+
+
+class CouplePolicy(Policy[Learned]):
+    """Plays the couple of arms over a cut with the best optimistic value.
+
+    With weights ``(w12, w21, w1, w2)`` the couple (a, b) has the objective vector
+    ``v_ab = w12 z_ab + w21 z_ba + w1 z_aa + w2 z_bb`` and the optimistic value
+
+        ``max over theta in C_t of <v_ab, theta> = <v_ab, theta_hat> + radius ||v_ab||_{A^-1}``.
+
+    V1 plays the best couple's first arm and V2 its second. Ties are broken uniformly at random.
+
+    Parameters
+    ----------
+    problem
+        What the learner knows.
+    cut
+        The parts V1 and V2.
+    lam
+        The ridge regulariser lambda, > 0.
+    delta
+        The confidence set misses theta* with probability at most delta.
+    radius
+        ``paper``, ``symmetric`` (valid and smaller) or ``released`` (for parity with released code).
+    name
+        How results call this policy.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        cut: Cut,
+        lam: float = 1.0,
+        delta: float = 1e-3,
+        radius: str = "paper",
+        name: str | None = None,
+    ) -> None:
+        super().__init__(problem, name=name)
+        self.cut = check_cut(problem, cut)
+        self.lam = _checks.real("lam", lam, low=0.0, low_open=True)
+        self.delta = _checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
+        self.radius = _checks.choice("radius", radius, RADII)
+
+    @property
+    @abstractmethod
+    def weights(self) -> Weights:
+        """``(w12, w21, w1, w2)``."""
+
+    @cached_property
+    def objectives(self) -> FloatArray:
+        """The vectors ``v_ab``, row ``a * K + b`` (K^2 x d^2)."""
+        return couple_objectives(self.problem, self.weights)
+
+    def init(self) -> Learned:
+        return Learned(0, Record.empty(self.problem.K))
+
+    def select(self, state: Learned, rng: np.random.Generator) -> Choice:
+        ridge = Ridge(self.problem, state.record, self.lam)
+        radius = RADII[self.radius](
+            self.problem, state.record.N, state.rounds, self.lam, self.delta
+        )
+        optimistic = self.objectives @ ridge.theta_hat + radius * ridge.width(self.objectives)
+        best = random_argmax(optimistic, rng)
+        couple = divmod(best, self.problem.K)
+        return Choice(self.cut.allocation(couple), couple, float(optimistic[best]))
+
+    def update(self, state: Learned, choice: Choice, rewards: FloatArray) -> Learned:
+        return observe(self.problem, state, choice, rewards)
+
+
+def couple_objectives(problem: Problem, weights: Weights) -> FloatArray:
+    """``v_ab = w12 z_ab + w21 z_ba + w1 z_aa + w2 z_bb`` for every couple, row ``a * K + b``."""
+    K, size = problem.K, problem.d**2
+    z = problem.edge_arms.reshape(K, K, size)
+    own = z[np.arange(K), np.arange(K)]
+    w12, w21, w1, w2 = weights
+    v: FloatArray = w12 * z + w21 * z.transpose(1, 0, 2) + w1 * own[:, None] + w2 * own[None, :]
+    return v.reshape(K * K, size)

@@ -1,0 +1,103 @@
+"""Explore-then-commit with the G-optimal design (GBB-BAI in the paper's Figure 2)."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from gbb import _checks
+from gbb._checks import FloatArray
+from gbb.cuts import Cut
+from gbb.design import g_optimal
+from gbb.estimator import Record, Ridge
+from gbb.policies._base import (
+    Choice,
+    Learned,
+    Policy,
+    check_cut,
+    draw_arms,
+    observe,
+    random_argmax,
+)
+from gbb.policies._couple import Weights, couple_objectives
+from gbb.problem import Problem
+
+COMMITS: dict[str, Weights] = {"couple": (1.0, 1.0, 0.0, 0.0), "edge-arm": (1.0, 0.0, 0.0, 0.0)}
+"""What the commit step maximises: the paper's ``z_xx' + z_x'x``, or ``z_xx'`` as released."""
+
+
+class Committed(NamedTuple):
+    """State: what was seen, and the couple once it is settled."""
+
+    learned: Learned
+    couple: tuple[int, int] | None
+
+
+class ExploreThenCommit(Policy[Committed]):
+    """Explore by a design for a third of the horizon, then play the best estimated couple.
+
+    While exploring, every agent draws its arm independently from the G-optimal design over arms,
+    which makes the drawn edge-arms G-optimal too (Rizk et al. 2021). Then V1 and V2 play
+    ``argmax <z_xx' + z_x'x, theta_hat>`` for good. Nothing is learnt after the commitment.
+
+    Parameters
+    ----------
+    problem
+        What the learner knows.
+    cut
+        The parts V1 and V2.
+    horizon
+        Number of rounds to come; needed unless ``exploration`` is given.
+    exploration
+        Number of exploring rounds; ``ceil(horizon / 3)`` when left out.
+    lam
+        The ridge regulariser lambda, > 0.
+    commit
+        ``couple`` (the paper's ``z_xx' + z_x'x``) or ``edge-arm`` (``z_xx'`` alone, as released).
+    name
+        How results call this policy.
+    """
+
+    guarantee: ClassVar[str | None] = "alpha_1"
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        cut: Cut,
+        horizon: int | None = None,
+        exploration: int | None = None,
+        lam: float = 1.0,
+        commit: str = "couple",
+        name: str | None = None,
+    ) -> None:
+        super().__init__(problem, name=name)
+        self.cut = check_cut(problem, cut)
+        if exploration is None:
+            cure = "Give the horizon, or the number of exploring rounds as `exploration`."
+            horizon = _checks.integer("horizon", horizon, low=1, cure=cure)
+            exploration = math.ceil(horizon / 3)
+        self.exploration = _checks.integer("exploration", exploration, low=1)
+        self.lam = _checks.real("lam", lam, low=0.0, low_open=True)
+        self.commit = _checks.choice("commit", commit, COMMITS)
+        self.design = g_optimal(problem.arms)
+
+    def init(self) -> Committed:
+        return Committed(Learned(0, Record.empty(self.problem.K)), None)
+
+    def select(self, state: Committed, rng: np.random.Generator) -> Choice:
+        if state.couple is not None:
+            return Choice(self.cut.allocation(state.couple), state.couple)
+        if state.learned.rounds < self.exploration:
+            return Choice(draw_arms(self.design.weights, self.problem.n, rng))
+        theta_hat = Ridge(self.problem, state.learned.record, self.lam).theta_hat
+        values = couple_objectives(self.problem, COMMITS[self.commit]) @ theta_hat
+        couple = divmod(random_argmax(values, rng), self.problem.K)
+        return Choice(self.cut.allocation(couple), couple)
+
+    def update(self, state: Committed, choice: Choice, rewards: FloatArray) -> Committed:
+        if choice.couple is not None:
+            return Committed(state.learned, choice.couple)
+        return Committed(observe(self.problem, state.learned, choice, rewards), None)

@@ -1,0 +1,148 @@
+"""The problem as the learner knows it: graph, arms and bounds, but never the matrix M*."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gbb import _checks
+from gbb._checks import FloatArray, IntArray
+from gbb.graph import Graph
+
+
+class Problem:
+    """A graphical bilinear bandit as the learner sees it (the paper's Section 2).
+
+    Playing arms a at agent i and b at agent j makes edge (i, j) pay ``x_a' M* x_b + noise``, which
+    is linear in the unknown: ``<z_ab, theta*>`` with the edge-arm ``z_ab = vec(x_a x_b')`` and
+    ``theta* = vec(M*)``, both in R^(d^2). ``vec`` stacks columns, as in the paper.
+
+    Parameters
+    ----------
+    graph
+        The agents and their links; it must have at least one edge.
+    arms
+        The arm set X, one arm per row (K x d).
+    sigma
+        The noise is ``sigma``-sub-Gaussian.
+    S
+        A bound on the Frobenius norm of M*.
+    L
+        A bound on the norm of every edge-arm; ``max ||x||^2`` when left out.
+    arm_names
+        Names of the K arms, used at the edges of the system only.
+
+    Notes
+    -----
+    The paper bounds ``||x|| <= L`` and then uses L as the bound of an edge-arm's norm, which agrees
+    with Cauchy-Schwarz only when L = 1. Here L bounds ``||z_ab|| = ||x_a|| ||x_b||``, so that every
+    formula of the paper holds as written, with rewards between 0 and ``L S``.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        arms: ArrayLike,
+        *,
+        sigma: float = 1.0,
+        S: float = 1.0,
+        L: float | None = None,
+        arm_names: Sequence[str] | None = None,
+    ) -> None:
+        if not isinstance(graph, Graph):
+            raise _checks.fail("graph", "be a gbb.Graph", type(graph).__name__)
+        if graph.m == 0:
+            raise _checks.fail("graph", "have at least one edge", "none")
+        self.graph = graph
+        self.arms = _checks.array("arms", arms, ndim=2, meaning="one arm per row (K x d)")
+        if 0 in self.arms.shape:
+            raise _checks.fail("arms", "hold at least one arm of one dimension", self.arms.shape)
+        self.sigma = _checks.real("sigma", sigma, low=0.0)
+        self.S = _checks.real("S", S, low=0.0, low_open=True)
+        widest = float(np.max(np.sum(self.arms**2, axis=1)))
+        if widest == 0.0 or not np.isfinite(widest):
+            raise _checks.fail(
+                "arms", "have norms that are not all zero and whose squares are finite", widest
+            )
+        cure = "L bounds the norm of the edge-arms, ||x_a|| ||x_b||."
+        self.L = widest if L is None else _checks.real("L", L, low=0.0, low_open=True, cure=cure)
+        if widest * (1 - 1e-12) > self.L:
+            raise _checks.fail("L", f"be at least max ||x||^2 = {widest:g}", self.L, cure)
+        self.arm_names = _checks.names("arm_names", arm_names, length=self.K)
+
+    @property
+    def K(self) -> int:
+        """Number of arms."""
+        return int(self.arms.shape[0])
+
+    @property
+    def d(self) -> int:
+        """Dimension of an arm."""
+        return int(self.arms.shape[1])
+
+    @property
+    def n(self) -> int:
+        """Number of agents."""
+        return self.graph.n
+
+    @property
+    def m(self) -> int:
+        """Number of directed edges."""
+        return self.graph.m
+
+    @cached_property
+    def edge_arms(self) -> FloatArray:
+        """The set Z: row ``a * K + b`` is ``z_ab = vec(x_a x_b')``, columns stacked (K^2 x d^2)."""
+        z: FloatArray = np.einsum("bj,ai->abji", self.arms, self.arms).reshape(self.K**2, self.d**2)
+        z.flags.writeable = False
+        return z
+
+    def allocation(self, arms: ArrayLike | Mapping[str, str]) -> IntArray:
+        """Check an allocation: one arm per agent, in agent order, as indices.
+
+        A mapping from agent names (or indices) to arm names (or indices) is accepted as well.
+        """
+        if isinstance(arms, Mapping):
+            return self._allocation_by_name(arms)
+        return _checks.indices(
+            "allocation", arms, length=self.n, high=self.K, meaning="one arm index per agent"
+        )
+
+    def _allocation_by_name(self, arms: Mapping[str, str]) -> IntArray:
+        result = np.full(self.n, -1, dtype=np.int64)
+        for agent, arm in arms.items():
+            result[self.graph.index(agent)] = self.arm(arm)
+        if (missing := np.flatnonzero(result < 0)).size:
+            name = self.graph.label(int(missing[0]))
+            raise _checks.fail("allocation", "give every agent an arm", f"none for agent {name!r}")
+        result.flags.writeable = False
+        return result
+
+    def arm(self, arm: int | str) -> int:
+        """Index of an arm given by name or index."""
+        if self.arm_names is not None and isinstance(arm, str):
+            return self.arm_names.index(_checks.choice("arm", arm, self.arm_names))
+        if isinstance(arm, str) and arm.isdecimal():
+            arm = int(arm)
+        return _checks.integer("arm", arm, low=0, high=self.K - 1)
+
+    def rewards(self, rewards: ArrayLike) -> FloatArray:
+        """Check edge rewards: one finite number per directed edge, in the graph's edge order."""
+        given = np.shape(rewards)
+        undirected = given == (self.m // 2,)
+        return _checks.array(
+            "rewards",
+            rewards,
+            shape=(self.m,),
+            meaning="one per directed edge",
+            cure="Did you pass undirected edges?" if undirected else "",
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"Problem(n={self.n}, m={self.m}, K={self.K}, d={self.d}, "
+            f"sigma={self.sigma:g}, S={self.S:g}, L={self.L:g})"
+        )

@@ -1,0 +1,58 @@
+"""What one run leaves behind, and which of its rounds are kept."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gbb import _checks
+from gbb._checks import FloatArray, IntArray
+from gbb.estimator import Record
+
+LOG_POINTS = 200
+"""About how many rounds ``record="log"`` keeps."""
+
+
+class Trace(NamedTuple):
+    """One run of one policy at its recorded rounds.
+
+    Attributes
+    ----------
+    reward
+        Expected global reward of the recorded rounds.
+    cumulative
+        Expected global reward summed over all rounds up to each recorded one.
+    couple
+        The two arms over the cut, or (-1, -1) in rounds that played something else.
+    allocation
+        The allocations (rounds x n), if they were asked for.
+    record
+        The tables (N, Y) after the last round, for policies that keep them.
+    """
+
+    reward: FloatArray
+    cumulative: FloatArray
+    couple: IntArray
+    allocation: IntArray | None
+    record: Record | None
+
+
+def recorded_rounds(rounds: int, record: int | str | ArrayLike) -> IntArray:
+    """The rounds to keep, counted from 1: every one, every k-th, log-spaced, or those given."""
+    if isinstance(record, str):
+        _checks.choice("record", record, ["log"])
+        spaced = np.unique(np.round(np.geomspace(1, rounds, LOG_POINTS)).astype(np.int64))
+        return _checks.frozen(spaced)
+    if np.ndim(record) == 0:
+        every = _checks.integer("record", record, low=1)
+        kept = np.arange(every, rounds + 1, every, dtype=np.int64)
+        return _checks.frozen(np.union1d(kept, [rounds]).astype(np.int64))
+    chosen = np.asarray(record)
+    if chosen.ndim != 1 or chosen.size == 0 or chosen.dtype.kind not in "iu":
+        rule = 'be a whole number, "log", or a list of whole numbers'
+        raise _checks.fail("record", rule, repr(record))
+    if (np.diff(chosen) <= 0).any() or chosen[0] < 1 or chosen[-1] > rounds:
+        raise _checks.fail("record", f"rise strictly within 1..{rounds}", chosen.tolist())
+    return _checks.frozen(chosen.astype(np.int64))

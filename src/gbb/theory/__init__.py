@@ -1,0 +1,29 @@
+"""The paper's theory: parameters of an instance, regret bounds, assumptions."""
+
+from gbb.theory._assumptions import Assumption, check_assumptions
+from gbb.theory._bounds import critical_covariance_bound, critical_covariance_count, regret_bound
+from gbb.theory._parameters import (
+    CoupleGain,
+    alpha_1,
+    alpha_1_sharp,
+    alpha_2,
+    couple_gain,
+    gamma,
+)
+from gbb.theory._report import Report, report
+
+__all__ = [
+    "Assumption",
+    "CoupleGain",
+    "Report",
+    "alpha_1",
+    "alpha_1_sharp",
+    "alpha_2",
+    "check_assumptions",
+    "couple_gain",
+    "critical_covariance_bound",
+    "critical_covariance_count",
+    "gamma",
+    "regret_bound",
+    "report",
+]

@@ -1,0 +1,77 @@
+"""The regret bound of both theorems, and the critical covariance count of a finished run."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import eigvalsh
+
+from gbb import _checks
+from gbb._checks import FloatArray
+from gbb.estimator import Record, Ridge
+from gbb.problem import Problem
+
+
+def regret_bound(problem: Problem, T: int, *, lam: float = 1.0, delta: float = 1e-3) -> float:
+    """The bound on the alpha-regret after T rounds, with every constant of the proof's last line.
+
+    With probability 1 - delta, for alpha_1 and Algorithm 1 as for alpha_2 and the improved one,
+
+        ``sqrt(32 T m d^2 max(2, (LS)^2) log(1 + T m L^2 / (lam d^2)))
+        (sigma sqrt(d^2 log((1 + T m L^2 / lam) / delta)) + sqrt(lam) S)
+        + L S m ceil(d^2 log2(T m L^2 / (lam delta)))``.
+    """
+    T = _checks.integer("T", T, low=1)
+    lam = _checks.real("lam", lam, low=0.0, low_open=True)
+    delta = _checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
+    d2, L, S, m = problem.d**2, problem.L, problem.S, problem.m
+    seen = T * m * L**2 / lam
+    radius = problem.sigma * math.sqrt(d2 * math.log((1 + seen) / delta)) + math.sqrt(lam) * S
+    learning = math.sqrt(32 * T * m * d2 * max(2.0, (L * S) ** 2) * math.log1p(seen / d2)) * radius
+    return learning + L * S * m * critical_covariance_bound(problem, T, lam=lam, delta=delta)
+
+
+def critical_covariance_bound(
+    problem: Problem, T: int, *, lam: float = 1.0, delta: float = 1e-3
+) -> int:
+    """``ceil(d^2 log2(T m L^2 / (lam delta)))``: how many rounds may break the critical covariance."""
+    seen = T * problem.m * problem.L**2 / lam
+    return max(0, math.ceil(problem.d**2 * math.log2(seen / delta)))
+
+
+def critical_covariance_count(problem: Problem, allocations: ArrayLike, *, lam: float = 1.0) -> int:
+    """In how many rounds of a finished run the critical covariance inequality failed.
+
+    Round t satisfies it when ``A_{t,p} <= 2 A_{t-1,m}`` for all p. ``A_{t,p}`` grows with p, so this
+    asks whether all eigenvalues of ``A_{t-1}^-1 (A_t - A_{t-1})`` are at most 1.
+
+    Parameters
+    ----------
+    problem
+        The graph and the arms.
+    allocations
+        The allocations of all rounds in order (T x n).
+    lam
+        The ridge regulariser of the run.
+    """
+    played = np.asarray(allocations)
+    if played.ndim != 2 or played.shape[1] != problem.n:
+        raise _checks.fail(
+            "allocations", f"have shape (T, {problem.n}), an allocation a round", played.shape
+        )
+    kinds, which = np.unique(played, axis=0, return_inverse=True)
+    zeros = np.zeros(problem.m)
+    steps: list[FloatArray] = []
+    for kind in kinds:
+        seen = Record.of(problem.graph, problem.allocation(kind), zeros, problem.K)
+        steps.append(Ridge(problem, seen, lam).A - lam * np.eye(problem.d**2))
+    A = lam * np.eye(problem.d**2)
+    count = 0
+    for kind_index in which.ravel():
+        step = steps[kind_index]
+        largest = eigvalsh(step, A, subset_by_index=(len(A) - 1, len(A) - 1))[0]
+        count += bool(largest > 1.0 + 1e-12)
+        A = A + step
+    return count

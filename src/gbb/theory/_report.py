@@ -1,0 +1,86 @@
+"""One call for all the numbers the paper derives from an instance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gbb.cuts import Cut
+from gbb.environment import Environment
+from gbb.optimum import Optimum, solve
+from gbb.theory._assumptions import Assumption, check_assumptions
+from gbb.theory._bounds import regret_bound
+from gbb.theory._parameters import alpha_1, alpha_1_sharp, alpha_2, couple_gain, gamma
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """The problem-dependent parameters of an instance and a cut, in the paper's notation.
+
+    When the optimum is not proven, gamma, epsilon and both alphas are computed from the best value
+    known; since a larger optimum lowers gamma and epsilon, they are then upper estimates.
+    """
+
+    environment: Environment
+    cut: Cut
+    optimum: Optimum
+    lam: float
+    delta: float
+    gamma: float
+    Delta: float
+    epsilon: float
+    alpha_1: float
+    alpha_1_sharp: float
+    alpha_2: float
+    best_couple: tuple[int, int]
+    best_couple_over_cut: tuple[int, int]
+
+    def regret_bound(self, T: int) -> float:
+        """The bound of Theorems 3.2 and 4.1 on the alpha-regret after T rounds."""
+        return regret_bound(self.environment.problem, T, lam=self.lam, delta=self.delta)
+
+    @property
+    def assumptions(self) -> list[Assumption]:
+        """Each assumption of the paper with its numbers."""
+        return check_assumptions(self.environment)
+
+
+def report(
+    env: Environment,
+    *,
+    cut: Cut,
+    optimum: Optimum | None = None,
+    lam: float = 1.0,
+    delta: float = 1e-3,
+) -> Report:
+    """All the numbers the paper derives from an instance.
+
+    Parameters
+    ----------
+    env
+        The instance, with its hidden matrix.
+    cut
+        The parts V1 and V2.
+    optimum
+        The best allocation, when it is known already.
+    lam, delta
+        Settings of the algorithms, for the regret bound.
+    """
+    best = solve(env.problem, env.M_star) if optimum is None else optimum
+    ratio = gamma(env, best)
+    gain = couple_gain(env, cut)
+    epsilon = gain.Delta / best.value if best.value > 0 else float("nan")
+    return Report(
+        environment=env,
+        cut=cut,
+        optimum=best,
+        lam=lam,
+        delta=delta,
+        gamma=ratio,
+        Delta=gain.Delta,
+        epsilon=epsilon,
+        alpha_1=alpha_1(ratio),
+        alpha_1_sharp=alpha_1_sharp(ratio, cut),
+        alpha_2=alpha_2(ratio, epsilon, cut),
+        best_couple=gain.best_couple,
+        best_couple_over_cut=gain.best_couple_over_cut,
+    )

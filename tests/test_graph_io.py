@@ -1,0 +1,236 @@
+"""Graph files: round trips, foreign files, and one clear line for every bad one."""
+
+import json
+import tempfile
+from pathlib import Path
+
+import networkx as nx
+import pytest
+from hypothesis import example, given
+from test_graph import graphs
+
+from gbb._checks import InputError
+from gbb.graph import Graph
+
+
+def named(*names: str) -> Graph:
+    return Graph.from_edges(Graph.path(len(names)).edges, names=names)
+
+
+def round_trip(graph: Graph, extension: str) -> Graph:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"graph{extension}"
+        graph.write(path)
+        assert [file.name for file in Path(folder).iterdir()] == [path.name]
+        return Graph.read(path)
+
+
+@given(graphs())
+@example(named("2", "0", "1"))
+def test_json_round_trip(graph: Graph) -> None:
+    assert round_trip(graph, ".json") == graph
+
+
+@given(graphs())
+@example(named("2", "0", "1"))
+@example(named(" a ", "a\u00a0", "<&>\"'"))
+def test_graphml_round_trip(graph: Graph) -> None:
+    assert round_trip(graph, ".graphml") == graph
+
+
+def like_numbers(graph: Graph) -> bool:
+    try:
+        return sorted(map(int, graph.names or ())) == list(range(graph.n))
+    except ValueError:
+        return False
+
+
+@given(graphs(isolated=False).filter(lambda graph: not like_numbers(graph)))
+@example(named("source", "target"))
+@example(named("#1", "a#b", "a,b", 'say "x"'))
+@example(named("NA", "nan", "null", " x "))
+@example(named("01", "1", "+1"))
+@example(named("3", "1", "2"))
+def test_csv_round_trip(graph: Graph) -> None:
+    assert round_trip(graph, ".csv") == graph
+
+
+def test_csv_has_a_header_and_both_directions(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    Graph.path(3).write(path)
+    assert path.read_text().splitlines() == ["source,target", "0,1", "1,0", "1,2", "2,1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "undirected"),
+    [
+        ("0,1\n1,0\n1,2\n2,1\n", False),
+        ("0,1\n1,2", True),
+        ("# a comment, with, commas, in, it\nsource,target\n0,1\n#1,2\n1,2\n", True),
+        ("weight,Target,Source\r\n3,1,0\r\n4,2,1\r\n", True),
+        ("\ufeffsource, target\n0, 1\n\n1, 2\n", True),
+        ("0,1,0.5\n1,2,0.7,more\n", True),
+        ("\n2,1\n1,0\n", True),
+    ],
+)
+def test_csv_with_numbers(tmp_path: Path, text: str, undirected: bool) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(text.encode())
+    assert Graph.read(path, undirected=undirected) == Graph.path(3)
+    assert Graph.read(str(path), undirected=undirected).names is None
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("b,a\na,c\n", ("b", "a", "c")),
+        ("1,2\n2,3\n", ("1", "2", "3")),
+        ("0,1\n1,5\n", ("0", "1", "5")),
+        ("007,1\n1,2\n", ("007", "1", "2")),
+        ("99999999999999999999,1\n1,2\n", ("99999999999999999999", "1", "2")),
+        ("-1,0\n0,1\n", ("-1", "0", "1")),
+    ],
+)
+def test_csv_with_names(tmp_path: Path, text: str, names: tuple[str, ...]) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    graph = Graph.read(path, undirected=True)
+    assert graph.names == names
+    assert graph == named(*names)
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "message"),
+    [
+        ("a.csv", "", "the file is empty"),
+        ("a.csv", "# only this\n", "it holds no edge"),
+        ("a.csv", "source,target\n", "it holds no edge"),
+        ("a.csv", "0 1\n1 0\n", r"a source and a target with a comma between: '0 1'"),
+        ("a.csv", "a,b\nb,\n", "row 1 has no target"),
+        ("a.csv", "a,b\n,a\n", "row 1 has no source"),
+        ("a.csv", "a,b\nb\n", "row 1 has no target"),
+        ("a.csv", "u,v\n0,1\n1,0\n", "first row, u,v, looks like a header: write source,target"),
+        ("a.csv", "0,1\n", r"\(0, 1\) at row 0 without \(1, 0\)\. Pass undirected=True"),
+        ("a.csv", "x,y\n", r"\('x', 'y'\) at row 0 without \('y', 'x'\)\. Pass undirected=True"),
+        ("a.csv", "0,1\n1,0\n1,1\n", r"different agents.*\(1, 1\) at row 2"),
+        ("a.csv", "a,b\n\xff\xfe,b\n", r"it is malformed \(.*utf-8"),
+        ("a.graphml", "", "the file is empty"),
+        ("a.graphml", "hello", r"it is malformed \(syntax error"),
+        ("a.graphml", "<graphml></graphml>", r"it is malformed \("),
+        ("a.json", "", "the file is empty"),
+        ("a.json", "{", r"it is malformed \("),
+        ("a.json", "[" * 100_000, r"it is malformed \("),
+        ("a.json", "[]", "not node-link JSON: an object with 'nodes' and 'edges'"),
+        ("a.json", '{"nodes": []}', "there is no list 'edges' or 'links'"),
+        ("a.json", '{"nodes": [], "edges": []}', "at least one node"),
+        ("a.json", '{"nodes": [{"id": 0}], "edges": [{"source": 0}]}', "'target' is missing"),
+        ("a.json", '{"nodes": [3], "edges": []}', "it is malformed"),
+        (
+            "a.json",
+            '{"nodes": [{"id": "a"}], "edges": [{"source": "a", "target": "b"}]}',
+            "edges must join listed nodes",
+        ),
+        ("a.json", '{"nodes": [{"id": 0}], "edges": [], "multigraph": true}', "MultiGraph"),
+        ("a.txt", "", "the file is empty"),
+        ("a.txt", "hello\n", "first line must be `n m`"),
+        ("a.txt", "3 2\n1 2 1\n", "promises 2 edges, but 1 follow"),
+        ("a.txt", "3 1\n", "promises 1 edges, but 0 follow"),
+        ("a.txt", "3 1\n0 2 1\n", r"agents must be from 1 to 3, but line 2 has \[0 2\]"),
+        ("a.txt", "3 1\na 2 1\n", r"it is malformed \("),
+        ("a.txt", "3 1\n1\n", r"it is malformed \("),
+        ("a.txt", "3 2\n1 2\n2 1\n", "each undirected edge once"),
+        ("a.gset", "0 0\n", "agents|n m|>= 1"),
+    ],
+)
+def test_bad_files(tmp_path: Path, file: str, text: str, message: str) -> None:
+    path = tmp_path / file
+    path.write_bytes(text.encode("latin-1"))
+    with pytest.raises(InputError, match=message) as caught:
+        Graph.read(path)
+    assert str(caught.value).startswith(f"Cannot read `path` '{path}': ")
+    assert "\n" not in str(caught.value)
+
+
+def test_missing_files_and_unknown_extensions(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no\.csv': No such file or directory\."):
+        Graph.read(tmp_path / "no.csv")
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(InputError, match=r"folder\.csv': Is a directory\."):
+        Graph.read(tmp_path / "folder.csv")
+    with pytest.raises(
+        InputError, match=r"a\.cvs'.*end in \.csv, .*'\.cvs'\. Did you mean '\.csv'"
+    ):
+        Graph.read(tmp_path / "a.cvs")
+    with pytest.raises(InputError, match=r"end in \.csv, \.graphml, \.json, but got '\.txt'"):
+        Graph.path(3).write(tmp_path / "a.txt")
+    with pytest.raises(InputError, match=r"Cannot write `path` .*Is a directory\."):
+        Graph.path(3).write(tmp_path / "folder.csv")
+
+
+def test_extensions_in_capitals(tmp_path: Path) -> None:
+    Graph.path(3).write(tmp_path / "A.CSV")
+    assert Graph.read(tmp_path / "A.CSV") == Graph.path(3)
+
+
+def test_what_a_csv_cannot_hold(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    lonely = Graph.from_edges([("a", "b")], names=["a", "b", "c"], undirected=True)
+    with pytest.raises(InputError, match=r"agent 'c' without edges\. Write a \.graphml or \.json"):
+        lonely.write(path)
+    with pytest.raises(InputError, match=r"told from the agents' numbers.*Write a \.graphml"):
+        named("1", "0").write(path)
+    with pytest.raises(InputError, match=r"no control characters, but got 'a\\nb'\..*\.json"):
+        named("a\nb", "c").write(path)
+    with pytest.raises(InputError, match=r"no control characters, but got '\\x00'"):
+        named("\x00", "c").write(tmp_path / "a.graphml")
+    assert not list(tmp_path.iterdir())
+    assert round_trip(named("a\nb\x00", "\ud800"), ".json").names == ("a\nb\x00", "\ud800")
+
+
+def test_a_failed_write_keeps_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    Graph.path(3).write(path)
+    with pytest.raises(InputError, match="without edges"):
+        Graph.from_edges([], n=2).write(path)
+    assert Graph.read(path) == Graph.path(3)
+
+
+@pytest.mark.parametrize("key", ["edges", "links"])
+def test_node_link_json_of_others(tmp_path: Path, key: str) -> None:
+    path = tmp_path / "a.json"
+    data = {"nodes": [{"id": "a", "x": 1}, {"id": "b"}], key: [{"source": "a", "target": "b"}]}
+    path.write_text(json.dumps(data))
+    assert Graph.read(path) == named("a", "b")
+    path.write_text(json.dumps({"directed": True, **data}))
+    with pytest.raises(InputError, match=r"\('a', 'b'\) at row 0 without"):
+        Graph.read(path)
+    assert Graph.read(path, undirected=True) == named("a", "b")
+
+
+def test_graphml_of_others(tmp_path: Path) -> None:
+    path = tmp_path / "a.graphml"
+    nx.write_graphml(nx.DiGraph([("n0", "n1"), ("n1", "n2")]), path)
+    with pytest.raises(InputError, match=r"\('n0', 'n1'\) at row 0 without"):
+        Graph.read(path)
+    assert Graph.read(path, undirected=True) == named("n0", "n1", "n2")
+    nx.write_graphml(nx.path_graph(3), path)
+    assert Graph.read(path) == Graph.path(3)
+
+
+@pytest.mark.parametrize("head", ["4 3", "4 3 J", "4 3 \r"])
+@pytest.mark.parametrize("file", ["G.txt", "G.gset"])
+def test_gset(tmp_path: Path, head: str, file: str) -> None:
+    path = tmp_path / file
+    path.write_text(f"{head}\n1 3 1\n2 1 -1\n3 2 1\n")
+    graph = Graph.read(path)
+    assert (graph.n, graph.m, graph.names) == (4, 6, None)
+    assert graph.neighbours(0).tolist() == [1, 2]
+    assert graph.degrees.tolist() == [2, 2, 2, 0]
+
+
+def test_gset_without_weights_or_edges(tmp_path: Path) -> None:
+    path = tmp_path / "G.txt"
+    path.write_text("3 2\n1 2\n2 3\n")
+    assert Graph.read(path) == Graph.path(3)
+    path.write_text("3 0\n")
+    assert Graph.read(path) == Graph.from_edges([], n=3)
