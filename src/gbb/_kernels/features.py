@@ -14,7 +14,7 @@ from numba import njit
 from gbb._checks import FloatArray, IntArray
 from gbb._kernels.choose import pick
 from gbb._kernels.factor import factor, whiten
-from gbb._kernels.rounds import Plan, Tally, keep, radius_of, respond
+from gbb._kernels.rounds import Plan, Tally, by_pair, keep, radius_of, respond
 
 GROWTH = np.log(1e5)
 """Factorise afresh when the log-determinant has grown by this: 16 digits minus 5."""
@@ -150,7 +150,8 @@ def play_features(
     centre = np.empty(0)
     for i in range(noise.shape[0]):
         if worn:
-            R, centre, pivots = factor(features, tally.weight, tally.total, plan.lam)
+            weight, total = by_pair(tally, features.shape[0])
+            R, centre, pivots = factor(features, weight, total, plan.lam)
             white = whiten(features, R, pivots)
             inverse = inverse_factor(R, pivots)
             couple_tables(plan, tally, white, centre, mean, width2)

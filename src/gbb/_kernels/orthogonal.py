@@ -7,7 +7,7 @@ from numba import njit
 
 from gbb._checks import FloatArray, IntArray
 from gbb._kernels.choose import pick
-from gbb._kernels.rounds import Plan, Tally, keep, radius_of, respond
+from gbb._kernels.rounds import Plan, Tally, by_pair, keep, radius_of, respond
 
 
 @njit(cache=True, nogil=True)
@@ -65,8 +65,10 @@ def play_orthogonal(
     steps = np.empty(3, dtype=np.int64)
     seen = np.empty((2, 3))
     crossed = plan.w1 != 0.0 or plan.w2 != 0.0
-    precision = plan.lam + norm2 * tally.weight
-    mu = norm2 * tally.total / precision
+    weight, total = by_pair(tally, norm2.size)
+    precision = plan.lam + norm2 * weight
+    moment = norm2 * total
+    mu = moment / precision
     var = norm2 / precision
     for a in range(K):
         for b in range(K):
@@ -81,9 +83,10 @@ def play_orthogonal(
         for j in range(count):
             s = steps[j]
             before = precision[s]
-            precision[s] = plan.lam + norm2[s] * tally.weight[s]
+            precision[s] += norm2[s] * seen[0, j]
+            moment[s] += norm2[s] * seen[1, j]
             var[s] = norm2[s] / precision[s]
-            mu[s] = norm2[s] * tally.total[s] / precision[s]
+            mu[s] = moment[s] / precision[s]
             if plan.adaptive:
                 tally.scalars[1] += np.log(precision[s] / before)
         if crossed:
