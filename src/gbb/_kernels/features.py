@@ -13,7 +13,7 @@ import numpy as np
 from gbb._checks import FloatArray, IntArray
 from gbb._kernels._jit import compiled
 from gbb._kernels.choose import TIE, pick
-from gbb._kernels.factor import factor, whiten
+from gbb._kernels.factor import factor
 from gbb._kernels.rounds import Plan, Tally, by_pair, keep, radius_of, respond
 
 GROWTH = np.log(1e5)
@@ -245,8 +245,7 @@ def play_features(
     for i in range(noise.shape[0]):
         if worn:
             weight, total = by_pair(tally, features.shape[0])
-            R, centre, pivots = factor(features, weight, total, plan.lam)
-            white = whiten(features, R, pivots)
+            R, centre, pivots, white = factor(features, weight, total, plan.lam)
             inverse = inverse_factor(R, pivots)
             couple_tables(plan, tally, white, centre, mean, width2)
             B[:, :] = np.eye(size)

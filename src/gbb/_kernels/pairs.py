@@ -13,7 +13,7 @@ import numpy as np
 from gbb._checks import FloatArray, IntArray
 from gbb._kernels._jit import compiled
 from gbb._kernels.choose import fill_values, pick
-from gbb._kernels.factor import factor, whiten
+from gbb._kernels.factor import factor
 from gbb._kernels.rounds import Plan, Tally, by_pair, keep, radius_of, respond
 
 SHRINK = 1e-5
@@ -26,8 +26,7 @@ def afresh(
 ) -> None:
     """``mu``, ``H``, their starting variances ``base`` and the log-determinant from the tally."""
     weight, total = by_pair(tally, features.shape[0])
-    R, qy, pivots = factor(features, weight, total, plan.lam)
-    white = whiten(features, R, pivots)
+    R, qy, _, white = factor(features, weight, total, plan.lam)
     mu[:] = white @ qy
     H[:, :] = white @ white.T
     logdet = 0.0
