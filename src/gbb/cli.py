@@ -11,6 +11,7 @@ import typer
 import gbb
 from gbb._cli.errors import exit_code_of
 from gbb._cli.inspect import inspect
+from gbb._cli.paper import app as paper
 from gbb._cli.simulate import simulate
 
 app = typer.Typer(
@@ -21,6 +22,7 @@ app = typer.Typer(
 )
 app.command("inspect")(inspect)
 app.command("simulate")(simulate)
+app.add_typer(paper, name="paper")
 
 
 def _version(wanted: bool) -> None:
