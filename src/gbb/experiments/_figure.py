@@ -11,7 +11,7 @@ from gbb import _files
 from gbb._checks import FloatArray
 from gbb.plotting import COLOURS
 
-WIDTH, HEIGHT = 3.3, 2.75
+WIDTH = 3.3
 """Inches: one column of the paper."""
 
 PARAMETER_COLOURS = {
@@ -31,9 +31,9 @@ SYMBOLS = {
 SMALL = 8
 
 
-def column() -> tuple[Figure, Axes]:
-    """An empty picture of column width."""
-    figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
+def column(height: float) -> tuple[Figure, Axes]:
+    """An empty picture of column width and so many inches high."""
+    figure = Figure(figsize=(WIDTH, height), layout="constrained")
     axes = figure.add_subplot()
     axes.tick_params(labelsize=SMALL)
     axes.xaxis.label.set_fontsize(SMALL + 1)
@@ -53,8 +53,9 @@ def policy_curve(
 ) -> None:
     """Draw the raw curve faintly and its moving average, at the last round of each window, over it."""
     colour = COLOURS[policy]
-    axes.plot(rounds, raw, color=colour, alpha=0.25, linewidth=0.4, rasterized=True)
-    axes.plot(rounds[-smooth.size :], smooth, color=colour, linewidth=1.4, label=label)
+    wide = 2.2 if policy == "ExploreThenCommit" else 1.2  # seen behind a curve it coincides with
+    axes.plot(rounds, raw, color=colour, alpha=0.25, linewidth=0.4, rasterized=True, zorder=1)
+    axes.plot(rounds[-smooth.size :], smooth, color=colour, linewidth=wide, label=label, zorder=3)
 
 
 def finish(figure: Figure, axes: Axes, title: str, *, legend_columns: int) -> None:

@@ -101,7 +101,10 @@ def within(ours: float, theirs: float, limit: float, why: str = "") -> tuple[str
     """Verdict and detail on two numbers that should agree up to ``limit``."""
     gap = abs(ours - theirs)
     about = f", {why}" if why else ""
-    return AGREES if gap <= limit else DIFFERS, f"{gap:.4f} apart (limit {limit:.4g}{about})"
+    return (
+        AGREES if gap <= limit else DIFFERS,
+        f"{gap:.4f} apart (limit {round(limit, 4):g}{about})",
+    )
 
 
 def standard_error(values: FloatArray) -> float:

@@ -59,12 +59,9 @@ def label(settings: HasFields, paper: HasFields, released: HasFields) -> str:
     """Whose setting it is, with every field in which it differs."""
     base = released if settings.as_released else paper
     whose = "as released" if settings.as_released else "the paper's setting"
-    skip = ("quick", "as_released")
-    names = [f.name for f in dataclasses.fields(settings) if f.name not in skip]
     changed = [
-        f"{name} = {getattr(settings, name)} instead of {getattr(base, name)}"
-        for name in names
-        if getattr(settings, name) != getattr(base, name)
+        f"{name} = {value} instead of {getattr(base, name)}"
+        for name, value in _changes(settings, base).items()
     ]
     if settings.quick:
         return f"QUICK, a smaller version of {whose}: " + ", ".join(changed)
@@ -75,7 +72,18 @@ def short_label(settings: HasFields, paper: HasFields, released: HasFields) -> s
     """What a figure's title must warn of; empty for the paper's own setting."""
     words = ["QUICK"] if settings.quick else []
     words += ["as released"] if settings.as_released else []
-    base = released if settings.as_released else paper
-    if not settings.quick and settings != base:
-        words.append("changed setting")
+    changed = _changes(settings, released if settings.as_released else paper)
+    if not settings.quick:
+        few = [f"{name} = {value}" for name, value in changed.items()]
+        words += few if len(few) <= 2 else ["changed setting"]
     return ", ".join(words)
+
+
+def _changes(settings: HasFields, base: HasFields) -> dict[str, Any]:
+    """The fields in which ``settings`` differ from ``base``, apart from the two switches."""
+    fields = [field.name for field in dataclasses.fields(settings)]
+    return {
+        name: getattr(settings, name)
+        for name in fields
+        if name not in ("quick", "as_released") and getattr(settings, name) != getattr(base, name)
+    }

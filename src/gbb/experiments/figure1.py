@@ -274,7 +274,7 @@ def plot(dataset: xr.Dataset) -> Figure:
     from gbb.experiments import _figure  # noqa: PLC0415  (matplotlib only when drawing)
 
     settings = _settings.of(dataset, Settings)
-    figure, axes = _figure.column()
+    figure, axes = _figure.column(2.6)
     for name in CURVES:
         _figure.parameter(
             axes, name, dataset.zeta.values, dataset[name].mean("matrix").values, STYLES[name]

@@ -22,9 +22,10 @@ def plot(dataset: xr.Dataset) -> Figure:
     from gbb.experiments import _figure  # noqa: PLC0415  (matplotlib only when drawing)
 
     settings = _settings.of(dataset, Settings)
-    figure, axes = _figure.column()
+    figure, axes = _figure.column(3.1)
     rounds = dataset["round"].values
-    for policy, label in LABELS.items():
+    for policy in ("ExploreThenCommit", "OFUL", "ImprovedOFUL"):
+        label = LABELS[policy]
         raw = dataset.fraction.sel(policy=policy).mean(("matrix", "run")).values
         smooth = smoothed_mean(dataset, policy, settings.window)
         _figure.policy_curve(axes, policy, label=label, rounds=rounds, raw=raw, smooth=smooth)

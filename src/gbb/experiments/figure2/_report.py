@@ -66,9 +66,10 @@ def tail_means(dataset: xr.Dataset, policy: str, last: int = 0) -> FloatArray:
 def smoothed_mean(dataset: xr.Dataset, policy: str, window: int) -> FloatArray:
     """The drawn curve: the mean over matrices and runs, averaged over the last ``window`` rounds.
 
-    The first entry is that of round ``window``.
+    The first entry is that of round ``window``, or of the last where there are fewer.
     """
     curve = dataset.fraction.sel(policy=policy).mean(("matrix", "run")).values
+    window = min(window, curve.size)
     sums = np.concatenate([[0.0], np.cumsum(curve)])
     average: FloatArray = (sums[window:] - sums[:-window]) / window
     return average
@@ -128,23 +129,23 @@ def _ends_above(settings: Settings, dataset: xr.Dataset, other: str) -> Answer:
 
 def _stays_above(settings: Settings, dataset: xr.Dataset, policy: str) -> Answer:
     """Compare the drawn curve after the first third with the alpha line of the policy's theorem."""
-    name = GUARANTEES[policy]
+    name, window = GUARANTEES[policy], settings.window
+    question = f"Does {LABELS[policy]} stay above {SYMBOLS[name]} once learned?"
+    third = -(-settings.T // 3)
+    if third + window > settings.T:
+        return Answer(question, "not shown", f"no {window} rounds follow the first third")
     line = float(dataset[name].mean())
-    first = -(-settings.T // 3) + settings.window
-    curve = smoothed_mean(dataset, policy, settings.window)[first - settings.window :]
+    curve = smoothed_mean(dataset, policy, window)[third:]
     lowest = int(curve.argmin())
     each = [dataset.isel(matrix=[k]) for k in range(dataset.sizes["matrix"])]
-    curves = [
-        smoothed_mean(one, policy, settings.window)[first - settings.window :] for one in each
-    ]
-    alone = [mine.min() >= one[name].item() for mine, one in zip(curves, each, strict=True)]
+    alone = [smoothed_mean(x, policy, window)[third:].min() >= x[name].item() for x in each]
     return Answer(
-        f"Does {LABELS[policy]} stay above {SYMBOLS[name]} once learned?",
+        question,
         yes_no(bool(curve[lowest] >= line)),
-        f"the moving average of {settings.window} rounds is at least {curve[lowest]:.4f} (at round "
-        f"{first + lowest}) against the line {line:.4f}; each matrix alone against its own "
+        f"the moving average of {window} rounds is at least {curve[lowest]:.4f} (at round "
+        f"{third + window + lowest}) against the line {line:.4f}; each matrix alone against its own "
         f"{SYMBOLS[name]}: {sum(alone)} of {len(alone)}; learned means after the first third, from "
-        f"round {first}, when no window reaches into it",
+        f"round {third + window}, when no window reaches into it",
     )
 
 
