@@ -14,7 +14,7 @@ from numba import njit
 from gbb._checks import FloatArray, IntArray
 from gbb._kernels.choose import pick
 from gbb._kernels.factor import factor, whiten
-from gbb._kernels.rounds import Plan, Tally, keep, radius_of, respond
+from gbb._kernels.rounds import Plan, Tally, by_pair, keep, radius_of, respond
 
 SHRINK = 1e-5
 """Factorise afresh when a variance has shrunk by this since the last time: 16 digits minus 5."""
@@ -25,7 +25,8 @@ def afresh(
     plan: Plan, tally: Tally, features: FloatArray, mu: FloatArray, H: FloatArray, base: FloatArray
 ) -> None:
     """``mu``, ``H``, their starting variances ``base`` and the log-determinant from the tally."""
-    R, qy, pivots = factor(features, tally.weight, tally.total, plan.lam)
+    weight, total = by_pair(tally, features.shape[0])
+    R, qy, pivots = factor(features, weight, total, plan.lam)
     white = whiten(features, R, pivots)
     mu[:] = white @ qy
     H[:, :] = white @ white.T
@@ -84,9 +85,6 @@ def play_pairs(
     plan: Plan,
     tally: Tally,
     features: FloatArray,
-    mu: FloatArray,
-    H: FloatArray,
-    base: FloatArray,
     first: int,
     noise: FloatArray,
     radii: FloatArray,
@@ -95,21 +93,25 @@ def play_pairs(
 ) -> None:
     """Play ``len(noise)`` rounds, the first of them number ``first``, in O(K^4) each.
 
-    ``features`` holds the pairs q_s in orthonormal coordinates of the symmetric block; ``mu``, ``H``
-    and ``base`` carry the estimates from call to call and are made afresh at the start of each.
+    ``features`` holds the pairs q_s in orthonormal coordinates of the symmetric block.
     """
     K = plan.R.shape[0]
     values = np.empty(K * K)
-    steps = np.empty(3, dtype=np.int64)
+    steps = np.empty((3, 2), dtype=np.int64)
     seen = np.empty((2, 3))
+    count = features.shape[0]
+    mu = np.empty(count)
+    H = np.empty((count, count))
+    base = np.empty(count)
     afresh(plan, tally, features, mu, H, base)
     for i in range(noise.shape[0]):
         fill_values(plan, tally, mu, H, radius_of(plan, tally, radii[i]), values)
         p = pick(values, rng)
         count = respond(plan, tally, p, noise[i], steps, seen)
         for j in range(count):
+            s = tally.pair[steps[j, 0], steps[j, 1]]
             mean = seen[1, j] / seen[0, j]
-            tally.scalars[1] += observe(mu, H, steps[j], seen[0, j], mean)
+            tally.scalars[1] += observe(mu, H, s, seen[0, j], mean)
         worn = False
         for s in range(mu.size):
             if H[s, s] < SHRINK * base[s]:

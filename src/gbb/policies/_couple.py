@@ -14,6 +14,7 @@ from gbb.estimator import Record, Ridge
 from gbb.policies._base import Choice, Learned, Policy, check_cut, observe, random_argmax
 from gbb.problem import Problem
 from gbb.radius import RADII
+from gbb.radius import radius as confidence_radius
 
 Weights = tuple[float, float, float, float]
 
@@ -75,8 +76,13 @@ class CouplePolicy(Policy[Learned]):
 
     def select(self, state: Learned, rng: np.random.Generator) -> Choice:
         ridge = Ridge(self.problem, state.record, self.lam)
-        radius = RADII[self.radius](
-            self.problem, state.record.N, state.rounds, self.lam, self.delta
+        radius = confidence_radius(
+            self.radius,
+            self.problem,
+            state.record.N,
+            state.rounds,
+            lam=self.lam,
+            delta=self.delta,
         )
         optimistic = self.objectives @ ridge.theta_hat + radius * ridge.width(self.objectives)
         best = random_argmax(optimistic, rng)
