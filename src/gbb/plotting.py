@@ -88,8 +88,9 @@ def plot_fraction(
         Draw the share of the optimum that each policy is no-regret for.
     """
     fraction = result["fraction"]
-    if not np.isfinite(fraction).all():
-        raise _checks.fail("result", "have a positive optimum", result.attrs.get("optimum"))
+    best = float(result.attrs["optimum"])
+    if not best > 0:
+        raise _checks.fail("result", "have a positive optimum", best)
     rounds = result["round"].to_numpy()
     first, last = int(rounds[0]), int(rounds[-1])
     steps = np.diff(rounds)

@@ -17,6 +17,8 @@ def exit_code_of(command: Callable[[], object]) -> int:
     """Run ``command``; its exit code, after one line on standard error if it failed."""
     try:
         code = command()
+        if code == INTERRUPTED:  # typer turns the interrupt into this code
+            raise KeyboardInterrupt
         return code if isinstance(code, int) else 0
     except (KeyboardInterrupt, typer.Abort):
         return _say("interrupted; nothing half-written is left.", INTERRUPTED)
@@ -33,7 +35,7 @@ def exit_code_of(command: Callable[[], object]) -> int:
 
 def _value(error: Exception) -> str:
     """The value that could not be converted, which the message of a usage error leaves out."""
-    wrong = getattr(error.__cause__, "errors", list)()
+    wrong: list[dict[str, object]] = getattr(error.__cause__, "errors", list)()
     return f" (got {wrong[0]['input']!r})." if wrong and "input" in wrong[0] else ""
 
 

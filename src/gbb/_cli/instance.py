@@ -70,7 +70,8 @@ def _read(
 ) -> FloatArray:
     if draw is not None:
         for name in ("d", "zeta", "frobenius", "distinct_couple"):
-            if getattr(draw, name) not in (None, False):
+            value = getattr(draw, name)
+            if value is not None and value is not False:
                 option = f"--{name.replace('_', '-')}"
                 raise _checks.fail(option, "go with a random matrix", "--matrix as well")
     matrix = read_matrix(matrix_file)

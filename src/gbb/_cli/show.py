@@ -15,11 +15,11 @@ console = Console(highlight=False, soft_wrap=False)
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """A number with a few digits, whole ones in full, ``-`` for none."""
+    """A number with a few digits, whole and large ones in full, ``-`` for none."""
     if value is None or math.isnan(value):
         return "-"
-    if value == int(value) and abs(value) < 1e15:
-        return f"{int(value):,}"
+    if abs(value) < 1e12 and (value == int(value) or abs(value) >= 1000):
+        return f"{value:,.0f}"
     return f"{value:.{digits}g}"
 
 
@@ -38,7 +38,12 @@ def pairs(title: str, rows: Iterable[tuple[str, str]]) -> Table:
 def grid(title: str, columns: Iterable[str], rows: Iterable[Iterable[str]]) -> Table:
     """A titled table, numbers to the right."""
     table = Table(
-        title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, show_edge=False
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=SIMPLE_HEAD,
+        show_edge=False,
+        padding=(0, 1, 0, 0),
     )
     for index, column in enumerate(columns):
         table.add_column(

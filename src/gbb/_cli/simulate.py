@@ -195,4 +195,5 @@ def _fraction(row: dict[str, Any], name: str) -> str:
     value, error = row[name], row[f"{name}_error"]
     if math.isnan(value):
         return "-"
-    return f"{value:.3f}" if math.isnan(error) else f"{value:.3f} ±{error:.3f}"
+    sign = "±" if console.encoding.startswith("utf") else "+-"
+    return f"{value:.3f}" if math.isnan(error) else f"{value:.3f} {sign}{error:.3f}"

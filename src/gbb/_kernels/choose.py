@@ -7,6 +7,17 @@ from numba import njit
 
 from gbb._checks import FloatArray
 
+TIE = 1e-12
+
+
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+def largest(values: FloatArray) -> float:
+    """The largest value; none may be NaN."""
+    best = values[0]
+    for p in range(1, values.size):
+        best = max(best, values[p])
+    return float(best)
+
 
 @njit(cache=True, nogil=True)
 def pick(values: FloatArray, rng: np.random.Generator) -> int:
@@ -14,23 +25,15 @@ def pick(values: FloatArray, rng: np.random.Generator) -> int:
 
     Draws from ``rng`` exactly when there are ties, as ``gbb.policies`` does.
     """
-    best = values[0]
-    for p in range(1, values.size):
-        if values[p] > best:
-            best = values[p]
-    floor = best - 1e-12 * abs(best)
+    best = largest(values)
+    floor = best - TIE * abs(best)
     ties = 0
-    last = 0
     for p in range(values.size):
-        if values[p] >= floor:
-            ties += 1
-            last = p
-    if ties == 1:
-        return last
-    chosen = int(rng.random() * ties)
+        ties += values[p] >= floor
+    chosen = int(rng.random() * ties) if ties > 1 else 0
     for p in range(values.size):
         if values[p] >= floor:
             if chosen == 0:
                 return p
             chosen -= 1
-    return last
+    return 0

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from gbb._checks import FloatArray, IntArray
-from gbb._kernels.choose import pick
+from gbb._kernels.choose import TIE, pick
 from gbb._kernels.factor import factor, whiten
 from gbb._kernels.rounds import Plan, Tally, by_pair, keep, radius_of, respond
 
@@ -20,31 +20,30 @@ GROWTH = np.log(1e5)
 """Factorise afresh when the log-determinant has grown by this: 16 digits minus 5."""
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
 def couple_tables(
     plan: Plan,
     tally: Tally,
     white: FloatArray,
-    qy: FloatArray,
+    centre: FloatArray,
     mean: FloatArray,
     width2: FloatArray,
 ) -> None:
-    """Means and squared widths of all couples from the whitened pairs."""
+    """Means and squared widths of all couples (K x K) from the whitened pairs."""
     K = plan.R.shape[0]
     pair = tally.pair
     w, w1, w2 = 2.0 * plan.w, plan.w1, plan.w2
-    size = qy.size
     for a in range(K):
         for b in range(K):
-            s, sa, sb = pair[a, b], pair[a, a], pair[b, b]
+            f, fa, fb = white[pair[a, b]], white[pair[a, a]], white[pair[b, b]]
             value = 0.0
             norm2 = 0.0
-            for i in range(size):
-                v = w * white[s, i] + w1 * white[sa, i] + w2 * white[sb, i]
-                value += v * qy[i]
+            for i in range(centre.size):
+                v = w * f[i] + w1 * fa[i] + w2 * fb[i]
+                value += v * centre[i]
                 norm2 += v * v
-            mean[a * K + b] = value
-            width2[a * K + b] = norm2
+            mean[a, b] = value
+            width2[a, b] = norm2
 
 
 @njit(cache=True, nogil=True)
@@ -61,57 +60,133 @@ def inverse_factor(R: FloatArray, pivots: IntArray) -> FloatArray:
     return result
 
 
-@njit(cache=True, nogil=True)
-def unfold(inverse: FloatArray, direction: FloatArray, d: int) -> FloatArray:
-    """``F^-1 direction`` as a symmetric d x d matrix (off-diagonal coordinates carry sqrt 2)."""
-    matrix = np.empty((d, d))
-    k = 0
-    for i in range(d):
-        for j in range(i, d):
-            value = 0.0
-            for c in range(direction.size):
-                value += inverse[k, c] * direction[c]
-            if i != j:
-                value *= np.sqrt(0.5)
-            matrix[i, j] = value
-            matrix[j, i] = value
-            k += 1
-    return matrix
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def multiply(matrix: FloatArray, vector: FloatArray, result: FloatArray) -> None:
+    """``matrix @ vector`` for sizes at which a library call costs more than the work."""
+    for i in range(matrix.shape[0]):
+        value = 0.0
+        for j in range(vector.size):
+            value += matrix[i, j] * vector[j]
+        result[i] = value
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def spread(X: FloatArray, svec: FloatArray, XU: FloatArray, own: FloatArray) -> None:
+    """``X U`` and the diagonal of ``X U X'`` for the symmetric U with coordinates ``svec``.
+
+    Off-diagonal coordinates carry sqrt 2.
+    """
+    K, d = X.shape
+    U = np.empty((d, d))
+    k = 0
+    for i in range(d):
+        U[i, i] = svec[k]
+        k += 1
+        for j in range(i + 1, d):
+            U[i, j] = U[j, i] = svec[k] * np.sqrt(0.5)
+            k += 1
+    for a in range(K):
+        total = 0.0
+        for i in range(d):
+            value = 0.0
+            for j in range(d):
+                value += X[a, j] * U[j, i]
+            XU[a, i] = value
+            total += value * X[a, i]
+        own[a] = total
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nnan", "nsz"})
+def sweep_row(
+    mean: FloatArray,
+    width2: FloatArray,
+    columns: tuple[FloatArray, ...],
+    own: FloatArray,
+    lead: FloatArray,
+    w2: float,
+    screen: tuple[float, float],
+) -> int:
+    """Up to three steps for the couples (a, .); returns how many may reach the screen's floor.
+
+    ``lead`` holds for each step k: ``w1 own[k, a]``, then the gain of the mean, then the coefficients
+    of the arms' coordinates. ``columns`` is a tuple so that its length, d, is known when compiling.
+    """
+    radius2, floor = screen
+    hits = 0
+    for b in range(mean.size):
+        g0 = lead[0, 0] + w2 * own[0, b]
+        g1 = lead[1, 0] + w2 * own[1, b]
+        g2 = lead[2, 0] + w2 * own[2, b]
+        for i in range(len(columns)):
+            x = columns[i][b]
+            g0 += lead[0, i + 2] * x
+            g1 += lead[1, i + 2] * x
+            g2 += lead[2, i + 2] * x
+        m = mean[b] + lead[0, 1] * g0 + lead[1, 1] * g1 + lead[2, 1] * g2
+        v = width2[b] - (g0 * g0 + g1 * g1 + g2 * g2)
+        mean[b] = m
+        width2[b] = v
+        gap = floor - m
+        hits += radius2 * v >= gap * abs(gap)
+    return hits
+
+
+@njit(cache=True, nogil=True)
 def sweep(
     plan: Plan,
     XU: FloatArray,
-    XT: FloatArray,
+    columns: tuple[FloatArray, ...],
     own: FloatArray,
-    c: FloatArray,
-    e: FloatArray,
+    gains: FloatArray,
     mean: FloatArray,
     width2: FloatArray,
-    count: int,
+    screen: tuple[float, float],
+    hope: IntArray,
 ) -> None:
-    """One pass over all couples: ``mean += e g`` and ``width2 -= c g^2`` for each step's g = v'u."""
-    K = XT.shape[1]
-    d = XT.shape[0]
-    w, w1, w2 = 2.0 * plan.w, plan.w1, plan.w2
-    g = np.empty(K)
+    """One pass over all couples for up to three steps, and a screen for the next choice.
+
+    Step k with ``g = v'u`` changes ``mean += gains[k] g`` and ``width2 -= g^2``. ``hope[a]`` counts the
+    couples (a, .) whose optimistic value may reach the floor: ``mean + radius sqrt(width2) >= floor``
+    means ``radius^2 width2 >= gap |gap|`` with ``gap = floor - mean``.
+    """
+    K = mean.shape[0]
+    w = 2.0 * plan.w
+    lead = np.empty((3, len(columns) + 2))
     for a in range(K):
-        row = mean[a * K : (a + 1) * K]
-        row2 = width2[a * K : (a + 1) * K]
-        for k in range(count):
-            shift = w1 * own[k, a]
+        for k in range(3):
+            lead[k, 0] = plan.w1 * own[k, a]
+            lead[k, 1] = gains[k]
+            for i in range(len(columns)):
+                lead[k, i + 2] = w * XU[k, a, i]
+        hope[a] = sweep_row(mean[a], width2[a], columns, own, lead, plan.w2, screen)
+
+
+@njit(cache=True, nogil=True)
+def choose(
+    mean: FloatArray,
+    width2: FloatArray,
+    radius: float,
+    hope: IntArray,
+    values: FloatArray,
+    rng: np.random.Generator,
+) -> int:
+    """The best couple, looking only at arms a with ``hope[a] > 0``."""
+    K = hope.size
+    rows = 0
+    for a in range(K):
+        if hope[a] > 0:
             for b in range(K):
-                g[b] = shift + w2 * own[k, b]
-            for i in range(d):
-                factor_i = w * XU[k, a, i]
-                for b in range(K):
-                    g[b] += factor_i * XT[i, b]
-            ek = e[k]
-            ck = c[k]
-            for b in range(K):
-                row[b] += ek * g[b]
-                row2[b] -= ck * g[b] * g[b]
+                value = mean[a, b] + radius * np.sqrt(max(width2[a, b], 0.0))
+                values[rows * K + b] = value
+            rows += 1
+    p = pick(values[: rows * K], rng)
+    row = p // K
+    for a in range(K):
+        if hope[a] > 0:
+            if row == 0:
+                return a * K + p % K
+            row -= 1
+    return 0
 
 
 @njit(cache=True, nogil=True)
@@ -120,6 +195,7 @@ def play_features(
     tally: Tally,
     features: FloatArray,
     X: FloatArray,
+    columns: tuple[FloatArray, ...],
     first: int,
     noise: FloatArray,
     radii: FloatArray,
@@ -128,26 +204,18 @@ def play_features(
 ) -> None:
     """Play ``len(noise)`` rounds, the first of them number ``first``, in O(K^2 d + d^4) each.
 
-    ``features`` holds the pairs q_s in orthonormal coordinates of the symmetric block, X the arms.
+    ``features`` holds the pairs q_s in orthonormal coordinates of the symmetric block, X the arms and
+    ``columns`` the columns of X.
     """
     K, d = X.shape
-    XT = np.ascontiguousarray(X.T)
     size = features.shape[1]
-    mean = np.empty(K * K)
-    width2 = np.empty(K * K)
-    values = np.empty(K * K)
-    steps = np.empty(3, dtype=np.int64)
-    seen = np.empty((2, 3))
-    XU = np.empty((3, K, d))
-    own = np.empty((3, K))
-    c = np.empty(3)
-    e = np.empty(3)
-    B = np.eye(size)
-    worn = True
-    start = 0.0
-    white = np.empty((0, 0))
-    inverse = np.empty((0, 0))
-    centre = np.empty(0)
+    mean, width2 = np.empty((K, K)), np.empty((K, K))
+    hope, values = np.ones(K, dtype=np.int64), np.empty(K * K)
+    steps, seen = np.empty((3, 2), dtype=np.int64), np.empty((2, 3))
+    XU, own, gains = np.zeros((3, K, d)), np.zeros((3, K)), np.zeros(3)
+    B, u, svec = np.eye(size), np.empty(size), np.empty(size)
+    white, inverse, centre = np.empty((0, 0)), np.empty((0, 0)), np.empty(0)
+    worn, start = True, 0.0
     for i in range(noise.shape[0]):
         if worn:
             weight, total = by_pair(tally, features.shape[0])
@@ -160,26 +228,44 @@ def play_features(
             for j in range(size):
                 start += np.log(R[j, j] * R[j, j] / plan.lam)
             tally.scalars[1] = start
-            worn = False
-        radius = radius_of(plan, tally, radii[i])
-        for p in range(K * K):
-            values[p] = mean[p] + radius * np.sqrt(max(width2[p], 0.0))
-        p = pick(values, rng)
+            hope[:] = 1
+        p = choose(mean, width2, radius_of(plan, tally, radii[i]), hope, values, rng)
         count = respond(plan, tally, p, noise[i], steps, seen)
         for k in range(count):
-            f = white[steps[k]]
-            u = B @ f
-            grown = 1.0 + seen[0, k] * np.dot(f, u)
-            c[k] = seen[0, k] / grown
-            e[k] = c[k] * (seen[1, k] / seen[0, k] - np.dot(f, centre))
-            centre = centre + e[k] * u
-            for x in range(size):
-                for y in range(size):
-                    B[x, y] -= c[k] * u[x] * u[y]
+            f = white[tally.pair[steps[k, 0], steps[k, 1]]]
+            multiply(B, f, u)
+            along, known = 0.0, 0.0
+            for j in range(size):
+                along += f[j] * u[j]
+                known += f[j] * centre[j]
+            grown = 1.0 + seen[0, k] * along
             tally.scalars[1] += np.log(grown)
-            XU[k] = X @ unfold(inverse, u, d)
-            for a in range(K):
-                own[k, a] = np.dot(XU[k, a], X[a])
-        sweep(plan, XU, XT, own, c, e, mean, width2, count)
+            root = np.sqrt(seen[0, k] / grown)
+            gains[k] = root * (seen[1, k] / seen[0, k] - known)
+            for j in range(size):
+                u[j] *= root
+            for j in range(size):
+                centre[j] += gains[k] * u[j]
+                for j2 in range(size):
+                    B[j, j2] -= u[j] * u[j2]
+            multiply(inverse, u, svec)
+            spread(X, svec, XU[k], own[k])
+        for k in range(count, 3):
+            gains[k] = 0.0
+            XU[k] = 0.0
+            own[k] = 0.0
         worn = tally.scalars[1] - start > GROWTH
+        radius = radius_of(plan, tally, radii[min(i + 1, radii.size - 1)])
+        a, b = p // K, p % K
+        mean_p, width2_p = mean[a, b], width2[a, b]
+        for k in range(count):
+            along = 0.0
+            for j in range(d):
+                along += XU[k, a, j] * X[b, j]
+            g = 2.0 * plan.w * along + plan.w1 * own[k, a] + plan.w2 * own[k, b]
+            mean_p += gains[k] * g
+            width2_p -= g * g
+        floor = mean_p + radius * np.sqrt(max(width2_p, 0.0))
+        floor -= 1e3 * TIE * max(abs(floor), abs(mean_p))
+        sweep(plan, XU, columns, own, gains, mean, width2, (radius * radius, floor), hope)
         keep(plan, tally, recorded, first + i, p)

@@ -7,38 +7,29 @@ from numba import njit
 
 from gbb._checks import FloatArray, IntArray
 from gbb._kernels.choose import pick
-from gbb._kernels.rounds import Plan, Tally, by_pair, keep, radius_of, respond
+from gbb._kernels.rounds import Plan, Tally, keep, radius_of, respond
 
 
-@njit(cache=True, nogil=True)
-def refresh(
-    plan: Plan,
-    mu: FloatArray,
-    var: FloatArray,
-    pair: IntArray,
-    a: int,
-    b: int,
-    mean: FloatArray,
-    width: FloatArray,
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def fill_values(
+    plan: Plan, mu: FloatArray, var: FloatArray, own: FloatArray, radius: float, values: FloatArray
 ) -> None:
-    """Mean and width of the couple (a, b) from those of its pairs.
+    """Optimistic value of every couple.
 
-    ``v = w (z_ab + z_ba) + w1 z_aa + w2 z_bb`` and the pairs are uncorrelated, so variances add;
-    ``mu`` and ``var`` are those of the mean edge-arm ``(z_ab + z_ba) / 2``.
+    ``v = w (z_ab + z_ba) + w1 z_aa + w2 z_bb`` and different pairs are uncorrelated, so variances
+    add; ``mu`` and ``var`` are those of the mean edge-arm ``(z_ab + z_ba) / 2`` (K x K), and ``own``
+    repeats their diagonals in a row each.
     """
-    K = pair.shape[0]
-    p = a * K + b
-    s = pair[a, b]
-    if a == b:
-        scale = 2.0 * plan.w + plan.w1 + plan.w2
-        mean[p] = scale * mu[s]
-        width[p] = abs(scale) * np.sqrt(var[s])
-        return
-    sa, sb = pair[a, a], pair[b, b]
-    mean[p] = 2.0 * plan.w * mu[s] + plan.w1 * mu[sa] + plan.w2 * mu[sb]
-    width[p] = np.sqrt(
-        4.0 * plan.w * plan.w * var[s] + plan.w1 * plan.w1 * var[sa] + plan.w2 * plan.w2 * var[sb]
-    )
+    K = mu.shape[0]
+    w, w1, w2 = 2.0 * plan.w, plan.w1, plan.w2
+    for a in range(K):
+        shift = w1 * own[0, a]
+        shift2 = w1 * w1 * own[1, a]
+        for b in range(K):
+            variance = w * w * var[a, b] + shift2 + w2 * w2 * own[1, b]
+            values[a, b] = w * mu[a, b] + shift + w2 * own[0, b] + radius * np.sqrt(variance)
+        scale = w + w1 + w2
+        values[a, a] = scale * own[0, a] + radius * abs(scale) * np.sqrt(own[1, a])
 
 
 @njit(cache=True, nogil=True)
@@ -54,50 +45,39 @@ def play_orthogonal(
 ) -> None:
     """Play ``len(noise)`` rounds, the first of them number ``first``, in O(K^2) each.
 
-    ``norm2`` holds the squared norm of every pair's mean edge-arm ``(z_ab + z_ba) / 2``. For orthogonal
-    arms ``var = norm2 / (lam + norm2 weight)`` and ``mu = norm2 total / (lam + norm2 weight)``,
-    whatever the other pairs did.
+    ``norm2`` holds the squared norm of every mean edge-arm ``(z_ab + z_ba) / 2`` (K x K). For
+    orthogonal arms ``var = norm2 / (lam + norm2 weight)`` and ``mu = norm2 total / (lam + norm2
+    weight)``, with the pair's number of observations and sum of rewards, whatever other pairs did.
     """
     K = plan.R.shape[0]
-    mean = np.empty(K * K)
-    width = np.empty(K * K)
-    values = np.empty(K * K)
-    steps = np.empty(3, dtype=np.int64)
+    values = np.empty((K, K))
+    flat = values.reshape(K * K)
+    own = np.empty((2, K))
+    steps = np.empty((3, 2), dtype=np.int64)
     seen = np.empty((2, 3))
-    crossed = plan.w1 != 0.0 or plan.w2 != 0.0
-    weight, total = by_pair(tally, norm2.size)
-    precision = plan.lam + norm2 * weight
-    moment = norm2 * total
+    precision = plan.lam + norm2 * (tally.N + tally.N.T + np.diag(-np.diag(tally.N)))
+    moment = norm2 * (tally.Y + tally.Y.T + np.diag(-np.diag(tally.Y)))
     mu = moment / precision
     var = norm2 / precision
     for a in range(K):
-        for b in range(K):
-            refresh(plan, mu, var, tally.pair, a, b, mean, width)
+        own[0, a], own[1, a] = mu[a, a], var[a, a]
     for i in range(noise.shape[0]):
-        radius = radius_of(plan, tally, radii[i])
-        for p in range(K * K):
-            values[p] = mean[p] + radius * width[p]
-        p = pick(values, rng)
-        a, b = p // K, p % K
+        fill_values(plan, mu, var, own, radius_of(plan, tally, radii[i]), values)
+        p = pick(flat, rng)
         count = respond(plan, tally, p, noise[i], steps, seen)
         for j in range(count):
-            s = steps[j]
-            before = precision[s]
-            precision[s] += norm2[s] * seen[0, j]
-            moment[s] += norm2[s] * seen[1, j]
-            var[s] = norm2[s] / precision[s]
-            mu[s] = moment[s] / precision[s]
+            a, b = steps[j, 0], steps[j, 1]
+            before = precision[a, b]
+            after = before + norm2[a, b] * seen[0, j]
+            moment[a, b] += norm2[a, b] * seen[1, j]
+            precision[a, b] = after
+            mu[a, b] = moment[a, b] / after
+            var[a, b] = norm2[a, b] / after
+            if a == b:
+                own[0, a], own[1, a] = mu[a, a], var[a, a]
+            else:
+                moment[b, a], precision[b, a] = moment[a, b], after
+                mu[b, a], var[b, a] = mu[a, b], var[a, b]
             if plan.adaptive:
-                tally.scalars[1] += np.log(precision[s] / before)
-        if crossed:
-            for c in range(K):
-                refresh(plan, mu, var, tally.pair, a, c, mean, width)
-                refresh(plan, mu, var, tally.pair, c, a, mean, width)
-                refresh(plan, mu, var, tally.pair, b, c, mean, width)
-                refresh(plan, mu, var, tally.pair, c, b, mean, width)
-        else:
-            refresh(plan, mu, var, tally.pair, a, a, mean, width)
-            refresh(plan, mu, var, tally.pair, b, b, mean, width)
-            refresh(plan, mu, var, tally.pair, a, b, mean, width)
-            refresh(plan, mu, var, tally.pair, b, a, mean, width)
+                tally.scalars[1] += np.log(after / before)
         keep(plan, tally, recorded, first + i, p)

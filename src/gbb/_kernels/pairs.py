@@ -97,7 +97,7 @@ def play_pairs(
     """
     K = plan.R.shape[0]
     values = np.empty(K * K)
-    steps = np.empty(3, dtype=np.int64)
+    steps = np.empty((3, 2), dtype=np.int64)
     seen = np.empty((2, 3))
     count = features.shape[0]
     mu = np.empty(count)
@@ -109,8 +109,9 @@ def play_pairs(
         p = pick(values, rng)
         count = respond(plan, tally, p, noise[i], steps, seen)
         for j in range(count):
+            s = tally.pair[steps[j, 0], steps[j, 1]]
             mean = seen[1, j] / seen[0, j]
-            tally.scalars[1] += observe(mu, H, steps[j], seen[0, j], mean)
+            tally.scalars[1] += observe(mu, H, s, seen[0, j], mean)
         worn = False
         for s in range(mu.size):
             if H[s, s] < SHRINK * base[s]:

@@ -104,8 +104,8 @@ def respond(
 ) -> int:
     """Play couple p; ``noise`` holds the sums of unit noise over the edges 12, 21, 11 and 22.
 
-    Returns how many pairs were observed. The j-th of them is number ``steps[j]``, got ``seen[0, j]``
-    more observations, and these paid ``seen[1, j]`` together.
+    Returns how many pairs were observed. The j-th of them is the pair of arms ``steps[j]``; it got
+    ``seen[0, j]`` more observations, which paid ``seen[1, j]`` together.
     """
     K = plan.R.shape[0]
     a, b = p // K, p % K
@@ -114,7 +114,7 @@ def respond(
         m = 2 * plan.m12 + plan.m1 + plan.m2
         reward = m * R[a, a] + sigma * (noise[0] + noise[1] + noise[2] + noise[3])
         add(tally, a, a, m, reward)
-        steps[0], seen[0, 0], seen[1, 0] = tally.pair[a, a], m, reward
+        steps[0, 0], steps[0, 1], seen[0, 0], seen[1, 0] = a, a, m, reward
         return 1
     count = 0
     if plan.m12 > 0:
@@ -122,17 +122,20 @@ def respond(
         back = plan.m12 * R[b, a] + sigma * noise[1]
         add(tally, a, b, plan.m12, there)
         add(tally, b, a, plan.m12, back)
-        steps[0], seen[0, 0], seen[1, 0] = tally.pair[a, b], 2 * plan.m12, there + back
+        steps[0, 0], steps[0, 1] = a, b
+        seen[0, 0], seen[1, 0] = 2 * plan.m12, there + back
         count = 1
     if plan.m1 > 0:
         reward = plan.m1 * R[a, a] + sigma * noise[2]
         add(tally, a, a, plan.m1, reward)
-        steps[count], seen[0, count], seen[1, count] = tally.pair[a, a], plan.m1, reward
+        steps[count, 0], steps[count, 1] = a, a
+        seen[0, count], seen[1, count] = plan.m1, reward
         count += 1
     if plan.m2 > 0:
         reward = plan.m2 * R[b, b] + sigma * noise[3]
         add(tally, b, b, plan.m2, reward)
-        steps[count], seen[0, count], seen[1, count] = tally.pair[b, b], plan.m2, reward
+        steps[count, 0], steps[count, 1] = b, b
+        seen[0, count], seen[1, count] = plan.m2, reward
         count += 1
     return count
 

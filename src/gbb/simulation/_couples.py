@@ -135,9 +135,11 @@ def _player(problem: Problem, plan: Plan, tally: Tally, form: str) -> Play:
     i, j = np.triu_indices(problem.K)
     features = np.ascontiguousarray(symmetric_edge_arms(problem.arms)[i * problem.K + j])
     if form == "orthogonal":
-        norm2 = np.sum(features**2, axis=1)
+        norm2 = np.sum(symmetric_edge_arms(problem.arms) ** 2, axis=1)
+        norm2 = norm2.reshape(problem.K, problem.K)
         return lambda *rest: play_orthogonal(plan, tally, norm2, *rest)
     if form == "pairs":
         return lambda *rest: play_pairs(plan, tally, features, *rest)
     arms = np.array(problem.arms)
-    return lambda *rest: play_features(plan, tally, features, arms, *rest)
+    columns = tuple(np.ascontiguousarray(column) for column in arms.T)
+    return lambda *rest: play_features(plan, tally, features, arms, columns, *rest)
