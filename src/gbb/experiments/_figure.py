@@ -53,9 +53,11 @@ def policy_curve(
 ) -> None:
     """Draw the raw curve faintly and its moving average, at the last round of each window, over it."""
     colour = COLOURS[policy]
-    wide = 2.2 if policy == "ExploreThenCommit" else 1.2  # seen behind a curve it coincides with
     axes.plot(rounds, raw, color=colour, alpha=0.25, linewidth=0.4, rasterized=True, zorder=1)
-    axes.plot(rounds[-smooth.size :], smooth, color=colour, linewidth=wide, label=label, zorder=3)
+    # Explore-then-commit is thin and in front: once level with another curve, both are seen.
+    wide, above = (0.9, 4) if policy == "ExploreThenCommit" else (1.5, 3)
+    x = rounds[-smooth.size :]
+    axes.plot(x, smooth, color=colour, label=label, linewidth=wide, zorder=above)
 
 
 def finish(figure: Figure, axes: Axes, title: str, *, legend_columns: int) -> None:

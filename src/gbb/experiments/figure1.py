@@ -211,7 +211,7 @@ def _row(settings: Settings, dataset: xr.Dataset, name: str, zeta: float) -> Row
     else:
         verdict, detail = (
             OTHER_SETTING,
-            "released: n = 5, one optimum for all zeta; see --as-released",
+            "n = 5 and one optimum for all zeta there; see --as-released",
         )
     shown = NONE if theirs is None else f"{theirs:g}"
     return Row(

@@ -24,8 +24,7 @@ def plot(dataset: xr.Dataset) -> Figure:
     settings = _settings.of(dataset, Settings)
     figure, axes = _figure.column(3.1)
     rounds = dataset["round"].values
-    for policy in ("ExploreThenCommit", "OFUL", "ImprovedOFUL"):
-        label = LABELS[policy]
+    for policy, label in LABELS.items():
         raw = dataset.fraction.sel(policy=policy).mean(("matrix", "run")).values
         smooth = smoothed_mean(dataset, policy, settings.window)
         _figure.policy_curve(axes, policy, label=label, rounds=rounds, raw=raw, smooth=smooth)

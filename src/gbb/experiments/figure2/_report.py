@@ -87,9 +87,9 @@ def _row(settings: Settings, dataset: xr.Dataset, policy: str, theirs: float, *,
     ours = float(values.mean())
     error, _ = _errors(settings, values)
     if not settings.as_released:
-        verdict, detail = OTHER_SETTING, "released: wider radius, other rewards; see --as-released"
+        verdict, detail = OTHER_SETTING, "a wider radius and other rewards there; see --as-released"
     elif settings.T != RELEASED.T:
-        verdict, detail = OTHER_SETTING, f"released: T = {RELEASED.T}"
+        verdict, detail = OTHER_SETTING, f"T = {RELEASED.T} there"
     else:
         verdict, detail = within(ours, theirs, TOLERANCE)
     rounds = f"last {last}" if last else "all rounds"
