@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable
 
 import typer
@@ -16,7 +17,9 @@ INTERRUPTED = 130
 def exit_code_of(command: Callable[[], object]) -> int:
     """Run ``command``; its exit code, after one line on standard error if it failed."""
     try:
-        code = command()
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_: _warn(str(message))
+            code = command()
         if code == INTERRUPTED:  # typer turns the interrupt into this code
             raise KeyboardInterrupt
         return code if isinstance(code, int) else 0
@@ -37,6 +40,10 @@ def _value(error: Exception) -> str:
     """The value that could not be converted, which the message of a usage error leaves out."""
     wrong: list[dict[str, object]] = getattr(error.__cause__, "errors", list)()
     return f" (got {wrong[0]['input']!r})." if wrong and "input" in wrong[0] else ""
+
+
+def _warn(text: str) -> None:
+    _say(f"warning: {text}", 0)
 
 
 def _say(text: str, code: int) -> int:
