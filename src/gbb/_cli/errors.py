@@ -26,7 +26,9 @@ def exit_code_of(command: Callable[[], object]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return _say("interrupted; nothing half-written is left.", INTERRUPTED)
     except typer.TyperException as error:
-        return _say(f"error: {error.format_message()}{_value(error)}", BAD_INPUT)
+        text = error.format_message()
+        # A group of commands called without one has printed its help and has no more to say.
+        return _say(f"error: {text}{_value(error)}", BAD_INPUT) if text else 0
     except InputError as error:
         return _say(f"error: {error}", BAD_INPUT)
     except OSError as error:
