@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from gbb._checks import FloatArray
+from gbb._kernels._jit import compiled
 
 TIE = 1e-12
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+@compiled(fastmath={"nnan", "nsz"})
 def largest(values: FloatArray) -> float:
     """The largest value; none may be NaN."""
     best = values[0]
@@ -19,7 +19,7 @@ def largest(values: FloatArray) -> float:
     return float(best)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def pick(values: FloatArray, rng: np.random.Generator) -> int:
     """Position of the largest value; values within 1e-12 of it, relatively, tie.
 
@@ -37,3 +37,10 @@ def pick(values: FloatArray, rng: np.random.Generator) -> int:
                 return p
             chosen -= 1
     return 0
+
+
+@compiled(fastmath={"contract"})
+def fill_values(mean: FloatArray, width2: FloatArray, radius: float, values: FloatArray) -> None:
+    """Optimistic values ``mean + radius sqrt(width2)``."""
+    for p in range(values.size):
+        values[p] = mean[p] + radius * np.sqrt(width2[p])

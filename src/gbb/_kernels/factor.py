@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from gbb._checks import FloatArray, IntArray
+from gbb._kernels._jit import compiled
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def pivoted_qr(rows: FloatArray, y: FloatArray) -> IntArray:
     """Householder QR with column pivoting, in place: R in the top of ``rows``, Q'y in ``y``.
 
@@ -53,7 +53,7 @@ def pivoted_qr(rows: FloatArray, y: FloatArray) -> IntArray:
     return pivots
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def factor(
     features: FloatArray, weight: FloatArray, total: FloatArray, lam: float
 ) -> tuple[FloatArray, FloatArray, IntArray]:
@@ -84,7 +84,7 @@ def factor(
     return stacked[:size].copy(), y[:size].copy(), pivots
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def whiten(features: FloatArray, R: FloatArray, pivots: IntArray) -> FloatArray:
     """``R^-T q`` for every row q, so that ``q'A^-1 q' `` is a dot product of two of them."""
     count, size = features.shape

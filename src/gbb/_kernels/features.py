@@ -9,9 +9,9 @@ from one K x K matrix, ``X U X'`` with U the symmetric matrix of u. Between two 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from gbb._checks import FloatArray, IntArray
+from gbb._kernels._jit import compiled
 from gbb._kernels.choose import TIE, pick
 from gbb._kernels.factor import factor, whiten
 from gbb._kernels.rounds import Plan, Tally, by_pair, keep, radius_of, respond
@@ -20,7 +20,7 @@ GROWTH = np.log(1e5)
 """Factorise afresh when the log-determinant has grown by this: 16 digits minus 5."""
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+@compiled(fastmath={"contract", "reassoc"})
 def couple_tables(
     plan: Plan,
     tally: Tally,
@@ -46,7 +46,7 @@ def couple_tables(
             width2[a, b] = norm2
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def inverse_factor(R: FloatArray, pivots: IntArray) -> FloatArray:
     """``F^-1`` for ``F = R P'``, so that ``A^-1 = F^-1 F^-T``."""
     size = R.shape[0]
@@ -60,7 +60,7 @@ def inverse_factor(R: FloatArray, pivots: IntArray) -> FloatArray:
     return result
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+@compiled(fastmath={"contract", "reassoc"})
 def multiply(matrix: FloatArray, vector: FloatArray, result: FloatArray) -> None:
     """``matrix @ vector`` for sizes at which a library call costs more than the work."""
     for i in range(matrix.shape[0]):
@@ -70,7 +70,7 @@ def multiply(matrix: FloatArray, vector: FloatArray, result: FloatArray) -> None
         result[i] = value
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+@compiled(fastmath={"contract", "reassoc"})
 def spread(X: FloatArray, svec: FloatArray, XU: FloatArray, own: FloatArray) -> None:
     """``X U`` and the diagonal of ``X U X'`` for the symmetric U with coordinates ``svec``.
 
@@ -96,7 +96,7 @@ def spread(X: FloatArray, svec: FloatArray, XU: FloatArray, own: FloatArray) -> 
         own[a] = total
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nnan", "nsz"})
+@compiled(fastmath={"contract", "reassoc", "nnan", "nsz"})
 def sweep_row(
     mean: FloatArray,
     width2: FloatArray,
@@ -131,7 +131,7 @@ def sweep_row(
     return hits
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def sweep(
     plan: Plan,
     XU: FloatArray,
@@ -161,7 +161,7 @@ def sweep(
         hope[a] = sweep_row(mean[a], width2[a], columns, own, lead, plan.w2, screen)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def choose(
     mean: FloatArray,
     width2: FloatArray,
@@ -189,7 +189,33 @@ def choose(
     return 0
 
 
-@njit(cache=True, nogil=True)
+@compiled()
+def observe(
+    B: FloatArray, centre: FloatArray, f: FloatArray, weight: float, reward: float, u: FloatArray
+) -> tuple[float, float]:
+    """A rank-one step: ``weight`` more observations of the whitened pair f, paying ``reward`` together.
+
+    Leaves ``u = B f sqrt(c)`` with ``c = weight / (1 + weight f'Bf)``, so that ``B - u u'`` is the new
+    inverse; returns the gain that moves every mean by ``gain v'u``, and the log-determinant's growth.
+    """
+    multiply(B, f, u)
+    along, known = 0.0, 0.0
+    for j in range(u.size):
+        along += f[j] * u[j]
+        known += f[j] * centre[j]
+    grown = 1.0 + weight * along
+    root = np.sqrt(weight / grown)
+    gain = root * (reward / weight - known)
+    for j in range(u.size):
+        u[j] *= root
+    for j in range(u.size):
+        centre[j] += gain * u[j]
+        for k in range(u.size):
+            B[j, k] -= u[j] * u[k]
+    return gain, float(np.log(grown))
+
+
+@compiled()
 def play_features(
     plan: Plan,
     tally: Tally,
@@ -230,42 +256,25 @@ def play_features(
             tally.scalars[1] = start
             hope[:] = 1
         p = choose(mean, width2, radius_of(plan, tally, radii[i]), hope, values, rng)
-        count = respond(plan, tally, p, noise[i], steps, seen)
+        count = respond(plan, tally, p, noise, i, steps, seen)
         for k in range(count):
             f = white[tally.pair[steps[k, 0], steps[k, 1]]]
-            multiply(B, f, u)
-            along, known = 0.0, 0.0
-            for j in range(size):
-                along += f[j] * u[j]
-                known += f[j] * centre[j]
-            grown = 1.0 + seen[0, k] * along
-            tally.scalars[1] += np.log(grown)
-            root = np.sqrt(seen[0, k] / grown)
-            gains[k] = root * (seen[1, k] / seen[0, k] - known)
-            for j in range(size):
-                u[j] *= root
-            for j in range(size):
-                centre[j] += gains[k] * u[j]
-                for j2 in range(size):
-                    B[j, j2] -= u[j] * u[j2]
+            gains[k], growth = observe(B, centre, f, seen[0, k], seen[1, k], u)
+            tally.scalars[1] += growth
             multiply(inverse, u, svec)
             spread(X, svec, XU[k], own[k])
         for k in range(count, 3):
-            gains[k] = 0.0
-            XU[k] = 0.0
-            own[k] = 0.0
+            gains[k], XU[k], own[k] = 0.0, 0.0, 0.0
         worn = tally.scalars[1] - start > GROWTH
         radius = radius_of(plan, tally, radii[min(i + 1, radii.size - 1)])
-        a, b = p // K, p % K
-        mean_p, width2_p = mean[a, b], width2[a, b]
+        a, b = plan.couples[p, 0], plan.couples[p, 1]
+        m, v = mean[a, b], width2[a, b]
         for k in range(count):
-            along = 0.0
-            for j in range(d):
-                along += XU[k, a, j] * X[b, j]
-            g = 2.0 * plan.w * along + plan.w1 * own[k, a] + plan.w2 * own[k, b]
-            mean_p += gains[k] * g
-            width2_p -= g * g
-        floor = mean_p + radius * np.sqrt(max(width2_p, 0.0))
-        floor -= 1e3 * TIE * max(abs(floor), abs(mean_p))
+            g = 2.0 * plan.w * np.sum(XU[k, a] * X[b]) + plan.w1 * own[k, a] + plan.w2 * own[k, b]
+            m, v = m + gains[k] * g, v - g * g
+        # The couple just played sets the floor that the next choice has to reach.
+        floor = m + radius * np.sqrt(max(v, 0.0))
+        floor -= 1e3 * TIE * max(abs(floor), abs(m))
         sweep(plan, XU, columns, own, gains, mean, width2, (radius * radius, floor), hope)
         keep(plan, tally, recorded, first + i, p)
+    tally.mean[:], tally.width2[:] = mean.reshape(K * K), width2.reshape(K * K)

@@ -3,36 +3,37 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from gbb._checks import FloatArray, IntArray
-from gbb._kernels.choose import pick
+from gbb._kernels._jit import compiled
+from gbb._kernels.choose import fill_values, pick
 from gbb._kernels.rounds import Plan, Tally, keep, radius_of, respond
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def fill_values(
-    plan: Plan, mu: FloatArray, var: FloatArray, own: FloatArray, radius: float, values: FloatArray
+@compiled(inline="always")
+def refresh(
+    plan: Plan,
+    mu: FloatArray,
+    var: FloatArray,
+    a: int,
+    b: int,
+    mean: FloatArray,
+    width2: FloatArray,
 ) -> None:
-    """Optimistic value of every couple.
+    """Mean and squared width of the couple (a, b) from those of its pairs.
 
     ``v = w (z_ab + z_ba) + w1 z_aa + w2 z_bb`` and different pairs are uncorrelated, so variances
-    add; ``mu`` and ``var`` are those of the mean edge-arm ``(z_ab + z_ba) / 2`` (K x K), and ``own``
-    repeats their diagonals in a row each.
+    add; ``mu`` and ``var`` are those of the mean edge-arm ``(z_ab + z_ba) / 2`` (K x K).
     """
-    K = mu.shape[0]
     w, w1, w2 = 2.0 * plan.w, plan.w1, plan.w2
-    for a in range(K):
-        shift = w1 * own[0, a]
-        shift2 = w1 * w1 * own[1, a]
-        for b in range(K):
-            variance = w * w * var[a, b] + shift2 + w2 * w2 * own[1, b]
-            values[a, b] = w * mu[a, b] + shift + w2 * own[0, b] + radius * np.sqrt(variance)
-        scale = w + w1 + w2
-        values[a, a] = scale * own[0, a] + radius * abs(scale) * np.sqrt(own[1, a])
+    mean[a, b] = w * mu[a, b] + w1 * mu[a, a] + w2 * mu[b, b]
+    if a == b:
+        width2[a, b] = (w + w1 + w2) * (w + w1 + w2) * var[a, a]
+    else:
+        width2[a, b] = w * w * var[a, b] + w1 * w1 * var[a, a] + w2 * w2 * var[b, b]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def play_orthogonal(
     plan: Plan,
     tally: Tally,
@@ -50,34 +51,45 @@ def play_orthogonal(
     weight)``, with the pair's number of observations and sum of rewards, whatever other pairs did.
     """
     K = plan.R.shape[0]
-    values = np.empty((K, K))
-    flat = values.reshape(K * K)
-    own = np.empty((2, K))
-    steps = np.empty((3, 2), dtype=np.int64)
-    seen = np.empty((2, 3))
-    precision = plan.lam + norm2 * (tally.N + tally.N.T + np.diag(-np.diag(tally.N)))
-    moment = norm2 * (tally.Y + tally.Y.T + np.diag(-np.diag(tally.Y)))
-    mu = moment / precision
-    var = norm2 / precision
+    values, mean, width2 = np.empty(K * K), np.empty((K, K)), np.empty((K, K))
+    flat_mean, flat_width2 = mean.reshape(K * K), width2.reshape(K * K)
+    steps, seen = np.empty((3, 2), dtype=np.int64), np.empty((2, 3))
+    crossed = plan.w1 != 0.0 or plan.w2 != 0.0
+    precision = plan.lam + norm2 * (tally.N + tally.N.T - np.diag(np.diag(tally.N)))
+    moment = norm2 * (tally.Y + tally.Y.T - np.diag(np.diag(tally.Y)))
+    mu, var = moment / precision, norm2 / precision
     for a in range(K):
-        own[0, a], own[1, a] = mu[a, a], var[a, a]
+        for b in range(K):
+            refresh(plan, mu, var, a, b, mean, width2)
     for i in range(noise.shape[0]):
-        fill_values(plan, mu, var, own, radius_of(plan, tally, radii[i]), values)
-        p = pick(flat, rng)
-        count = respond(plan, tally, p, noise[i], steps, seen)
+        fill_values(flat_mean, flat_width2, radius_of(plan, tally, radii[i]), values)
+        p = pick(values, rng)
+        count = respond(plan, tally, p, noise, i, steps, seen)
         for j in range(count):
             a, b = steps[j, 0], steps[j, 1]
             before = precision[a, b]
             after = before + norm2[a, b] * seen[0, j]
+            inverse = 1.0 / after
             moment[a, b] += norm2[a, b] * seen[1, j]
             precision[a, b] = after
-            mu[a, b] = moment[a, b] / after
-            var[a, b] = norm2[a, b] / after
-            if a == b:
-                own[0, a], own[1, a] = mu[a, a], var[a, a]
-            else:
+            mu[a, b] = moment[a, b] * inverse
+            var[a, b] = norm2[a, b] * inverse
+            if a != b:
                 moment[b, a], precision[b, a] = moment[a, b], after
                 mu[b, a], var[b, a] = mu[a, b], var[a, b]
             if plan.adaptive:
                 tally.scalars[1] += np.log(after / before)
+        a, b = plan.couples[p, 0], plan.couples[p, 1]
+        if crossed:
+            for c in range(K):
+                refresh(plan, mu, var, a, c, mean, width2)
+                refresh(plan, mu, var, c, a, mean, width2)
+                refresh(plan, mu, var, b, c, mean, width2)
+                refresh(plan, mu, var, c, b, mean, width2)
+        else:
+            refresh(plan, mu, var, a, a, mean, width2)
+            refresh(plan, mu, var, b, b, mean, width2)
+            refresh(plan, mu, var, a, b, mean, width2)
+            refresh(plan, mu, var, b, a, mean, width2)
         keep(plan, tally, recorded, first + i, p)
+    tally.mean[:], tally.width2[:] = flat_mean, flat_width2

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from gbb._checks import FloatArray, IntArray
+from gbb._kernels._jit import compiled
 
 
 class Plan(NamedTuple):
@@ -21,6 +21,8 @@ class Plan(NamedTuple):
         Directed edges from V1 to V2 (as many run back), inside V1, inside V2.
     R
         Expected edge reward of every edge-arm (K x K).
+    couples
+        The two arms of every couple (K^2 x 2).
     payoff
         Expected global reward of every couple (K^2).
     sigma, lam
@@ -38,6 +40,7 @@ class Plan(NamedTuple):
     m1: int
     m2: int
     R: FloatArray
+    couples: IntArray
     payoff: FloatArray
     sigma: float
     lam: float
@@ -59,6 +62,8 @@ class Tally(NamedTuple):
         Cumulative expected reward and ``log det(A_sym / lam)``.
     kept
         How many rounds have been recorded.
+    mean, width2
+        ``<v_p, theta_hat>`` and ``v_p' A^-1 v_p`` of every couple p when the loop last returned (K^2).
     couple, cumulative
         Couple and cumulative expected reward of the recorded rounds.
     """
@@ -68,11 +73,13 @@ class Tally(NamedTuple):
     pair: IntArray
     scalars: FloatArray
     kept: IntArray
+    mean: FloatArray
+    width2: FloatArray
     couple: IntArray
     cumulative: FloatArray
 
 
-@njit(cache=True, nogil=True)
+@compiled(inline="always")
 def radius_of(plan: Plan, tally: Tally, given: float) -> float:
     """The confidence radius of this round."""
     if plan.adaptive:
@@ -80,7 +87,7 @@ def radius_of(plan: Plan, tally: Tally, given: float) -> float:
     return given
 
 
-@njit(cache=True, nogil=True)
+@compiled(inline="always")
 def keep(plan: Plan, tally: Tally, recorded: IntArray, t: int, p: int) -> None:
     """Add round t, which played couple p, to the totals, and record it if it is to be kept."""
     tally.scalars[0] += plan.payoff[p]
@@ -91,48 +98,53 @@ def keep(plan: Plan, tally: Tally, recorded: IntArray, t: int, p: int) -> None:
         tally.kept[0] = k + 1
 
 
-@njit(cache=True, nogil=True)
+@compiled(inline="always")
 def add(tally: Tally, a: int, b: int, count: int, reward: float) -> None:
     """``count`` more edges were played with (a, b) and paid ``reward`` together."""
     tally.N[a, b] += count
     tally.Y[a, b] += reward
 
 
-@njit(cache=True, nogil=True)
+@compiled(inline="always")
 def respond(
-    plan: Plan, tally: Tally, p: int, noise: FloatArray, steps: IntArray, seen: FloatArray
+    plan: Plan,
+    tally: Tally,
+    p: int,
+    noise: FloatArray,
+    t: int,
+    steps: IntArray,
+    seen: FloatArray,
 ) -> int:
-    """Play couple p; ``noise`` holds the sums of unit noise over the edges 12, 21, 11 and 22.
+    """Play couple p; ``noise[t]`` holds the sums of unit noise over the edges 12, 21, 11 and 22.
 
     Returns how many pairs were observed. The j-th of them is the pair of arms ``steps[j]``; it got
     ``seen[0, j]`` more observations, which paid ``seen[1, j]`` together.
     """
-    K = plan.R.shape[0]
-    a, b = p // K, p % K
+    a, b = plan.couples[p, 0], plan.couples[p, 1]
     R, sigma = plan.R, plan.sigma
     if a == b:
         m = 2 * plan.m12 + plan.m1 + plan.m2
-        reward = m * R[a, a] + sigma * (noise[0] + noise[1] + noise[2] + noise[3])
+        reward = m * R[a, a] + sigma * (noise[t, 0] + noise[t, 1] + noise[t, 2] + noise[t, 3])
         add(tally, a, a, m, reward)
         steps[0, 0], steps[0, 1], seen[0, 0], seen[1, 0] = a, a, m, reward
         return 1
     count = 0
     if plan.m12 > 0:
-        there = plan.m12 * R[a, b] + sigma * noise[0]
-        back = plan.m12 * R[b, a] + sigma * noise[1]
+        there = plan.m12 * R[a, b] + sigma * noise[t, 0]
+        back = plan.m12 * R[b, a] + sigma * noise[t, 1]
         add(tally, a, b, plan.m12, there)
         add(tally, b, a, plan.m12, back)
         steps[0, 0], steps[0, 1] = a, b
         seen[0, 0], seen[1, 0] = 2 * plan.m12, there + back
         count = 1
     if plan.m1 > 0:
-        reward = plan.m1 * R[a, a] + sigma * noise[2]
+        reward = plan.m1 * R[a, a] + sigma * noise[t, 2]
         add(tally, a, a, plan.m1, reward)
         steps[count, 0], steps[count, 1] = a, a
         seen[0, count], seen[1, count] = plan.m1, reward
         count += 1
     if plan.m2 > 0:
-        reward = plan.m2 * R[b, b] + sigma * noise[3]
+        reward = plan.m2 * R[b, b] + sigma * noise[t, 3]
         add(tally, b, b, plan.m2, reward)
         steps[count, 0], steps[count, 1] = b, b
         seen[0, count], seen[1, count] = plan.m2, reward
@@ -140,7 +152,7 @@ def respond(
     return count
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def by_pair(tally: Tally, size: int) -> tuple[FloatArray, FloatArray]:
     """Observations of each unordered pair of arms and the sum of their rewards."""
     weight = np.zeros(size)

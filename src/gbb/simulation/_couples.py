@@ -105,6 +105,7 @@ def _plan(env: Environment, policy: CouplePolicy) -> Plan:
         m1=cut.m1,
         m2=cut.m2,
         R=np.array(R),
+        couples=np.stack(np.divmod(np.arange(payoff.size), len(R)), axis=1),
         payoff=payoff.ravel(),
         sigma=env.problem.sigma,
         lam=policy.lam,
@@ -125,6 +126,8 @@ def _tally(problem: Problem, size: int) -> Tally:
         pair=pair,
         scalars=np.zeros(2),
         kept=np.zeros(1, dtype=np.int64),
+        mean=np.zeros(K * K),
+        width2=np.zeros(K * K),
         couple=np.zeros(size, dtype=np.int64),
         cumulative=np.zeros(size),
     )
