@@ -9,13 +9,16 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
+import typer
 
 import gbb
 from gbb._cli import simulate as command
+from gbb._cli.errors import exit_code_of
 from gbb._cli.tables import read_arms, read_matrix
 from gbb.cli import main
 
@@ -514,6 +517,27 @@ def test_system_errors_are_one_line(refused, monkeypatch):
 
         monkeypatch.setattr(command, "save", broken)
         assert refused("simulate", "complete:5", *SHORT, "--out", "r.nc") == message
+
+
+def test_a_group_without_a_command_prints_its_help_only(capsys):
+    app, group = typer.Typer(), typer.Typer(no_args_is_help=True)
+    for name in ("one", "two"):
+        group.command(name)(lambda: None)
+    app.add_typer(group, name="group")
+    assert exit_code_of(lambda: app(["group"], standalone_mode=False)) == 0
+    captured = capsys.readouterr()
+    assert "Usage" in captured.out
+    assert captured.err == ""
+
+
+def test_warnings_are_one_line(capsys):
+    def command():
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            warnings.warn("slow\npolicy", UserWarning, stacklevel=1)
+
+    assert exit_code_of(command) == 0
+    assert capsys.readouterr().err == "gbb: warning: slow policy\n"
 
 
 def test_an_interrupt_is_one_line_and_leaves_nothing(run, monkeypatch, tmp_path):
