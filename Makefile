@@ -4,9 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup test lint types imports unit format bench clean
+.PHONY: help setup paper test lint types imports unit format bench clean
 
 help:
+	@echo "make paper   set up .venv and reproduce the paper's table and figures in results/paper"
 	@echo "make test    set up .venv and pass every check (format, lint, types, imports, tests)"
 	@echo "make format  rewrite the sources in the project's format"
 	@echo "make bench   measure speed ratios side by side"
@@ -19,6 +20,9 @@ $(READY): pyproject.toml constraints.txt
 	@touch $(READY)
 
 setup: $(READY)
+
+paper: $(READY)
+	$(BIN)/gbb paper all
 
 test: lint types imports unit
 
