@@ -1,4 +1,4 @@
-"""Hypothesis settings: the same examples every time, unless a wider search is asked for.
+"""One BLAS thread, and Hypothesis settings: the same examples every time.
 
 ``HYPOTHESIS_PROFILE=wide pytest`` draws fresh and more examples.
 """
@@ -6,6 +6,9 @@
 import os
 
 from hypothesis import HealthCheck, settings
+
+# Read when numpy is first imported. On small matrices and busy cores, threads cost a factor of 100.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much]
 
