@@ -114,20 +114,21 @@ def over_cut(arms, M, counts):
     return values
 
 
-def Delta(arms, M, counts):
-    """What the best couple over the cut graph gains on the best couple along one edge.
-
-    Both orders of the latter are best along one edge; the order that gains more is taken.
-    """
+def best_couples(arms, M, tied=1e-9):
+    """The couples that pay most along one edge; both orders of each, and all that tie."""
     theta = vec(M)
-    K = len(arms)
     along = {
-        (a, b): float((edge_arm(arms[a], arms[b]) + edge_arm(arms[b], arms[a])) @ theta)
-        for a, b in itertools.product(range(K), repeat=2)
+        (a, b): float((edge_arm(x, y) + edge_arm(y, x)) @ theta)
+        for (a, x), (b, y) in itertools.product(enumerate(arms), repeat=2)
     }
-    a, b = max(along, key=along.get)
+    best = max(along.values())
+    return [couple for couple, value in along.items() if value >= best - tied]
+
+
+def Delta(arms, M, counts, couple):
+    """What the best couple over the cut graph gains on ``couple``, the best along one edge."""
     values = over_cut(arms, M, counts)
-    return float(values.max() - min(values[a, b], values[b, a]))
+    return float(values.max() - values[couple])
 
 
 def alpha_1(gamma):
