@@ -18,10 +18,12 @@ def tenths(low: float, high: float) -> st.SearchStrategy[float]:
 
 @st.composite
 def graphs(draw: st.DrawFn, *, min_n: int = 2, max_n: int = 6) -> gbb.Graph:
-    """Any graph with at least one edge: connected or not, with isolated agents or not."""
+    """Any graph with at least one edge: sparse or dense, connected or not, with isolated agents."""
     n = draw(st.integers(min_n, max_n))
     pairs = list(itertools.combinations(range(n), 2))
     kept = draw(st.lists(st.sampled_from(pairs), min_size=1, max_size=len(pairs), unique=True))
+    if draw(st.booleans()):  # the other edges, as few of them are drawn
+        kept = [pair for pair in pairs if pair not in kept] or kept
     return gbb.Graph.from_edges(np.array(kept), n=n, undirected=True)
 
 
@@ -56,14 +58,23 @@ def matrices(d: int, *, low: float = -2.0, high: float = 2.0) -> st.SearchStrate
 def environments(
     draw: st.DrawFn, *, nonnegative: bool = False, max_n: int = 5, max_K: int = 4, max_d: int = 3
 ) -> gbb.Environment:
-    """Instances; with ``nonnegative``, all expected rewards are >= 0, some > 0, and S bounds M*."""
+    """Instances; with ``nonnegative``, all expected rewards are >= 0, some > 0, and S bounds M*.
+
+    Half of them have one-hot arms and a zero diagonal, where edges inside a part cost most.
+    """
     low = 0.0 if nonnegative else -2.0
     graph = draw(graphs(max_n=max_n))
-    X = draw(arm_sets(max_K=max_K, max_d=max_d, low=low))
+    costly = draw(st.booleans())
+    X = (
+        np.eye(draw(st.integers(2, max_K)))
+        if costly
+        else draw(arm_sets(max_K=max_K, max_d=max_d, low=low))
+    )
     M = draw(matrices(X.shape[1], low=low))
-    if nonnegative:
-        best = np.unravel_index(np.argmax(X), X.shape)
-        M[best[1], best[1]] += 0.1
+    if costly:
+        np.fill_diagonal(M, 0.0)
+    if nonnegative and not (X @ M @ X.T).any():
+        M[:] = 0.1
     norm = float(np.linalg.norm(M))
     problem = gbb.Problem(graph, X, S=norm if norm > 0 else 1.0)
     return gbb.Environment(problem, M)

@@ -22,8 +22,36 @@ def report_of(env, **options):
     return report(env, cut=gbb.cuts.greedy(env.problem.graph), **options)
 
 
+def uneven_environment(seed):
+    """Dense graphs whose parts differ, and arms of which some pay nothing with themselves."""
+    rng = np.random.default_rng(seed)
+    graph = gbb.Graph.random(int(rng.integers(3, 6)), p=0.9, seed=seed)
+    M = np.abs(rng.normal(size=(3, 3)))
+    M[np.diag_indices(3)] *= rng.integers(0, 2, size=3)
+    arms = np.eye(3) if seed % 2 else np.abs(rng.normal(size=(4, 3)))
+    return gbb.Environment(gbb.Problem(graph, arms, S=float(np.linalg.norm(M))), M)
+
+
 @given(env=environments(nonnegative=True))
 def test_the_report_is_the_papers_formulas_in_loops(env):
+    check_report(env)
+
+
+def test_the_report_is_the_papers_formulas_in_loops_where_counting_unwanted_edges_gains():
+    gains, orders = 0, 0
+    for seed in range(60):
+        env = uneven_environment(seed)
+        found = check_report(env)
+        check_ranges(env, found)
+        over_cut = naive.over_cut(env.problem.arms, env.M_star, found.cut.weights)
+        a, b = found.best_couple
+        gains += found.epsilon > 1e-3
+        orders += over_cut[a, b] < over_cut[b, a] - 1e-3
+    assert gains >= 10
+    assert orders >= 10
+
+
+def check_report(env):
     problem, edges = env.problem, env.problem.graph.edges
     found = report_of(env)
     best = naive.best_value(problem.arms, env.M_star, edges, problem.n)
@@ -44,11 +72,15 @@ def test_the_report_is_the_papers_formulas_in_loops(env):
     assert found.alpha_2 == pytest.approx(alpha_2, rel=ROUNDING)
     rho = (counts[0] + counts[1]) / len(edges)
     assert found.alpha_1_sharp == pytest.approx(rho + (1 - rho) * gamma, rel=ROUNDING)
+    return found
 
 
 @given(env=environments(nonnegative=True))
 def test_the_parameters_lie_where_the_theorems_say(env):
-    found = report_of(env)
+    check_ranges(env, report_of(env))
+
+
+def check_ranges(env, found):
     assert -ROUNDING <= found.gamma <= 1 + ROUNDING
     assert found.Delta >= 0
     assert 0 <= found.epsilon <= 0.5 + ROUNDING
