@@ -42,6 +42,8 @@ def real(
     rule = "be a finite number " + " and ".join(limits)
     try:
         number = float(value)  # type: ignore[arg-type]
+    except OverflowError:
+        number = math.inf
     except (TypeError, ValueError):
         raise fail(name, rule.strip(), repr(value), cure) from None
     below = number <= low if low_open else number < low
@@ -77,6 +79,8 @@ def array(
 ) -> FloatArray:
     """A read-only float64 copy of ``value`` with finite entries and the given shape."""
     try:
+        if isinstance(value, np.ndarray) and value.dtype.kind == "c":
+            raise TypeError  # numpy would drop the imaginary part with a warning
         result = np.array(value, dtype=np.float64)
     except (TypeError, ValueError):
         raise fail(name, "be an array of numbers", type(value).__name__, cure) from None

@@ -61,13 +61,13 @@ class Cut:
 
     @property
     def rho(self) -> float:
-        """Fraction of the edges that are cut, ``(m12 + m21) / m``."""
-        return (self.m12 + self.m21) / self.m
+        """Fraction of the edges that are cut, ``(m12 + m21) / m``; 1 when there are none."""
+        return (self.m12 + self.m21) / self.m if self.m else 1.0
 
     @property
     def uncut(self) -> float:
         """Fraction of the edges inside a part, ``(m1 + m2) / m`` (the paper's Table 1)."""
-        return (self.m1 + self.m2) / self.m
+        return (self.m1 + self.m2) / self.m if self.m else 0.0
 
     @cached_property
     def V1(self) -> IntArray:

@@ -99,5 +99,6 @@ class ExploreThenCommit(Policy[Committed]):
 
     def update(self, state: Committed, choice: Choice, rewards: FloatArray) -> Committed:
         if choice.couple is not None:
+            self.problem.rewards(rewards)
             return Committed(state.learned, choice.couple)
         return Committed(observe(self.problem, state.learned, choice, rewards), None)
