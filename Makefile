@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup paper test lint types imports unit format bench clean
+.PHONY: help setup paper test lint types imports unit constraints format bench clean
 
 help:
 	@echo "make paper   set up .venv and reproduce the paper's table and figures in results/paper"
@@ -38,6 +38,10 @@ imports: $(READY)
 
 unit: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-report=term:skip-covered --cov-fail-under=90
+
+constraints: $(READY)
+	@(head -1 constraints.txt; $(BIN)/python -m pip freeze --exclude-editable | grep '==') > constraints.new
+	@mv constraints.new constraints.txt && touch $(READY)
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

@@ -10,10 +10,10 @@ import sys
 from typing import cast
 
 from gbb import _discover
-from gbb.cuts._cut import Cut, CutMethod
+from gbb.cuts._cut import Cut, CutMethod, check_cut
 from gbb.cuts.greedy import greedy
 
-__all__ = ["Cut", "CutMethod", "greedy", "methods"]
+__all__ = ["Cut", "CutMethod", "check_cut", "greedy", "methods"]
 
 
 def methods() -> dict[str, CutMethod]:

@@ -97,3 +97,12 @@ class CutMethod(Protocol):
     def __call__(self, graph: Graph, *, seed: Seed = None) -> Cut:
         """Cut ``graph``; a deterministic method ignores ``seed``."""
         ...
+
+
+def check_cut(graph: Graph, cut: Cut) -> Cut:
+    """``cut``, if it is one of ``graph``."""
+    if not isinstance(cut, Cut):
+        raise _checks.fail("cut", "be a gbb.cuts.Cut", type(cut).__name__)
+    if cut.graph is not graph and cut.graph != graph:
+        raise _checks.fail("cut", f"cut the problem's graph ({graph!r})", repr(cut.graph))
+    return cut

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from gbb import _checks, _random
 from gbb._checks import IntArray
@@ -78,12 +79,21 @@ def run_jobs(
             on_rounds=step,
         )
 
+    # Threads inside the linear algebra would spin on these small matrices and slow everybody down.
+    with threadpool_limits(1):
+        return _play_all(play, jobs, threads, stop)
+
+
+def _play_all(
+    play: Callable[[Job], Trace], jobs: Sequence[Job], threads: int, stop: threading.Event
+) -> list[Trace]:
     if threads == 1 or len(jobs) == 1:
         return [play(job) for job in jobs]
     with ThreadPoolExecutor(min(threads, len(jobs))) as pool:
         futures = [pool.submit(play, job) for job in jobs]
         try:
-            return [future.result() for future in futures]
+            wait(futures, return_when=FIRST_EXCEPTION)
+            return [future.result() for future in futures if future.done()]
         except BaseException:
             stop.set()
             pool.shutdown(cancel_futures=True)

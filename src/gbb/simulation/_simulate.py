@@ -93,11 +93,10 @@ def simulate(
     best = solve(env.problem, env.M_star) if optimum is None else optimum
     alphas = [_alpha(env, policy, best) for policy in chosen]
     method = _checks.choice("method", method, METHODS)
-    jobs = [
-        Job(policy, child, _loop(policy, method, edge_noise))
-        for policy in chosen
-        for child in _random.spawn(seed, runs)
-    ]
+    jobs: list[Job] = []
+    for policy in chosen:
+        loop = _loop(policy, method, edge_noise)
+        jobs += [Job(policy, child, loop) for child in _random.spawn(seed, runs)]
     bar = progress_bar(len(jobs) * rounds) if progress else nullcontext(None)
     with bar as step:
         flat = run_jobs(
