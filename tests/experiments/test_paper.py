@@ -16,6 +16,7 @@ from gbb._cli.paper import default_directory
 from gbb.cli import main
 from gbb.experiments import figure1, figure2, paper, table1
 from gbb.experiments._findings import clearly, number, standard_error, standard_error_over_runs
+from gbb.simulation.result import read_dataset
 
 FILES = {
     "table1.csv",
@@ -74,7 +75,7 @@ def test_markdown_tables_are_whole(quick: Path) -> None:
 
 
 def test_data_beside_the_pictures_hold_what_was_drawn(quick: Path) -> None:
-    stored = gbb.load(quick / "figure2.nc")
+    stored = read_dataset(quick / "figure2.nc")
     assert figure2.report(stored) == figure2.report(figure2.run(figure2.QUICK))
     assert stored.attrs["gbb_version"] == gbb.__version__
 
@@ -104,7 +105,7 @@ def test_the_seed_changes_the_draws(tmp_path: Path) -> None:
 
 def test_d_goes_to_figure_2(tmp_path: Path) -> None:
     assert command("paper", "figure2", "--quick", "--d", 4, "--out", tmp_path) == 0
-    assert gbb.load(tmp_path / "figure2.nc").sizes["row"] == 4
+    assert read_dataset(tmp_path / "figure2.nc").sizes["row"] == 4
 
 
 def test_as_released_with_another_dimension_is_refused(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import partial
 
+import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
@@ -18,10 +19,16 @@ from gbb.policies import AnyPolicy, Policy
 from gbb.simulation import engine, reference, result
 from gbb.simulation._jobs import Job, Loop, run_jobs
 from gbb.simulation._progress import progress_bar
-from gbb.simulation._trace import recorded_rounds
+from gbb.simulation._trace import LOG_POINTS, recorded_rounds
 from gbb.theory import report
 
 METHODS = ("engine", "reference")
+
+BYTES = 56
+"""About what a recorded round of one run takes: rewards, totals, regrets and the couple."""
+
+MOST_BYTES = 8 * 2**30
+"""Results that would take more memory than this are refused."""
 
 
 class SlowPolicyWarning(UserWarning):
@@ -61,7 +68,7 @@ def simulate(
         A child is spawned from it for each run.
     record
         Keep every round (1), every k-th and the last (k), about 200 log-spaced ones ("log"), or the
-        listed ones (counted from 1).
+        listed ones (counted from 1). A result that would take more than 8 GiB is refused.
     keep_allocations
         Keep the allocations as well as the couples.
     optimum
@@ -89,6 +96,7 @@ def simulate(
     _check_policies(env, chosen)
     rounds = _checks.integer("rounds", rounds, low=1)
     runs = _checks.integer("runs", runs, low=1)
+    _check_memory(len(chosen) * runs, rounds, record, env.problem.n if keep_allocations else 0)
     recorded = recorded_rounds(rounds, record)
     best = solve(env.problem, env.M_star) if optimum is None else optimum
     alphas = [_alpha(env, policy, best) for policy in chosen]
@@ -142,6 +150,20 @@ def _check_policies(env: Environment, policies: Sequence[AnyPolicy]) -> None:
     if len(set(labels)) < len(labels):
         cure = "Give each policy its own name=..."
         raise _checks.fail("policies", "have distinct names", labels, cure)
+
+
+def _check_memory(traces: int, rounds: int, record: int | str | ArrayLike, agents: int) -> None:
+    """Refuse a result that would not fit in memory, before anything is made for it."""
+    if isinstance(record, str) or np.ndim(record):
+        kept = min(rounds, LOG_POINTS) if isinstance(record, str) else int(np.size(record))
+    else:
+        kept = -(-rounds // _checks.integer("record", record, low=1))
+    size = traces * kept * (BYTES + 8 * agents)
+    if size > MOST_BYTES:
+        rule = f"keep few enough rounds for {MOST_BYTES / 2**30:g} GiB"
+        found = f"{kept:,} rounds of {traces:,} runs, about {size / 2**30:,.0f} GiB"
+        cure = 'Pass record="log" or a larger step, or fewer runs.'
+        raise _checks.fail("record", rule, found, cure)
 
 
 def _alpha(env: Environment, policy: AnyPolicy, optimum: Optimum) -> float:
