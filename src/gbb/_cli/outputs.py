@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from gbb import _checks
+from gbb import _checks, _files
 from gbb._checks import InputError
 
 
@@ -21,7 +21,18 @@ def check_output(name: str, path: Path | None, suffixes: Sequence[str]) -> None:
         raise _checks.fail(name, f"end in {' or '.join(suffixes)}", repr(str(path)))
     if path.exists() and not os.access(path, os.W_OK):
         raise InputError(f"Cannot write `{name}` {str(path)!r}: Permission denied.")
-    folder = path.parent
+    _try(name, path, _files.resolved(path).parent)
+
+
+def check_directory(name: str, path: Path) -> None:
+    """Refuse a directory that files could not be written to; leaves nothing behind."""
+    if path.exists() and not path.is_dir():
+        raise _checks.fail(name, "name a directory", f"the file {str(path)!r}")
+    _try(name, path, path)
+
+
+def _try(name: str, path: Path, folder: Path) -> None:
+    """Write a file to ``folder``, or to what is there of it, that vanishes at once."""
     while not folder.exists():
         folder = folder.parent
     try:

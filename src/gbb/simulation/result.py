@@ -83,8 +83,7 @@ def assemble(
 def save(result: xr.Dataset, path: str | Path) -> None:
     """Write a result as netCDF, compressed, with checksums; ``path`` appears whole or not at all."""
     if not isinstance(result, xr.Dataset):
-        cure = "Pass what gbb.simulate returned."
-        raise _checks.fail("result", "be an xarray.Dataset", type(result).__name__, cure)
+        raise _checks.fail("result", "be an xarray.Dataset", type(result).__name__)
     write_dataset(result, path)
 
 
