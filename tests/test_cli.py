@@ -513,6 +513,18 @@ def test_a_read_only_file_is_not_replaced(refused, monkeypatch, tmp_path):
     assert (tmp_path / "r.nc").read_text() == "mine"
 
 
+def test_a_forbidden_folder_names_the_option(refused, monkeypatch):
+    def forbidden(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", forbidden)
+    for args, name in (
+        (["simulate", "complete:5", "--plot", "f.png"], "`--plot` 'f.png'"),
+        (["paper", "table1", "--out", "deep/er"], "`--out` 'deep/er'"),
+    ):
+        assert refused(*args) == f"Cannot write {name}: Permission denied."
+
+
 def test_system_errors_are_one_line(refused, monkeypatch):
     for error, message in (
         (OSError(28, "No space left on device", "r.nc"), "No space left on device: 'r.nc'"),
