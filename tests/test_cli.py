@@ -715,6 +715,13 @@ def test_inspect_lists_agents_by_name(run, matrix, tmp_path):
     assert "agents" not in json.loads(run("inspect", "g.json", "--json").out)
 
 
+def test_names_with_brackets_are_shown_whole(run, tmp_path):
+    gbb.Graph.from_edges([("[bold]", "[/x]")], undirected=True).write(tmp_path / "g.json")
+    out = run("inspect", "g.json", "--agents").out
+    assert re.search(r"V1 +\[bold\]", out)
+    assert re.search(r"V2 +\[/x\]", out)
+
+
 def test_warnings_speak_of_options():
     assert in_options('Pass method="reference" for `runs`.') == "Pass --reference for `--runs`."
 

@@ -195,7 +195,7 @@ def _print_agents(data: dict[str, Any]) -> None:
     if "best_allocation" in data:
         console.print()
         found = [(agent, str(arm)) for agent, arm in data["best_allocation"].items()]
-        console.print(pairs("Best allocation found, arm by agent", found))
+        console.print(pairs("Best allocation found", found))
 
 
 def _verdict(holds: bool) -> str:
