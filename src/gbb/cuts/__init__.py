@@ -11,14 +11,28 @@ from typing import cast
 
 from gbb import _discover
 from gbb.cuts._cut import Cut, CutMethod
+from gbb.cuts.annealing import annealing
+from gbb.cuts.best import best
+from gbb.cuts.edwards_erdos import edwards_erdos
+from gbb.cuts.exact import exact
 from gbb.cuts.greedy import greedy
+from gbb.cuts.local_search import local_search
 
-__all__ = ["Cut", "CutMethod", "greedy", "methods"]
+__all__ = [
+    "Cut",
+    "CutMethod",
+    "annealing",
+    "best",
+    "edwards_erdos",
+    "exact",
+    "greedy",
+    "local_search",
+    "methods",
+]
 
 
 def methods() -> dict[str, CutMethod]:
     """All cut methods by name."""
     package = sys.modules[__name__]
-    return {
-        name: cast(CutMethod, getattr(module, name)) for name, module in _discover.modules(package)
-    }
+    found = _discover.modules(package)
+    return {name: cast(CutMethod, getattr(module, name)) for name, module in found}

@@ -1,0 +1,43 @@
+"""A wall-clock allowance that loops consult between compiled chunks."""
+
+from __future__ import annotations
+
+import math
+import time
+
+from gbb import _checks
+
+
+class Budget:
+    """So many seconds from now on; None is no limit."""
+
+    def __init__(self, seconds: float | None = None) -> None:
+        if seconds is not None:
+            seconds = _checks.real("seconds", seconds, low=0.0, low_open=True)
+        self.seconds = math.inf if seconds is None else seconds
+        self._start = time.perf_counter()
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the start."""
+        return time.perf_counter() - self._start
+
+    @property
+    def left(self) -> float:
+        """Seconds that remain, never below 0."""
+        return max(0.0, self.seconds - self.elapsed)
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing remains."""
+        return self.elapsed >= self.seconds
+
+    @property
+    def progress(self) -> float:
+        """Fraction of the allowance spent, from 0 to 1."""
+        return min(1.0, self.elapsed / self.seconds)
+
+    def part(self, fraction: float) -> Budget:
+        """An allowance of this fraction of what remains."""
+        left = self.left * fraction
+        return Budget(None if math.isinf(left) else max(left, 1e-9))
