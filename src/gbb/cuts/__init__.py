@@ -11,10 +11,10 @@ from typing import cast
 
 from gbb import _discover
 from gbb.cuts._cut import Cut, CutMethod
+from gbb.cuts._exact import exact
 from gbb.cuts.annealing import annealing
 from gbb.cuts.best import best
 from gbb.cuts.edwards_erdos import edwards_erdos
-from gbb.cuts.exact import exact
 from gbb.cuts.greedy import greedy
 from gbb.cuts.local_search import local_search
 

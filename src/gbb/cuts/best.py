@@ -8,9 +8,9 @@ from gbb import _random
 from gbb._budget import Budget
 from gbb._random import Seed
 from gbb.cuts._cut import Cut
+from gbb.cuts._exact import exact_sides
 from gbb.cuts._flips import Flips
 from gbb.cuts.edwards_erdos import edwards_erdos
-from gbb.cuts.exact import exact_sides
 from gbb.graph import Graph
 
 SECONDS = 1.0
