@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 
 from gbb import _checks
 
 
 class Budget:
-    """So many seconds from now on; None is no limit."""
+    """So many seconds from now on (None: no limit), unless ``stop`` says to end earlier."""
 
-    def __init__(self, seconds: float | None = None) -> None:
+    def __init__(
+        self, seconds: float | None = None, *, stop: Callable[[], bool] | None = None
+    ) -> None:
         if seconds is not None:
             seconds = _checks.real("seconds", seconds, low=0.0, low_open=True)
         self.seconds = math.inf if seconds is None else seconds
+        self.stop = stop
         self._start = time.perf_counter()
 
     @property
@@ -30,7 +34,7 @@ class Budget:
     @property
     def over(self) -> bool:
         """Whether nothing remains."""
-        return self.elapsed >= self.seconds
+        return self.elapsed >= self.seconds or (self.stop is not None and self.stop())
 
     @property
     def progress(self) -> float:
@@ -39,5 +43,17 @@ class Budget:
 
     def part(self, fraction: float) -> Budget:
         """An allowance of this fraction of what remains."""
-        left = self.left * fraction
-        return Budget(None if math.isinf(left) else max(left, 1e-9))
+        return self._of(self.left * fraction)
+
+    def less(self, seconds: float) -> Budget:
+        """An allowance of what remains but for so many seconds."""
+        return self._of(self.left - seconds)
+
+    def until(self, stop: Callable[[], bool]) -> Budget:
+        """An allowance of what remains that also ends when ``stop`` says so."""
+        budget = self._of(self.left)
+        budget.stop = stop
+        return budget
+
+    def _of(self, seconds: float) -> Budget:
+        return Budget(None if math.isinf(seconds) else max(seconds, 1e-9), stop=self.stop)

@@ -26,6 +26,9 @@ AT_ONCE = 1_000_000
 MIN_FILL = 400
 """Agents up to which the better but slower min-fill rule is tried as well."""
 
+SPARSE = 12
+"""Mean degree up to which it is tried."""
+
 
 def elimination_order(
     indptr: IntArray, indices: NDArray[np.integer], sizes: IntArray, *, limit: float
@@ -45,7 +48,8 @@ def elimination_order(
         The largest number of entries of a table, the eliminated agent's axis included.
     """
     logs = np.log(sizes.astype(np.float64)).tolist()
-    rules = ("degree", "fill") if len(sizes) <= MIN_FILL else ("degree",)
+    small = len(sizes) <= MIN_FILL and len(indices) <= SPARSE * len(sizes)
+    rules = ("degree", "fill") if small else ("degree",)
     found = [_greedy(indptr, indices, logs, math.log(limit) + 1e-9, rule) for rule in rules]
     orders = [item for item in found if item is not None]
     return min(orders, key=lambda item: item[1]) if orders else None

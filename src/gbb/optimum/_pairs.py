@@ -81,10 +81,15 @@ class PairProblem:
         """Number of arms."""
         return int(self.tables.shape[1])
 
+    @property
+    def single(self) -> bool:
+        """Whether all edges have one table, forbidden arms or not."""
+        return len(self.tables) == 1
+
     @cached_property
     def uniform(self) -> bool:
         """Whether all edges have one table and all arms are allowed: the paper's problem."""
-        return len(self.tables) == 1 and bool(self.allowed.all())
+        return self.single and bool(self.allowed.all())
 
     @cached_property
     def rounding(self) -> float:

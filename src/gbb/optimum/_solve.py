@@ -13,19 +13,34 @@ from gbb._budget import Budget
 from gbb._random import Seed
 from gbb.optimum._optimum import SECONDS, Optimum, Solver
 from gbb.optimum._pairs import PairProblem
+from gbb.optimum._toulbar2_process import Toulbar2Process
 from gbb.optimum.arm_counts import arm_counts
 from gbb.optimum.bipartite import bipartite
 from gbb.optimum.circle import circle
 from gbb.optimum.diagonal import diagonal
-from gbb.optimum.elimination import eliminated
+from gbb.optimum.elimination import LIMIT, WORK, eliminated
 from gbb.optimum.heuristic import heuristic
+from gbb.optimum.sdp import tightened
+from gbb.optimum.toulbar2 import installed
 from gbb.problem import Problem
 
-ORDER = ("diagonal", "bipartite", "circle", "arm_counts", "elimination", "heuristic")
+ORDER = (
+    "diagonal",
+    "bipartite",
+    "circle",
+    "arm_counts",
+    "elimination",
+    "heuristic",
+    "toulbar2",
+    "sdp",
+)
 """What :func:`solve` tries: proofs first, the cheapest first."""
 
 PROOFS = (diagonal, bipartite, circle, arm_counts)
 """Tried first: each proves its optimum at once where it applies."""
+
+ENTRIES_A_SECOND = 1e8
+"""Table entries that elimination is expected to form in a second."""
 
 
 def solve(
@@ -85,9 +100,25 @@ def _picked(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> Opt
         found = solver.run(pairs, budget, rng)
         if found is not None:
             return found
-    quick = eliminated(pairs, budget.part(0.5), limit=1e6, work=2e7)
-    if quick is not None:
-        return quick
-    found = heuristic.run(pairs, budget, rng)
+    work = min(WORK, ENTRIES_A_SECOND * budget.left / 2)
+    found = eliminated(pairs, budget.part(0.7), limit=LIMIT, work=work)
+    if found is not None:
+        return found
+    found = heuristic.run(pairs, budget.part(0.5), rng)
     assert found is not None
-    return found
+    if found.proven or budget.over:
+        return found
+    if not (installed() and Toulbar2Process.fits(pairs)):
+        return tightened(pairs, found, budget, rng)
+    return _raced(pairs, found, budget, rng)
+
+
+def _raced(pairs: PairProblem, found: Optimum, budget: Budget, rng: np.random.Generator) -> Optimum:
+    """Exact search in a process of its own while this one looks for better bounds."""
+    try:
+        with Toulbar2Process(pairs, found.allocation, budget.left) as process:
+            found = tightened(pairs, found, budget.until(lambda: not process.running), rng)
+            answer = None if found.proven else process.answer(budget.left)
+            return found if answer is None else answer.merge(found, pairs)
+    except KeyboardInterrupt:
+        return found
