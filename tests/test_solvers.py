@@ -182,3 +182,30 @@ def test_ctrl_c_returns_the_best_allocation_so_far(monkeypatch: pytest.MonkeyPat
             patch.setattr(_search.moves, name, interrupt)
             found = solve(problem, M, method="heuristic")
         assert 0 < found.value <= found.upper_bound
+
+
+@given(st.integers(2, 4), st.integers(3, 9), st.integers(0, 2**32), st.booleans())
+@settings(max_examples=150, deadline=None)
+def test_counts_of_a_large_complete_graph(K: int, n: int, seed: int, zero: bool) -> None:
+    rng = np.random.default_rng(seed)
+    M = rng.normal(size=(K, K))
+    np.fill_diagonal(M, 0.0 if zero else M.diagonal())
+    problem = gbb.Problem(gbb.Graph.complete(n), np.eye(K))
+    best = solve(problem, M, method="arm_counts")
+    assert best.proven
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gbb.optimum.arm_counts.LIMIT", 0)
+        found = solve(problem, M, method="arm_counts")
+        assert best.value - 1e-9 <= found.upper_bound
+        assert found.value <= best.value + 1e-9
+        assert found.bound_method == "quadratic"
+        patch.setattr("gbb.optimum._quadratic.MOST", 0)
+        assert solve(problem, M, method="arm_counts").bound_method == "edges"
+
+
+def test_a_complete_graph_of_a_hundred_is_nearly_closed() -> None:
+    M = gbb.instances.absolute_normal(10, seed=7, distinct_couple=True, zeta=0.0)
+    np.fill_diagonal(M, 0.0)
+    found = solve(gbb.Problem(gbb.Graph.complete(100), np.eye(10)), M)
+    assert found.method == "arm_counts"
+    assert found.gap < 1e-3
