@@ -55,7 +55,7 @@ def _stationary(A: FloatArray, S: tuple[int, ...]) -> tuple[float, FloatArray] |
     bordered = np.zeros((k + 1, k + 1))
     bordered[:k, :k] = inside
     bordered[:k, k] = bordered[k, :k] = 1.0
-    solution: FloatArray = np.linalg.solve(bordered, np.r_[np.zeros(k), 1.0])
+    solution: FloatArray = np.linalg.solve(bordered, np.r_[np.zeros(k), 1.0]).astype(np.float64)
     return float(-solution[k]), solution[:k]
 
 
