@@ -10,12 +10,18 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
 from gbb._checks import InputError
 from gbb.graph import Graph, _families
+
+# What files trip over: separators, quotes, comments, numbers, markup, odd spaces, other planes.
+ALPHABET = "abN0123 #,;\"'+-._<&>\u00e9\u6f22\u00a0\u2028\u200b\ufeff\U0001f600"
+
+# The first call may compile a kernel, which no deadline should count.
+untimed = settings(deadline=None)
 
 
 @st.composite
@@ -28,8 +34,7 @@ def graphs(draw: st.DrawFn, named: bool | None = None, isolated: bool = True) ->
         chosen += [(0, i) for i in range(1, n) if i not in touched]
         chosen += [] if any(0 in pair for pair in chosen) else [(0, 1)]
     with_names = draw(st.booleans()) if named is None else named
-    text = st.text(st.characters(codec="utf-8", exclude_categories=["Cc"]), min_size=1)
-    text = text.filter(lambda name: not set(name) & {"\ufffe", "\uffff"})
+    text = st.text(ALPHABET, min_size=1, max_size=5)
     names = draw(st.lists(text, min_size=n, max_size=n, unique=True)) if with_names else None
     return Graph.from_edges(chosen, n=n, names=names, undirected=True)
 
@@ -109,6 +114,7 @@ def test_unranking_lists_every_pair_once() -> None:
     assert pairs == [[i, j] for j in range(10) for i in range(j)]
 
 
+@untimed
 @given(st.integers(1, 2**31 - 1), st.sampled_from([-2, -1, 0, 1, 2]))
 def test_unranking_is_exact_at_any_size(j: int, shift: int) -> None:
     rank = max(0, j * (j - 1) // 2 + shift)
@@ -123,6 +129,7 @@ def test_unranking_is_exact_at_the_largest_graph() -> None:
     assert _families.unrank(np.array([last])).tolist() == [[n - 2, n - 1]]
 
 
+@untimed
 @given(graphs())
 def test_edges_are_sorted_symmetric_and_reversed_by_reverse(graph: Graph) -> None:
     edges = graph.edges.tolist()
@@ -160,6 +167,7 @@ def test_graph_does_not_share_the_callers_arrays() -> None:
     assert graph == Graph.path(3)
 
 
+@untimed
 @given(graphs())
 def test_bipartition_agrees_with_networkx(graph: Graph) -> None:
     g = graph.to_networkx()
@@ -299,7 +307,13 @@ def test_from_edges_without_edges() -> None:
             r"`edges` to hold agents from 0 to 2, but got \(0, 3\) at row 0.*large",
         ),
         ([(0, 1), (-1, 0)], {}, r"agents from 0 to 1, but got \(-1, 0\) at row 1.*Count agents fr"),
-        ([(0, 2**62)], {}, r"agents from 0 to \d+, but got \(0, 4611686018427387904\)"),
+        (
+            [(0, 3 * 10**9)],
+            {},
+            r"without large gaps.*got 3000000000 among 1 rows\. Pass n, or turn",
+        ),
+        ([(0, 2**62)], {"n": 9}, r"agents from 0 to 8, but got \(0, 4611686018427387904\)"),
+        ([(0, 1)], {"n": 2**40}, r"`n`.*<= 3037000499, but got 1099511627776"),
         ([(0, 2**70)], {}, r"whole numbers.*beyond 64 bits"),
         ([(0, 1, 2)], {}, r"`edges` to have shape \(rows, 2\).*shape \(1, 3\)\."),
         ([[0, 1, 2], [1, 2, 0]], {}, r"shape \(2, 3\)\. Did you mean edges\.T"),
@@ -346,7 +360,7 @@ def test_from_edges_refuses(edges: object, options: dict[str, object], message: 
 def test_constructor_refuses_what_is_not_a_symmetric_pattern(
     indptr: list[int], indices: list[int]
 ) -> None:
-    with pytest.raises(InputError, match="sorted CSR pattern of a symmetric matrix.*from_edges"):
+    with pytest.raises(InputError, match=r"sorted CSR pattern of a symmetric matrix.*from_edges"):
         Graph(np.array(indptr), np.array(indices))
 
 
@@ -391,6 +405,7 @@ def test_families_by_name() -> None:
     assert Graph.family("random", 9, p=0.3, seed=1) == Graph.random(9, p=0.3, seed=1)
 
 
+@untimed
 @given(graphs())
 def test_networkx_round_trip(graph: Graph) -> None:
     g = graph.to_networkx()
@@ -425,6 +440,7 @@ def test_networkx_refusals(g: object, message: str) -> None:
         Graph.from_networkx(g)
 
 
+@untimed
 @given(graphs(), st.sampled_from(["csr", "csc", "coo", "lil"]))
 def test_sparse_round_trip(graph: Graph, form: str) -> None:
     matrix = graph.to_sparse()
@@ -473,7 +489,6 @@ for k in range(5):
         rows = edges[(2 * k + side) * n : (2 * k + side + 1) * n]
         rows[:, side] = np.arange(n)
         rows[:, 1 - side] = (rows[:, side] + 7**k) % n
-np.random.default_rng(0).shuffle(edges)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 graph = Graph.from_edges(edges, n=n)
 after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -7,10 +7,10 @@ from pathlib import Path
 import networkx as nx
 import pytest
 from hypothesis import example, given
-from test_graph import graphs
 
 from gbb._checks import InputError
 from gbb.graph import Graph
+from test_graph import graphs, untimed
 
 
 def named(*names: str) -> Graph:
@@ -25,12 +25,14 @@ def round_trip(graph: Graph, extension: str) -> Graph:
         return Graph.read(path)
 
 
+@untimed
 @given(graphs())
 @example(named("2", "0", "1"))
 def test_json_round_trip(graph: Graph) -> None:
     assert round_trip(graph, ".json") == graph
 
 
+@untimed
 @given(graphs())
 @example(named("2", "0", "1"))
 @example(named(" a ", "a\u00a0", "<&>\"'"))
@@ -45,6 +47,7 @@ def like_numbers(graph: Graph) -> bool:
         return False
 
 
+@untimed
 @given(graphs(isolated=False).filter(lambda graph: not like_numbers(graph)))
 @example(named("source", "target"))
 @example(named("#1", "a#b", "a,b", 'say "x"'))
@@ -105,6 +108,7 @@ def test_csv_with_names(tmp_path: Path, text: str, names: tuple[str, ...]) -> No
         ("a.csv", "", "the file is empty"),
         ("a.csv", "# only this\n", "it holds no edge"),
         ("a.csv", "source,target\n", "it holds no edge"),
+        ("a.csv", "source,target\n\n\n", "it holds no edge"),
         ("a.csv", "0 1\n1 0\n", r"a source and a target with a comma between: '0 1'"),
         ("a.csv", "a,b\nb,\n", "row 1 has no target"),
         ("a.csv", "a,b\n,a\n", "row 1 has no source"),
@@ -139,7 +143,7 @@ def test_csv_with_names(tmp_path: Path, text: str, names: tuple[str, ...]) -> No
         ("a.txt", "3 1\na 2 1\n", r"it is malformed \("),
         ("a.txt", "3 1\n1\n", r"it is malformed \("),
         ("a.txt", "3 2\n1 2\n2 1\n", "each undirected edge once"),
-        ("a.gset", "0 0\n", "agents|n m|>= 1"),
+        ("a.gset", "0 0\n", "`n` to be a whole number >= 1"),
     ],
 )
 def test_bad_files(tmp_path: Path, file: str, text: str, message: str) -> None:

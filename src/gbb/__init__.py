@@ -4,7 +4,7 @@ After "An alpha-No-Regret Algorithm For Graphical Bilinear Bandits" (Rizk, Colin
 Chevaleyre, NeurIPS 2022).
 """
 
-from gbb import cuts, instances, optimum, policies, theory
+from gbb import cuts, experiments, instances, optimum, policies, theory
 from gbb._checks import InputError
 from gbb.cuts import Cut
 from gbb.design import Design, g_optimal
@@ -26,6 +26,7 @@ __all__ = [
     "Record",
     "Ridge",
     "cuts",
+    "experiments",
     "g_optimal",
     "instances",
     "load",

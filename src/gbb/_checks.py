@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 import operator
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -41,6 +42,8 @@ def real(
     rule = "be a finite number " + " and ".join(limits)
     try:
         number = float(value)  # type: ignore[arg-type]
+    except OverflowError:
+        number = math.inf
     except (TypeError, ValueError):
         raise fail(name, rule.strip(), repr(value), cure) from None
     below = number <= low if low_open else number < low
@@ -76,6 +79,8 @@ def array(
 ) -> FloatArray:
     """A read-only float64 copy of ``value`` with finite entries and the given shape."""
     try:
+        if isinstance(value, np.ndarray) and value.dtype.kind == "c":
+            raise TypeError  # numpy would drop the imaginary part with a warning
         result = np.array(value, dtype=np.float64)
     except (TypeError, ValueError):
         raise fail(name, "be an array of numbers", type(value).__name__, cure) from None
@@ -130,11 +135,13 @@ def names(name: str, value: Sequence[Any] | None, *, length: int) -> tuple[str, 
     """``length`` distinct, non-empty names as strings, or None."""
     if value is None:
         return None
+    if isinstance(value, str):
+        raise fail(name, "be a list of names", repr(value))
     result = tuple(str(item) for item in value)
     if len(result) != length:
         raise fail(name, f"hold {length} names", len(result))
     if len(set(result)) != length:
-        twice = next(item for item in result if result.count(item) > 1)
+        twice, _ = Counter(result).most_common(1)[0]
         raise fail(name, "hold distinct names", f"{twice!r} more than once")
     if "" in result:
         raise fail(name, "hold names that are not empty", f"'' at position {result.index('')}")

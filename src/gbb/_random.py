@@ -21,7 +21,9 @@ def sequence(seed: Seed) -> np.random.SeedSequence:
     if isinstance(seed, np.random.Generator):
         return seed.bit_generator.seed_seq.spawn(1)[0]  # type: ignore[attr-defined,no-any-return]
     if isinstance(seed, np.random.SeedSequence):
-        return np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key)
+        return np.random.SeedSequence(
+            seed.entropy, spawn_key=seed.spawn_key, pool_size=seed.pool_size
+        )
     if isinstance(seed, bool) or (seed is not None and not isinstance(seed, int | np.integer)):
         raise fail("seed", "be a whole number, a SeedSequence, a Generator or None", repr(seed))
     if seed is not None and seed < 0:

@@ -69,17 +69,12 @@ def g_optimal(arms: ArrayLike, *, tolerance: float = 1e-3, max_steps: int = 1_00
         towards = variance[best] - rank >= rank - variance[away]
         arm = best if towards else away
         v = variance[arm]
-        if v == 1.0:  # rank 1 and nothing to gain along this arm
-            break
-        rate = (v - rank) / (rank * (v - 1.0))
-        if not towards:  # at worst the arm is dropped altogether
-            rate = (
-                max(rate, -weights[arm] / (1.0 - weights[arm])) if v > 1.0 else _drop(weights, arm)
-            )
+        # Away from an arm, the step that drops it altogether is the longest.
+        drop = -np.inf if towards else -weights[arm] / (1.0 - weights[arm])
+        rate = max((v - rank) / (rank * (v - 1.0)), drop) if v > 1.0 else drop
         weights *= 1.0 - rate
-        weights[arm] += rate
-        weights[arm] = max(weights[arm], 0.0)
-        if step % 256 == 255:
+        weights[arm] = 0.0 if rate == drop else weights[arm] + rate
+        if step % 256 == 255 or rate == 1.0:  # all weight on one arm when the rank is 1
             inverse = np.linalg.inv(X.T @ (X * weights[:, None]))
         else:
             direction = inverse @ X[arm]
@@ -90,8 +85,3 @@ def g_optimal(arms: ArrayLike, *, tolerance: float = 1e-3, max_steps: int = 1_00
     inverse = np.linalg.inv(X.T @ (X * weights[:, None]))
     worst = float(np.einsum("ij,jk,ik->i", X, inverse, X).max())
     return Design(_checks.frozen(weights), worst, max(worst - rank, 0.0))
-
-
-def _drop(weights: FloatArray, arm: int) -> float:
-    """The step that takes all the weight off ``arm``."""
-    return float(-weights[arm] / (1.0 - weights[arm]))

@@ -61,6 +61,8 @@ def with_zeta(M: ArrayLike, zeta: float) -> FloatArray:
     ``M[i*, i*] = M[j*, j*] = zeta * (M[i*, j*] + M[j*, i*]) / 2`` for the best couple (i*, j*) of M.
     """
     result = np.array(_checks.array("M", M, ndim=2))
+    if result.shape[0] != result.shape[1]:
+        raise _checks.fail("M", "be square", f"shape {result.shape}")
     zeta = _checks.real("zeta", zeta, low=0.0, high=1.0)
     a, b = best_couple(result)
     result[a, a] = result[b, b] = zeta * (result[a, b] + result[b, a]) / 2

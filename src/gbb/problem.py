@@ -62,7 +62,8 @@ class Problem:
             raise _checks.fail("arms", "hold at least one arm of one dimension", self.arms.shape)
         self.sigma = _checks.real("sigma", sigma, low=0.0)
         self.S = _checks.real("S", S, low=0.0, low_open=True)
-        widest = float(np.max(np.sum(self.arms**2, axis=1)))
+        with np.errstate(over="ignore"):
+            widest = float(np.max(np.sum(self.arms**2, axis=1)))
         if widest == 0.0 or not np.isfinite(widest):
             raise _checks.fail(
                 "arms", "have norms that are not all zero and whose squares are finite", widest
@@ -131,8 +132,10 @@ class Problem:
 
     def rewards(self, rewards: ArrayLike) -> FloatArray:
         """Check edge rewards: one finite number per directed edge, in the graph's edge order."""
-        given = np.shape(rewards)
-        undirected = given == (self.m // 2,)
+        try:
+            undirected = np.shape(rewards) == (self.m // 2,)
+        except ValueError:  # a ragged list, which the check below names
+            undirected = False
         return _checks.array(
             "rewards",
             rewards,

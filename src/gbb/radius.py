@@ -12,24 +12,30 @@ import numpy as np
 from gbb._checks import FloatArray, IntArray
 from gbb.problem import Problem
 
-Radius = Callable[[Problem, IntArray, int, float, float], float]
-"""``radius(problem, N, rounds, lam, delta)``: the table N holds what ``rounds`` rounds played."""
+Schedule = Callable[[Problem, FloatArray, float, float], FloatArray]
+"""``schedule(problem, rounds, lam, delta)``: radii that depend on the number of rounds alone."""
 
 
-def paper(problem: Problem, N: IntArray, rounds: int, lam: float, delta: float) -> float:  # noqa: ARG001
+def paper(problem: Problem, rounds: FloatArray, lam: float, delta: float) -> FloatArray:
     """``sigma sqrt(d^2 log((1 + t m L^2 / lam) / delta)) + sqrt(lam) S`` (the paper's Section 3)."""
-    grown = (1.0 + rounds * problem.m * problem.L**2 / lam) / delta
-    return float(problem.sigma * np.sqrt(problem.d**2 * np.log(grown)) + np.sqrt(lam) * problem.S)
+    grown = np.log((1.0 + rounds * (problem.m * problem.L**2 / lam)) / delta)
+    radii: FloatArray = problem.sigma * np.sqrt(problem.d**2 * grown) + np.sqrt(lam) * problem.S
+    return radii
 
 
-def released(problem: Problem, N: IntArray, rounds: int, lam: float, delta: float) -> float:  # noqa: ARG001
+def released(problem: Problem, rounds: FloatArray, lam: float, delta: float) -> FloatArray:
     """The released code's: ``d^2`` squared again, no m, S doubled. For parity only."""
-    grown = (1.0 + rounds * problem.L**2 / lam) / delta
-    spread = problem.sigma * np.sqrt(problem.d**4 * np.log(grown))
-    return float(spread + np.sqrt(lam) * 2.0 * problem.S)
+    grown = np.log((1.0 + rounds * (problem.L**2 / lam)) / delta)
+    radii: FloatArray = (
+        problem.sigma * np.sqrt(problem.d**4 * grown) + np.sqrt(lam) * 2.0 * problem.S
+    )
+    return radii
 
 
-def symmetric(problem: Problem, N: IntArray, rounds: int, lam: float, delta: float) -> float:  # noqa: ARG001
+SCHEDULES: dict[str, Schedule] = {"paper": paper, "released": released}
+
+
+def symmetric(problem: Problem, N: IntArray, lam: float, delta: float) -> float:
     """``sigma sqrt(log det(A_sym / lam) + 2 log(1 / delta)) + sqrt(lam) S``.
 
     The self-normalised bound of Abbasi-Yadkori, Pal and Szepesvari (2011, Theorem 1) applied to the
@@ -40,7 +46,16 @@ def symmetric(problem: Problem, N: IntArray, rounds: int, lam: float, delta: flo
     return float(problem.sigma * np.sqrt(spread) + np.sqrt(lam) * problem.S)
 
 
-RADII: dict[str, Radius] = {"paper": paper, "released": released, "symmetric": symmetric}
+RADII = (*SCHEDULES, "symmetric")
+
+
+def radius(
+    name: str, problem: Problem, N: IntArray, rounds: int, *, lam: float, delta: float
+) -> float:
+    """The radius called ``name`` (one of :data:`RADII`) after ``rounds`` rounds that played N."""
+    if name == "symmetric":
+        return symmetric(problem, N, lam, delta)
+    return float(SCHEDULES[name](problem, np.array(float(rounds)), lam, delta))
 
 
 def symmetric_edge_arms(arms: FloatArray) -> FloatArray:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from gbb._checks import FloatArray, IntArray
+from gbb._kernels._jit import compiled
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def enumerate_allocations(
     indptr: IntArray, indices: NDArray[np.integer], W: FloatArray
 ) -> IntArray:
@@ -42,7 +42,7 @@ def enumerate_allocations(
         arms[i] += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def enumerate_counts(n: int, W: FloatArray) -> IntArray:
     """How many agents of a complete graph play each arm at the best, over all compositions of n.
 
@@ -80,7 +80,7 @@ def enumerate_counts(n: int, W: FloatArray) -> IntArray:
         counts[a] += 1
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def ascend(
     indptr: IntArray, indices: NDArray[np.integer], W: FloatArray, arms: IntArray
 ) -> IntArray:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from gbb._checks import IntArray
+from gbb._kernels._jit import compiled
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def greedy_sides(indptr: IntArray, indices: NDArray[np.integer]) -> NDArray[np.int8]:
     """Side (0 for V1, 1 for V2) of each agent by the paper's Approx-MAX-CUT, in O(n + m)."""
     n = indptr.shape[0] - 1
@@ -27,7 +27,7 @@ def greedy_sides(indptr: IntArray, indices: NDArray[np.integer]) -> NDArray[np.i
     return sides
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def greedy_parts(indptr: IntArray, indices: NDArray[np.integer], k: int) -> IntArray:
     """Part (0..k-1) of each agent, in order, the first that holds fewest of its neighbours."""
     n = indptr.shape[0] - 1

@@ -3,63 +3,72 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from gbb._checks import FloatArray, IntArray
+from gbb._kernels._jit import compiled
 
 
-@njit(cache=True, nogil=True)
-def pivoted_qr(rows: FloatArray, y: FloatArray) -> IntArray:
+@compiled()
+def pivoted_qr(rows: FloatArray, y: FloatArray) -> tuple[FloatArray, IntArray]:
     """Householder QR with column pivoting, in place: R in the top of ``rows``, Q'y in ``y``.
 
-    With rows sorted by decreasing size this is stable row by row (Powell and Reid 1969, Cox and
-    Higham 1998): rows of very different size keep their own relative accuracy.
+    Returns Q (thin) and the pivots. With rows sorted by decreasing size this is stable row by row
+    (Powell and Reid 1969, Cox and Higham 1998): each row keeps its own relative accuracy.
     """
     count, size = rows.shape
+    columns = np.ascontiguousarray(rows.T)
     pivots = np.arange(size)
+    heads, scales = np.zeros(size), np.zeros(size)
     for k in range(size):
         best, largest = k, -1.0
         for j in range(k, size):
-            norm2 = 0.0
-            for i in range(k, count):
-                norm2 += rows[i, j] ** 2
+            norm2 = np.sum(columns[j, k:] ** 2)
             if norm2 > largest:
                 best, largest = j, norm2
         if best != k:
             for i in range(count):
-                rows[i, k], rows[i, best] = rows[i, best], rows[i, k]
+                columns[k, i], columns[best, i] = columns[best, i], columns[k, i]
             pivots[k], pivots[best] = pivots[best], pivots[k]
         norm = np.sqrt(largest)
-        if norm == 0.0:
-            continue
-        alpha = -norm if rows[k, k] >= 0 else norm
-        head = rows[k, k] - alpha
-        rows[k, k] = head  # rows[k:, k] now holds the Householder vector
-        scale = -1.0 / (alpha * head)
+        heads[k] = -norm if columns[k, k] >= 0 else norm
+        columns[k, k] -= heads[k]  # columns[k, k:] now holds the Householder vector
+        scales[k] = -1.0 / (heads[k] * columns[k, k])
         for j in range(k + 1, size):
-            dot = 0.0
-            for i in range(k, count):
-                dot += rows[i, k] * rows[i, j]
-            dot *= scale
-            for i in range(k, count):
-                rows[i, j] -= dot * rows[i, k]
-        dot = 0.0
-        for i in range(k, count):
-            dot += rows[i, k] * y[i]
-        dot *= scale
-        for i in range(k, count):
-            y[i] -= dot * rows[i, k]
-        rows[k, k] = alpha
-    return pivots
+            reflect(columns[k], columns[j], k, scales[k])
+        reflect(columns[k], y, k, scales[k])
+    Q = np.zeros((size, count))
+    for j in range(size):
+        Q[j, j] = 1.0
+        for k in range(j, -1, -1):
+            reflect(columns[k], Q[j], k, scales[k])
+    for k in range(size):
+        rows[:, k] = 0.0
+        rows[:k, k] = columns[k, :k]
+        rows[k, k] = heads[k]
+    return Q.T.copy(), pivots
 
 
-@njit(cache=True, nogil=True)
+@compiled(fastmath={"contract", "reassoc"})
+def reflect(vector: FloatArray, target: FloatArray, k: int, scale: float) -> None:
+    """``target -= scale <vector, target> vector`` from position k on."""
+    dot = 0.0
+    for i in range(k, target.size):
+        dot += vector[i] * target[i]
+    dot *= scale
+    for i in range(k, target.size):
+        target[i] -= dot * vector[i]
+
+
+@compiled()
 def factor(
     features: FloatArray, weight: FloatArray, total: FloatArray, lam: float
-) -> tuple[FloatArray, FloatArray, IntArray]:
-    """R, Q'y and pivots of ``A = lam I + sum_s weight_s q_s q_s'`` with responses ``total_s``.
+) -> tuple[FloatArray, FloatArray, IntArray, FloatArray]:
+    """Factorise ``A = lam I + sum_s weight_s q_s q_s'``, with responses summing to ``total_s``.
 
-    ``features`` holds the q_s as rows; ``total_s`` is the sum of the ``weight_s`` responses of q_s.
+    ``features`` holds the q_s as rows. Returns ``R``, ``Q'y`` and pivots with ``A = P R'R P'``, and the
+    whitened ``f_s = R^-T P' q_s``, for which ``q_s'A^-1 q_t = <f_s, f_t>`` and
+    ``q_s'theta_hat = <f_s, Q'y>``. Where q_s was played, f_s is read off Q: solving with R would lose
+    the digits that cancel when q_s is much larger than sqrt(lam).
     """
     size = features.shape[1]
     played = np.flatnonzero(weight > 0)
@@ -70,29 +79,30 @@ def factor(
         s = played[i]
         root = np.sqrt(weight[s])
         y[i] = total[s] / root
-        for j in range(size):
-            stacked[i, j] = root * features[s, j]
-    for j in range(size):
-        stacked[count + j, j] = np.sqrt(lam)
-    largest = np.zeros(count + size)
+        stacked[i] = root * features[s]
+    largest = np.empty(count + size)
     for i in range(count + size):
+        if i >= count:
+            stacked[i, i - count] = np.sqrt(lam)
         largest[i] = -np.abs(stacked[i]).max()
     order = np.argsort(largest)
-    stacked = stacked[order]
-    y = y[order]
-    pivots = pivoted_qr(stacked, y)
-    return stacked[:size].copy(), y[:size].copy(), pivots
+    stacked, y = stacked[order], y[order]
+    Q, pivots = pivoted_qr(stacked, y)
+    white = np.empty((weight.size, size))
+    for s in np.flatnonzero(weight <= 0):
+        solve_transposed(stacked, features[s], pivots, white[s])
+    for i in range(count + size):
+        if order[i] < count:
+            s = played[order[i]]
+            white[s] = Q[i] / np.sqrt(weight[s])
+    return stacked[:size].copy(), y[:size].copy(), pivots, white
 
 
-@njit(cache=True, nogil=True)
-def whiten(features: FloatArray, R: FloatArray, pivots: IntArray) -> FloatArray:
-    """``R^-T q`` for every row q, so that ``q'A^-1 q' `` is a dot product of two of them."""
-    count, size = features.shape
-    result = np.empty((count, size))
-    for s in range(count):
-        for j in range(size):
-            value = features[s, pivots[j]]
-            for i in range(j):
-                value -= R[i, j] * result[s, i]
-            result[s, j] = value / R[j, j]
-    return result
+@compiled()
+def solve_transposed(R: FloatArray, q: FloatArray, pivots: IntArray, result: FloatArray) -> None:
+    """``result = R^-T P' q``."""
+    for j in range(result.size):
+        value = q[pivots[j]]
+        for i in range(j):
+            value -= R[i, j] * result[i]
+        result[j] = value / R[j, j]

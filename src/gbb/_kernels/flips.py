@@ -8,16 +8,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from gbb._checks import FloatArray, IntArray
+from gbb._kernels._jit import compiled
 
 Sides = NDArray[np.int8]
 Gains = NDArray[np.int32]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def flip_gains(indptr: IntArray, indices: NDArray[np.integer], sides: Sides) -> Gains:
     """Gain of flipping each agent: its neighbours on its own side minus those across."""
     n = indptr.shape[0] - 1
@@ -30,7 +30,7 @@ def flip_gains(indptr: IntArray, indices: NDArray[np.integer], sides: Sides) -> 
     return gains
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled(inline="always")
 def _flip(
     i: int, indptr: IntArray, indices: NDArray[np.integer], sides: Sides, gains: Gains
 ) -> None:
@@ -46,7 +46,7 @@ def _flip(
     gains[i] = -gains[i]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def descend(
     indptr: IntArray, indices: NDArray[np.integer], sides: Sides, gains: Gains, sweeps: int
 ) -> int:
@@ -67,7 +67,7 @@ def descend(
     return flips
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def anneal(
     indptr: IntArray,
     indices: NDArray[np.integer],

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from gbb._checks import FloatArray, IntArray
+from gbb._kernels._jit import compiled
 from gbb._kernels.moves import Allowed, Types, _change
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def induced_forest(
     indptr: IntArray, indices: NDArray[np.integer], order: IntArray
 ) -> tuple[IntArray, IntArray]:
@@ -68,7 +68,7 @@ def induced_forest(
     return parent, queue[:tail]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def ascend_forest(
     indptr: IntArray,
     indices: NDArray[np.integer],

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from gbb._checks import IntArray
+from gbb._kernels._jit import compiled
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def enumerate_cuts(
     indptr: IntArray, indices: NDArray[np.integer], state: IntArray, steps: int
 ) -> bool:

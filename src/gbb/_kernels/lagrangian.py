@@ -8,14 +8,14 @@ kept at the edges from a smaller to a larger agent).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from gbb._checks import FloatArray, IntArray
+from gbb._kernels._jit import compiled
 from gbb._kernels.moves import Types
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@compiled(fastmath=True)
 def augmented(
     indptr: IntArray,
     indices: NDArray[np.integer],
@@ -61,7 +61,7 @@ def augmented(
     return value
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@compiled(fastmath=True)
 def step_multipliers(
     indptr: IntArray,
     indices: NDArray[np.integer],

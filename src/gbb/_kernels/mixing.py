@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from gbb._checks import FloatArray, IntArray
+from gbb._kernels._jit import compiled
 
 Vectors = NDArray[np.float32]
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@compiled(fastmath=True)
 def mix(indptr: IntArray, indices: NDArray[np.integer], V: Vectors, first: int, last: int) -> float:
     """Turn the unit vector of each agent in first..last-1 away from the sum of its neighbours'.
 
@@ -39,7 +39,7 @@ def mix(indptr: IntArray, indices: NDArray[np.integer], V: Vectors, first: int, 
     return fall
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def pulls(indptr: IntArray, indices: NDArray[np.integer], V: Vectors) -> FloatArray:
     """Length of the sum of each agent's neighbours' vectors: its multiplier in the dual."""
     n = indptr.shape[0] - 1

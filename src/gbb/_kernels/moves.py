@@ -9,16 +9,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from gbb._checks import FloatArray, IntArray
+from gbb._kernels._jit import compiled
 
 Allowed = NDArray[np.bool_]
 Types = NDArray[np.int32]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def arm_pays(
     indptr: IntArray,
     indices: NDArray[np.integer],
@@ -39,7 +39,7 @@ def arm_pays(
     return pays
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled(inline="always")
 def _change(
     i: int,
     arm: int,
@@ -60,7 +60,7 @@ def _change(
     arms[i] = arm
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def ascend_arms(
     indptr: IntArray,
     indices: NDArray[np.integer],
@@ -94,7 +94,7 @@ def ascend_arms(
     return changes
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def anneal_arms(
     indptr: IntArray,
     indices: NDArray[np.integer],

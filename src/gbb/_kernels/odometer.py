@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from gbb._checks import FloatArray, IntArray
+from gbb._kernels._jit import compiled
 from gbb._kernels.moves import Allowed, Types
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def enumerate_arms(
     indptr: IntArray,
     indices: NDArray[np.integer],

@@ -3,45 +3,37 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from gbb._checks import FloatArray, IntArray
-from gbb._kernels.choose import pick
+from gbb._kernels._jit import compiled
+from gbb._kernels.choose import fill_values, pick
 from gbb._kernels.rounds import Plan, Tally, keep, radius_of, respond
 
 
-@njit(cache=True, nogil=True)
+@compiled(inline="always")
 def refresh(
     plan: Plan,
     mu: FloatArray,
     var: FloatArray,
-    pair: IntArray,
     a: int,
     b: int,
     mean: FloatArray,
-    width: FloatArray,
+    width2: FloatArray,
 ) -> None:
-    """Mean and width of the couple (a, b) from those of its pairs.
+    """Mean and squared width of the couple (a, b) from those of its pairs.
 
-    ``v = w (z_ab + z_ba) + w1 z_aa + w2 z_bb`` and the pairs are uncorrelated, so variances add;
-    ``mu`` and ``var`` are those of the mean edge-arm ``(z_ab + z_ba) / 2``.
+    ``v = w (z_ab + z_ba) + w1 z_aa + w2 z_bb`` and different pairs are uncorrelated, so variances
+    add; ``mu`` and ``var`` are those of the mean edge-arm ``(z_ab + z_ba) / 2`` (K x K).
     """
-    K = pair.shape[0]
-    p = a * K + b
-    s = pair[a, b]
+    w, w1, w2 = 2.0 * plan.w, plan.w1, plan.w2
+    mean[a, b] = w * mu[a, b] + w1 * mu[a, a] + w2 * mu[b, b]
     if a == b:
-        scale = 2.0 * plan.w + plan.w1 + plan.w2
-        mean[p] = scale * mu[s]
-        width[p] = abs(scale) * np.sqrt(var[s])
-        return
-    sa, sb = pair[a, a], pair[b, b]
-    mean[p] = 2.0 * plan.w * mu[s] + plan.w1 * mu[sa] + plan.w2 * mu[sb]
-    width[p] = np.sqrt(
-        4.0 * plan.w * plan.w * var[s] + plan.w1 * plan.w1 * var[sa] + plan.w2 * plan.w2 * var[sb]
-    )
+        width2[a, b] = (w + w1 + w2) * (w + w1 + w2) * var[a, a]
+    else:
+        width2[a, b] = w * w * var[a, b] + w1 * w1 * var[a, a] + w2 * w2 * var[b, b]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def play_orthogonal(
     plan: Plan,
     tally: Tally,
@@ -54,47 +46,56 @@ def play_orthogonal(
 ) -> None:
     """Play ``len(noise)`` rounds, the first of them number ``first``, in O(K^2) each.
 
-    ``norm2`` holds the squared norm of every pair's mean edge-arm ``(z_ab + z_ba) / 2``. For orthogonal
-    arms ``var = norm2 / (lam + norm2 weight)`` and ``mu = norm2 total / (lam + norm2 weight)``,
-    whatever the other pairs did.
+    ``norm2`` holds the squared norm of every mean edge-arm ``(z_ab + z_ba) / 2`` (K x K). For
+    orthogonal arms ``var = norm2 / (lam + norm2 weight)`` and ``mu = norm2 total / (lam + norm2
+    weight)``, with the pair's number of observations and sum of rewards, whatever other pairs did.
     """
     K = plan.R.shape[0]
-    mean = np.empty(K * K)
-    width = np.empty(K * K)
-    values = np.empty(K * K)
-    steps = np.empty(3, dtype=np.int64)
-    seen = np.empty((2, 3))
+    values, mean, width2 = np.empty(K * K), np.empty((K, K)), np.empty((K, K))
+    flat_mean, flat_width2 = mean.reshape(K * K), width2.reshape(K * K)
+    steps, seen = np.empty((3, 2), dtype=np.int64), np.empty((2, 3))
     crossed = plan.w1 != 0.0 or plan.w2 != 0.0
-    precision = plan.lam + norm2 * tally.weight
-    mu = norm2 * tally.total / precision
-    var = norm2 / precision
+    precision = plan.lam + norm2 * (tally.N + tally.N.T - np.diag(np.diag(tally.N)))
+    moment = norm2 * (tally.Y + tally.Y.T - np.diag(np.diag(tally.Y)))
+    mu, var = moment / precision, norm2 / precision
     for a in range(K):
         for b in range(K):
-            refresh(plan, mu, var, tally.pair, a, b, mean, width)
+            refresh(plan, mu, var, a, b, mean, width2)
+    total, k = tally.scalars[0], tally.kept[0]
     for i in range(noise.shape[0]):
-        radius = radius_of(plan, tally, radii[i])
-        for p in range(K * K):
-            values[p] = mean[p] + radius * width[p]
+        fill_values(flat_mean, flat_width2, radius_of(plan, tally, radii[i]), values)
         p = pick(values, rng)
-        a, b = p // K, p % K
-        count = respond(plan, tally, p, noise[i], steps, seen)
+        count = respond(plan, tally, p, noise, i, steps, seen)
         for j in range(count):
-            s = steps[j]
-            before = precision[s]
-            precision[s] = plan.lam + norm2[s] * tally.weight[s]
-            var[s] = norm2[s] / precision[s]
-            mu[s] = norm2[s] * tally.total[s] / precision[s]
+            a, b = steps[j, 0], steps[j, 1]
+            before = precision[a, b]
+            after = before + norm2[a, b] * seen[0, j]
+            inverse = 1.0 / after
+            moment[a, b] += norm2[a, b] * seen[1, j]
+            precision[a, b] = after
+            mu[a, b] = moment[a, b] * inverse
+            var[a, b] = norm2[a, b] * inverse
+            if a != b:
+                moment[b, a], precision[b, a] = moment[a, b], after
+                mu[b, a], var[b, a] = mu[a, b], var[a, b]
             if plan.adaptive:
-                tally.scalars[1] += np.log(precision[s] / before)
+                tally.scalars[1] += np.log(after / before)
+        a, b = plan.couples[p, 0], plan.couples[p, 1]
         if crossed:
             for c in range(K):
-                refresh(plan, mu, var, tally.pair, a, c, mean, width)
-                refresh(plan, mu, var, tally.pair, c, a, mean, width)
-                refresh(plan, mu, var, tally.pair, b, c, mean, width)
-                refresh(plan, mu, var, tally.pair, c, b, mean, width)
+                refresh(plan, mu, var, a, c, mean, width2)
+                refresh(plan, mu, var, b, c, mean, width2)
+            for c in range(K):
+                if c not in (a, b):
+                    refresh(plan, mu, var, c, a, mean, width2)
+                    refresh(plan, mu, var, c, b, mean, width2)
         else:
-            refresh(plan, mu, var, tally.pair, a, a, mean, width)
-            refresh(plan, mu, var, tally.pair, b, b, mean, width)
-            refresh(plan, mu, var, tally.pair, a, b, mean, width)
-            refresh(plan, mu, var, tally.pair, b, a, mean, width)
-        keep(plan, tally, recorded, first + i, p)
+            refresh(plan, mu, var, a, a, mean, width2)
+            refresh(plan, mu, var, b, b, mean, width2)
+            refresh(plan, mu, var, a, b, mean, width2)
+            refresh(plan, mu, var, b, a, mean, width2)
+        total += plan.payoff[p]
+        if k < recorded.size and recorded[k] == first + i:
+            k = keep(tally, k, p, total)
+    tally.scalars[0], tally.kept[0] = total, k
+    tally.mean[:], tally.width2[:] = flat_mean, flat_width2

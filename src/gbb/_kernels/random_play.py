@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from gbb._checks import FloatArray, IntArray
+from gbb._kernels._jit import compiled
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def play_random(
     indptr: IntArray,
     indices: NDArray[np.integer],

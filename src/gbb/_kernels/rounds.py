@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from gbb._checks import FloatArray, IntArray
+from gbb._kernels._jit import compiled
 
 
 class Plan(NamedTuple):
@@ -21,6 +21,8 @@ class Plan(NamedTuple):
         Directed edges from V1 to V2 (as many run back), inside V1, inside V2.
     R
         Expected edge reward of every edge-arm (K x K).
+    couples
+        The two arms of every couple (K^2 x 2).
     payoff
         Expected global reward of every couple (K^2).
     sigma, lam
@@ -34,10 +36,11 @@ class Plan(NamedTuple):
     w: float
     w1: float
     w2: float
-    m12: float
-    m1: float
-    m2: float
+    m12: int
+    m1: int
+    m2: int
     R: FloatArray
+    couples: IntArray
     payoff: FloatArray
     sigma: float
     lam: float
@@ -51,29 +54,32 @@ class Tally(NamedTuple):
 
     Attributes
     ----------
-    weight, total
-        For every unordered pair of arms a <= b (row ``pair[a, b]``): how many directed edges were
-        played with (a, b) or (b, a), and the sum of their rewards.
+    N, Y
+        The record: directed edges played with each edge-arm, and the sum of their rewards (K x K).
     pair
-        Number of the unordered pair (K x K).
+        Number of each unordered pair of arms (K x K).
     scalars
         Cumulative expected reward and ``log det(A_sym / lam)``.
     kept
         How many rounds have been recorded.
+    mean, width2
+        ``<v_p, theta_hat>`` and ``v_p' A^-1 v_p`` of every couple p when the loop last returned (K^2).
     couple, cumulative
         Couple and cumulative expected reward of the recorded rounds.
     """
 
-    weight: FloatArray
-    total: FloatArray
+    N: IntArray
+    Y: FloatArray
     pair: IntArray
     scalars: FloatArray
     kept: IntArray
+    mean: FloatArray
+    width2: FloatArray
     couple: IntArray
     cumulative: FloatArray
 
 
-@njit(cache=True, nogil=True)
+@compiled(inline="always")
 def radius_of(plan: Plan, tally: Tally, given: float) -> float:
     """The confidence radius of this round."""
     if plan.adaptive:
@@ -81,52 +87,76 @@ def radius_of(plan: Plan, tally: Tally, given: float) -> float:
     return given
 
 
-@njit(cache=True, nogil=True)
-def keep(plan: Plan, tally: Tally, recorded: IntArray, t: int, p: int) -> None:
-    """Add round t, which played couple p, to the totals, and record it if it is to be kept."""
-    tally.scalars[0] += plan.payoff[p]
-    k = tally.kept[0]
-    if k < recorded.size and recorded[k] == t:
-        tally.couple[k] = p
-        tally.cumulative[k] = tally.scalars[0]
-        tally.kept[0] = k + 1
+@compiled(inline="always")
+def keep(tally: Tally, k: int, p: int, total: float) -> int:
+    """Record couple p and the cumulative expected reward as the k-th kept round; returns k + 1."""
+    tally.couple[k] = p
+    tally.cumulative[k] = total
+    return k + 1
 
 
-@njit(cache=True, nogil=True)
+@compiled(inline="always")
+def add(tally: Tally, a: int, b: int, count: int, reward: float) -> None:
+    """``count`` more edges were played with (a, b) and paid ``reward`` together."""
+    tally.N[a, b] += count
+    tally.Y[a, b] += reward
+
+
+@compiled(inline="always")
 def respond(
-    plan: Plan, tally: Tally, p: int, noise: FloatArray, steps: IntArray, seen: FloatArray
+    plan: Plan,
+    tally: Tally,
+    p: int,
+    noise: FloatArray,
+    t: int,
+    steps: IntArray,
+    seen: FloatArray,
 ) -> int:
-    """Play couple p; ``noise`` holds the sums of unit noise over the edges 12, 21, 11 and 22.
+    """Play couple p; ``noise[t]`` holds the sums of unit noise over the edges 12, 21, 11 and 22.
 
-    Returns how many pairs were observed. The j-th of them is number ``steps[j]``, got ``seen[0, j]``
-    more observations, and these paid ``seen[1, j]`` together; the tally has them already.
+    Returns how many pairs were observed. The j-th of them is the pair of arms ``steps[j]``; it got
+    ``seen[0, j]`` more observations, which paid ``seen[1, j]`` together.
     """
-    K = plan.R.shape[0]
-    a, b = p // K, p % K
+    a, b = plan.couples[p, 0], plan.couples[p, 1]
     R, sigma = plan.R, plan.sigma
     if a == b:
+        m = 2 * plan.m12 + plan.m1 + plan.m2
+        reward = m * R[a, a] + sigma * (noise[t, 0] + noise[t, 1] + noise[t, 2] + noise[t, 3])
+        add(tally, a, a, m, reward)
+        steps[0, 0], steps[0, 1], seen[0, 0], seen[1, 0] = a, a, m, reward
+        return 1
+    count = 0
+    if plan.m12 > 0:
+        there = plan.m12 * R[a, b] + sigma * noise[t, 0]
+        back = plan.m12 * R[b, a] + sigma * noise[t, 1]
+        add(tally, a, b, plan.m12, there)
+        add(tally, b, a, plan.m12, back)
+        steps[0, 0], steps[0, 1] = a, b
+        seen[0, 0], seen[1, 0] = 2 * plan.m12, there + back
         count = 1
-        steps[0] = tally.pair[a, a]
-        seen[0, 0] = 2.0 * plan.m12 + plan.m1 + plan.m2
-        seen[1, 0] = seen[0, 0] * R[a, a] + sigma * (noise[0] + noise[1] + noise[2] + noise[3])
-    else:
-        count = 0
-        if plan.m12 > 0:
-            steps[count] = tally.pair[a, b]
-            seen[0, count] = 2.0 * plan.m12
-            seen[1, count] = plan.m12 * (R[a, b] + R[b, a]) + sigma * (noise[0] + noise[1])
-            count += 1
-        if plan.m1 > 0:
-            steps[count] = tally.pair[a, a]
-            seen[0, count] = plan.m1
-            seen[1, count] = plan.m1 * R[a, a] + sigma * noise[2]
-            count += 1
-        if plan.m2 > 0:
-            steps[count] = tally.pair[b, b]
-            seen[0, count] = plan.m2
-            seen[1, count] = plan.m2 * R[b, b] + sigma * noise[3]
-            count += 1
-    for j in range(count):
-        tally.weight[steps[j]] += seen[0, j]
-        tally.total[steps[j]] += seen[1, j]
+    if plan.m1 > 0:
+        reward = plan.m1 * R[a, a] + sigma * noise[t, 2]
+        add(tally, a, a, plan.m1, reward)
+        steps[count, 0], steps[count, 1] = a, a
+        seen[0, count], seen[1, count] = plan.m1, reward
+        count += 1
+    if plan.m2 > 0:
+        reward = plan.m2 * R[b, b] + sigma * noise[t, 3]
+        add(tally, b, b, plan.m2, reward)
+        steps[count, 0], steps[count, 1] = b, b
+        seen[0, count], seen[1, count] = plan.m2, reward
+        count += 1
     return count
+
+
+@compiled()
+def by_pair(tally: Tally, size: int) -> tuple[FloatArray, FloatArray]:
+    """Observations of each unordered pair of arms and the sum of their rewards."""
+    weight = np.zeros(size)
+    total = np.zeros(size)
+    K = tally.N.shape[0]
+    for a in range(K):
+        for b in range(K):
+            weight[tally.pair[a, b]] += tally.N[a, b]
+            total[tally.pair[a, b]] += tally.Y[a, b]
+    return weight, total

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from gbb._checks import IntArray
+from gbb._kernels._jit import compiled
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def star_centres(indptr: IntArray, indices: NDArray[np.integer]) -> NDArray[np.integer]:
     """Centre of the star that each agent belongs to (a centre's is itself).
 
@@ -52,7 +52,7 @@ def star_centres(indptr: IntArray, indices: NDArray[np.integer]) -> NDArray[np.i
     return centre
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def place_stars(
     indptr: IntArray,
     indices: NDArray[np.integer],

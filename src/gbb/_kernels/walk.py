@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from gbb._checks import IntArray
+from gbb._kernels._jit import compiled
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def around(indptr: IntArray, indices: NDArray[np.integer]) -> IntArray:
     """The agents of a circle in the order of a walk around it, from agent 0."""
     n = indptr.shape[0] - 1

@@ -10,7 +10,7 @@ import sys
 from typing import cast
 
 from gbb import _discover
-from gbb.cuts._cut import Cut, CutMethod
+from gbb.cuts._cut import Cut, CutMethod, check_cut
 from gbb.cuts._exact import exact
 from gbb.cuts._kcut import KCut, kcut
 from gbb.cuts._low_rank import CutBound, upper_bound
@@ -28,6 +28,7 @@ __all__ = [
     "KCut",
     "annealing",
     "best",
+    "check_cut",
     "edwards_erdos",
     "exact",
     "goemans_williamson",

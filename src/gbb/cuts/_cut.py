@@ -61,13 +61,13 @@ class Cut:
 
     @property
     def rho(self) -> float:
-        """Fraction of the edges that are cut, ``(m12 + m21) / m``."""
-        return (self.m12 + self.m21) / self.m
+        """Fraction of the edges that are cut, ``(m12 + m21) / m``; 1 when there are none."""
+        return (self.m12 + self.m21) / self.m if self.m else 1.0
 
     @property
     def uncut(self) -> float:
         """Fraction of the edges inside a part, ``(m1 + m2) / m`` (the paper's Table 1)."""
-        return (self.m1 + self.m2) / self.m
+        return (self.m1 + self.m2) / self.m if self.m else 0.0
 
     @cached_property
     def V1(self) -> IntArray:
@@ -97,3 +97,12 @@ class CutMethod(Protocol):
     def __call__(self, graph: Graph, *, seed: Seed = None) -> Cut:
         """Cut ``graph``; a deterministic method ignores ``seed``."""
         ...
+
+
+def check_cut(graph: Graph, cut: Cut) -> Cut:
+    """``cut``, if it is one of ``graph``."""
+    if not isinstance(cut, Cut):
+        raise _checks.fail("cut", "be a gbb.cuts.Cut", type(cut).__name__)
+    if cut.graph is not graph and cut.graph != graph:
+        raise _checks.fail("cut", f"cut the problem's graph ({graph!r})", repr(cut.graph))
+    return cut

@@ -40,8 +40,6 @@ def read_csv(path: Path, undirected: bool) -> Rows:
         return Rows(edges, int(edges.max()) + 1, None, undirected)
     table = _table(data, columns, header, str)
     empty = ((table[0] == "") | (table[1] == "")).to_numpy()
-    if len(table) == 0:
-        raise InputError("it holds no edge.")
     if empty.any():
         row = int(np.argmax(empty))
         raise InputError(f"row {row} has no {'source' if table[0].iloc[row] == '' else 'target'}.")

@@ -54,6 +54,10 @@ def numbered(
         if not len(rows):
             raise fail("n", "be given when `edges` is empty", None, "Pass n, the number of agents.")
         n = int(rows.max()) + 1
+        if n > max(10**7, 100 * len(rows)):
+            rule = "number the agents 0..n-1 without large gaps when `n` is left out"
+            cure = "Pass n, or turn other ids into strings to use them as names."
+            raise fail("edges", rule, f"{n - 1} among {len(rows)} rows", cure)
     _in_range(rows, min(n, MOST_AGENTS))
     return Rows(rows, n, names if names is None else tuple(names), undirected)
 

@@ -57,6 +57,10 @@ def build(policy: str, problem: Problem, **settings: Any) -> AnyPolicy:
     ``build("OFUL", problem, cut=cut, horizon=100)`` leaves ``horizon`` out, since OFUL has none: one
     set of settings serves a list of policies.
     """
-    kind = classes()[_checks.choice("policy", policy, classes())]
+    everything = classes()
+    kind = everything[_checks.choice("policy", policy, everything)]
+    options = {name for each in everything.values() for name in inspect.signature(each).parameters}
+    for key in settings:
+        _checks.choice("settings", key, options - {"problem"})
     known = inspect.signature(kind).parameters
     return kind(problem, **{key: value for key, value in settings.items() if key in known})

@@ -9,7 +9,6 @@ import numpy as np
 
 from gbb import _checks
 from gbb._checks import FloatArray, IntArray
-from gbb.cuts import Cut
 from gbb.estimator import Record
 from gbb.problem import Problem
 
@@ -91,15 +90,6 @@ def observe(problem: Problem, state: Learned, choice: Choice, rewards: FloatArra
     rewards = problem.rewards(rewards)
     seen = Record.of(problem.graph, choice.allocation, rewards, problem.K)
     return Learned(state.rounds + 1, state.record.merge(seen))
-
-
-def check_cut(problem: Problem, cut: Cut) -> Cut:
-    """``cut``, if it is one of the problem's graph."""
-    if not isinstance(cut, Cut):
-        raise _checks.fail("cut", "be a gbb.cuts.Cut", type(cut).__name__)
-    if cut.graph is not problem.graph and cut.graph != problem.graph:
-        raise _checks.fail("cut", f"cut the problem's graph ({problem.graph!r})", repr(cut.graph))
-    return cut
 
 
 def random_argmax(values: FloatArray, rng: np.random.Generator) -> int:

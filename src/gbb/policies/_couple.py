@@ -9,11 +9,12 @@ import numpy as np
 
 from gbb import _checks
 from gbb._checks import FloatArray
-from gbb.cuts import Cut
+from gbb.cuts import Cut, check_cut
 from gbb.estimator import Record, Ridge
-from gbb.policies._base import Choice, Learned, Policy, check_cut, observe, random_argmax
+from gbb.policies._base import Choice, Learned, Policy, observe, random_argmax
 from gbb.problem import Problem
 from gbb.radius import RADII
+from gbb.radius import radius as confidence_radius
 
 Weights = tuple[float, float, float, float]
 
@@ -55,7 +56,7 @@ class CouplePolicy(Policy[Learned]):
         name: str | None = None,
     ) -> None:
         super().__init__(problem, name=name)
-        self.cut = check_cut(problem, cut)
+        self.cut = check_cut(problem.graph, cut)
         self.lam = _checks.real("lam", lam, low=0.0, low_open=True)
         self.delta = _checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
         self.radius = _checks.choice("radius", radius, RADII)
@@ -75,8 +76,13 @@ class CouplePolicy(Policy[Learned]):
 
     def select(self, state: Learned, rng: np.random.Generator) -> Choice:
         ridge = Ridge(self.problem, state.record, self.lam)
-        radius = RADII[self.radius](
-            self.problem, state.record.N, state.rounds, self.lam, self.delta
+        radius = confidence_radius(
+            self.radius,
+            self.problem,
+            state.record.N,
+            state.rounds,
+            lam=self.lam,
+            delta=self.delta,
         )
         optimistic = self.objectives @ ridge.theta_hat + radius * ridge.width(self.objectives)
         best = random_argmax(optimistic, rng)

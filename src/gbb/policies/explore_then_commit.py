@@ -9,14 +9,13 @@ import numpy as np
 
 from gbb import _checks
 from gbb._checks import FloatArray
-from gbb.cuts import Cut
+from gbb.cuts import Cut, check_cut
 from gbb.design import g_optimal
 from gbb.estimator import Record, Ridge
 from gbb.policies._base import (
     Choice,
     Learned,
     Policy,
-    check_cut,
     draw_arms,
     observe,
     random_argmax,
@@ -33,6 +32,11 @@ class Committed(NamedTuple):
 
     learned: Learned
     couple: tuple[int, int] | None
+
+    @property
+    def record(self) -> Record:
+        """The record of the exploring rounds."""
+        return self.learned.record
 
 
 class ExploreThenCommit(Policy[Committed]):
@@ -74,7 +78,7 @@ class ExploreThenCommit(Policy[Committed]):
         name: str | None = None,
     ) -> None:
         super().__init__(problem, name=name)
-        self.cut = check_cut(problem, cut)
+        self.cut = check_cut(problem.graph, cut)
         if exploration is None:
             cure = "Give the horizon, or the number of exploring rounds as `exploration`."
             horizon = _checks.integer("horizon", horizon, low=1, cure=cure)
@@ -99,5 +103,6 @@ class ExploreThenCommit(Policy[Committed]):
 
     def update(self, state: Committed, choice: Choice, rewards: FloatArray) -> Committed:
         if choice.couple is not None:
+            self.problem.rewards(rewards)
             return Committed(state.learned, choice.couple)
         return Committed(observe(self.problem, state.learned, choice, rewards), None)

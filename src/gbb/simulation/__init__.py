@@ -1,6 +1,6 @@
 """Simulation: policies played in an environment, results as labelled arrays."""
 
-from gbb.simulation._simulate import simulate
+from gbb.simulation._simulate import SlowPolicyWarning, simulate
 from gbb.simulation.result import load, save
 
-__all__ = ["load", "save", "simulate"]
+__all__ = ["SlowPolicyWarning", "load", "save", "simulate"]

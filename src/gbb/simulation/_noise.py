@@ -1,36 +1,90 @@
-"""Sums of unit noise over many edges, drawn without drawing every edge where the law allows."""
+"""Noise in blocks of rounds: sums over many edges, drawn without every edge where the law allows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from gbb._checks import FloatArray, IntArray
+from gbb.environment import NOISES, Environment
 
-CHUNK = 1 << 22
-"""How many single draws are held at once."""
+ROUNDS = 4096
+"""The longest block of rounds."""
+
+DRAWS = 1 << 22
+"""How many single numbers are held at once."""
+
+
+class Blocks:
+    """The rounds of a run in blocks, and their noise.
+
+    Parameters
+    ----------
+    env
+        Where the law of the noise comes from.
+    rng
+        Where it is drawn from.
+    edge_noise
+        Draw every edge's noise, in the order of the reference loop, and sum it up.
+    on_rounds
+        Told how many rounds each finished block had; may raise to stop the run.
+    """
+
+    def __init__(
+        self,
+        env: Environment,
+        rng: np.random.Generator,
+        *,
+        edge_noise: bool = False,
+        on_rounds: Callable[[int], None] | None = None,
+    ) -> None:
+        self.env, self.rng, self.edge_noise, self.on_rounds = env, rng, edge_noise, on_rounds
+
+    def sizes(self, rounds: int, *, width: int = 1) -> Iterator[int]:
+        """Lengths of the blocks that make up ``rounds``, at most :data:`DRAWS` numbers each."""
+        width = max(width, self.env.problem.m) if self.edge_noise else width
+        longest = max(1, min(ROUNDS, DRAWS // width))
+        for start in range(0, rounds, longest):
+            size = min(longest, rounds - start)
+            yield size
+            self.skip(size)
+
+    def skip(self, rounds: int) -> None:
+        """Count ``rounds`` as done."""
+        if self.on_rounds is not None:
+            self.on_rounds(rounds)
+
+    def edges(self, rounds: int) -> FloatArray:
+        """Unit noise of every edge, a row a round."""
+        m = self.env.problem.m
+        return NOISES[self.env.noise](self.rng, rounds * m).reshape(rounds, m)
+
+    def sums(self, counts: IntArray, rounds: int) -> FloatArray:
+        """For every round and class k, the sum of ``counts[k]`` unit draws."""
+        return SUMS[self.env.noise](self.rng, counts, rounds)
 
 
 def _gaussian(rng: np.random.Generator, counts: IntArray, rounds: int) -> FloatArray:
     """The sum of c standard normals is N(0, c)."""
-    return rng.standard_normal((rounds, counts.size)) * np.sqrt(counts)
+    sums: FloatArray = rng.standard_normal((rounds, counts.size)) * np.sqrt(counts)
+    return sums
 
 
 def _rademacher(rng: np.random.Generator, counts: IntArray, rounds: int) -> FloatArray:
     """The sum of c signs is ``2 Binomial(c, 1/2) - c``."""
     heads = rng.binomial(counts, 0.5, size=(rounds, counts.size))
-    return (2.0 * heads - counts).astype(np.float64)
+    return (2 * heads - counts).astype(np.float64)
 
 
 def _uniform(rng: np.random.Generator, counts: IntArray, rounds: int) -> FloatArray:
     """The sum of c uniforms on [-sqrt 3, sqrt 3] has no short cut: all are drawn."""
     sums = np.zeros((rounds, counts.size))
-    for k, count in enumerate(counts):
-        block = max(1, CHUNK // max(rounds, 1))
-        for start in range(0, int(count), block):
-            size = min(block, int(count) - start)
-            sums[:, k] += rng.uniform(-np.sqrt(3.0), np.sqrt(3.0), (rounds, size)).sum(axis=1)
+    block = max(1, DRAWS // rounds)
+    for k, count in enumerate(counts.tolist()):
+        for start in range(0, count, block):
+            size = min(block, count - start)
+            sums[:, k] += rng.uniform(-(3.0**0.5), 3.0**0.5, (rounds, size)).sum(axis=1)
     return sums
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext
+from functools import partial
 
 import xarray as xr
 from numpy.typing import ArrayLike
@@ -13,10 +15,17 @@ from gbb._random import Seed
 from gbb.environment import Environment
 from gbb.optimum import Optimum, solve
 from gbb.policies import AnyPolicy, Policy
-from gbb.simulation import reference, result
+from gbb.simulation import engine, reference, result
+from gbb.simulation._jobs import Job, Loop, run_jobs
 from gbb.simulation._progress import progress_bar
 from gbb.simulation._trace import recorded_rounds
 from gbb.theory import report
+
+METHODS = ("engine", "reference")
+
+
+class SlowPolicyWarning(UserWarning):
+    """A policy without a compiled loop is played by the reference loop."""
 
 
 def simulate(
@@ -30,6 +39,9 @@ def simulate(
     keep_allocations: bool = False,
     optimum: Optimum | None = None,
     progress: bool = False,
+    method: str = "engine",
+    workers: int | None = None,
+    edge_noise: bool = False,
 ) -> xr.Dataset:
     """Play every policy in an environment and collect what it earned.
 
@@ -56,6 +68,15 @@ def simulate(
         The best allocation, when it is known already; solved for otherwise.
     progress
         Show a progress bar with the time left.
+    method
+        ``engine`` (compiled; policies it has no loop for fall back, with a warning) or ``reference``
+        (plain Python, edge by edge).
+    workers
+        Threads to spread the runs over; all available cores when left out. The result does not
+        depend on it.
+    edge_noise
+        Let the engine draw the noise of every edge, as the reference does, instead of its sums over
+        the edges of a kind: the same choices as the reference, at a cost of O(m) a round.
 
     Returns
     -------
@@ -71,25 +92,39 @@ def simulate(
     recorded = recorded_rounds(rounds, record)
     best = solve(env.problem, env.M_star) if optimum is None else optimum
     alphas = [_alpha(env, policy, best) for policy in chosen]
-    seeds = _random.spawn(seed, runs)
-    bar = progress_bar(len(chosen) * runs * rounds) if progress else nullcontext(None)
+    method = _checks.choice("method", method, METHODS)
+    jobs: list[Job] = []
+    for policy in chosen:
+        loop = _loop(policy, method, edge_noise)
+        jobs += [Job(policy, child, loop) for child in _random.spawn(seed, runs)]
+    bar = progress_bar(len(jobs) * rounds) if progress else nullcontext(None)
     with bar as step:
-        traces = [
-            [
-                reference.run_reference(
-                    env,
-                    policy,
-                    rounds,
-                    recorded,
-                    _random.sequence(child),
-                    keep_allocations=keep_allocations,
-                    on_rounds=step,
-                )
-                for child in seeds
-            ]
-            for policy in chosen
-        ]
+        flat = run_jobs(
+            env,
+            jobs,
+            rounds=rounds,
+            recorded=recorded,
+            keep_allocations=keep_allocations,
+            workers=workers,
+            on_rounds=step,
+        )
+    traces = [flat[start : start + runs] for start in range(0, len(flat), runs)]
     return result.assemble(env, chosen, traces, recorded, optimum=best, alphas=alphas)
+
+
+def _loop(policy: AnyPolicy, method: str, edge_noise: bool) -> Loop:
+    """The loop that plays ``policy``."""
+    if method == "reference":
+        return reference.run_reference
+    if engine.supports(policy):
+        return partial(engine.run_engine, edge_noise=edge_noise)
+    warnings.warn(
+        f"{type(policy).__name__} has no compiled loop; it is played by the reference loop, edge by "
+        'edge. Pass method="reference" to choose that yourself.',
+        SlowPolicyWarning,
+        stacklevel=3,
+    )
+    return reference.run_reference
 
 
 def _check_policies(env: Environment, policies: Sequence[AnyPolicy]) -> None:

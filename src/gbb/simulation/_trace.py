@@ -38,6 +38,26 @@ class Trace(NamedTuple):
     allocation: IntArray | None
     record: Record | None
 
+    def shorten(self, size: int) -> Trace:
+        """The first ``size`` recorded rounds."""
+        kept = None if self.allocation is None else self.allocation[:size]
+        return Trace(
+            self.reward[:size], self.cumulative[:size], self.couple[:size], kept, self.record
+        )
+
+    def followed_by(self, rest: Trace, so_far: float) -> Trace:
+        """The rounds of this trace and then ``rest``, whose totals start at ``so_far``."""
+        arms = None
+        if self.allocation is not None and rest.allocation is not None:
+            arms = np.concatenate([self.allocation, rest.allocation])
+        return Trace(
+            np.concatenate([self.reward, rest.reward]),
+            np.concatenate([self.cumulative, so_far + rest.cumulative]),
+            np.concatenate([self.couple, rest.couple]),
+            arms,
+            self.record,
+        )
+
 
 def recorded_rounds(rounds: int, record: int | str | ArrayLike) -> IntArray:
     """The rounds to keep, counted from 1: every one, every k-th, log-spaced, or those given."""

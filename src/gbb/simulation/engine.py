@@ -1,9 +1,4 @@
-"""The compiled loop: same policies, same laws, no edge touched where none need be.
-
-A couple policy plays at most four edge-arms a round, so a round needs only the sums of the noise over
-the edges from V1 to V2, from V2 to V1, inside V1 and inside V2. Three forms of the same arithmetic are
-chosen by the arms: orthogonal ones, few pairs of any shape, and many arms in few dimensions.
-"""
+"""The compiled loop: the same policies and the same laws, with no edge touched that need not be."""
 
 from __future__ import annotations
 
@@ -11,30 +6,101 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gbb._checks import FloatArray, IntArray
-from gbb._kernels.features import play_features
-from gbb._kernels.orthogonal import play_orthogonal
-from gbb._kernels.pairs import play_pairs
-from gbb._kernels.random_play import play_random
-from gbb._kernels.rounds import Plan, Tally
-from gbb.environment import NOISES, Environment
-from gbb.estimator import Record, Ridge
+from gbb._checks import IntArray
+from gbb.environment import Environment
 from gbb.policies import (
     AnyPolicy,
     CouplePolicy,
     ExploreThenCommit,
     FixedAllocation,
+    Learned,
     UniformRandom,
 )
-from gbb.policies._base import random_argmax
-from gbb.policies._couple import couple_objectives
-from gbb.policies.explore_then_commit import COMMITS
-from gbb.problem import Problem
-from gbb.radius import RADII, symmetric_edge_arms
-from gbb.simulation._noise import SUMS
+from gbb.policies.explore_then_commit import Committed
+from gbb.simulation._couples import run_couples
+from gbb.simulation._noise import Blocks
+from gbb.simulation._random_play import run_constant, run_random
 from gbb.simulation._trace import Trace
 
-CHUNK = 4096
-"""Rounds between two factorisations from the record."""
 
-OnRounds = Callable[[int], None] | None
+def supports(policy: AnyPolicy) -> bool:
+    """Whether the engine has a compiled loop for this policy."""
+    if isinstance(policy, CouplePolicy):
+        w12, w21, _, _ = policy.weights
+        return w12 == w21  # otherwise decisions depend on more than the symmetric block
+    return type(policy) in (ExploreThenCommit, FixedAllocation, UniformRandom)
+
+
+def run_engine(
+    env: Environment,
+    policy: AnyPolicy,
+    rounds: int,
+    recorded: IntArray,
+    seed: np.random.SeedSequence,
+    *,
+    keep_allocations: bool = False,
+    edge_noise: bool = False,
+    on_rounds: Callable[[int], None] | None = None,
+) -> Trace:
+    """One run of one policy that :func:`supports` accepts.
+
+    Parameters
+    ----------
+    env, policy, rounds, recorded, seed, keep_allocations, on_rounds
+        As in :func:`gbb.simulation.reference.run_reference`.
+    edge_noise
+        Draw the noise of every edge, in the reference's own order, instead of its sums: the same
+        choices as the reference for the same seed, at a cost of O(m) a round.
+    """
+    noise_rng, rng = map(np.random.default_rng, seed.spawn(2))
+    blocks = Blocks(env, noise_rng, edge_noise=edge_noise, on_rounds=on_rounds)
+    match policy:
+        case CouplePolicy():
+            return run_couples(
+                env,
+                policy,
+                rounds,
+                recorded=recorded,
+                blocks=blocks,
+                rng=rng,
+                keep_allocations=keep_allocations,
+            )
+        case ExploreThenCommit():
+            trace = _explore_then_commit(
+                env, policy, rounds, recorded=recorded, blocks=blocks, rng=rng
+            )
+        case UniformRandom():
+            weights = np.ones(env.problem.K)
+            trace = run_random(env, weights, rounds, recorded=recorded, blocks=blocks, rng=rng)
+        case FixedAllocation():
+            trace = run_constant(env, policy.allocation, recorded)
+            blocks.skip(rounds)
+        case _:
+            raise AssertionError(f"no compiled loop for {type(policy).__name__}")
+    return trace if keep_allocations else trace._replace(allocation=None)
+
+
+def _explore_then_commit(
+    env: Environment,
+    policy: ExploreThenCommit,
+    rounds: int,
+    *,
+    recorded: IntArray,
+    blocks: Blocks,
+    rng: np.random.Generator,
+) -> Trace:
+    """Random play, then the policy's own commit step, then the same couple for ever."""
+    explored = min(policy.exploration, rounds)
+    early = np.append(recorded[recorded < explored], explored)
+    trace = run_random(env, policy.design.weights, explored, recorded=early, blocks=blocks, rng=rng)
+    so_far = float(trace.cumulative[-1])
+    if explored not in recorded:
+        trace = trace.shorten(len(early) - 1)
+    if explored == rounds:
+        return trace
+    assert trace.record is not None
+    choice = policy.select(Committed(Learned(explored, trace.record), None), rng)
+    late = recorded[recorded > explored]
+    rest = run_constant(env, choice.allocation, late - explored, couple=choice.couple)
+    blocks.skip(rounds - explored)
+    return trace.followed_by(rest, so_far)

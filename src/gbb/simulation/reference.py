@@ -8,7 +8,7 @@ import numpy as np
 
 from gbb._checks import IntArray
 from gbb.environment import Environment
-from gbb.policies import AnyPolicy, Learned
+from gbb.policies import AnyPolicy
 from gbb.simulation._trace import Trace
 
 
@@ -49,5 +49,5 @@ def run_reference(
             kept = min(kept + 1, size - 1)
         if on_rounds is not None:
             on_rounds(1)
-    record = state.record if isinstance(state, Learned) else None
+    record = getattr(state, "record", None)
     return Trace(reward, cumulative, couple, allocation, record)

@@ -80,13 +80,13 @@ def assemble(
 
 
 def save(result: xr.Dataset, path: str | Path) -> None:
-    """Write a result as netCDF, compressed; ``path`` appears whole or not at all."""
+    """Write a result as netCDF, compressed, with checksums; ``path`` appears whole or not at all."""
     target = Path(path)
     if target.suffix != ".nc":
         raise _checks.fail("path", "end in .nc (netCDF)", repr(str(path)))
     packed = {
-        name: {"zlib": True, "complevel": 4}
-        for name, variable in result.data_vars.items()
+        name: {"zlib": True, "complevel": 4, "fletcher32": True}
+        for name, variable in result.variables.items()
         if variable.dtype.kind in "if"
     }
     with _files.atomic(target) as temporary:
@@ -100,6 +100,6 @@ def load(path: str | Path) -> xr.Dataset:
     try:
         with xr.open_dataset(path, engine="netcdf4") as stored:
             return stored.load()
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RuntimeError) as error:  # netCDF4 raises all three
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise _checks.fail("path", "name a readable netCDF file", f"{path} ({reason})") from None

@@ -37,6 +37,9 @@ def critical_covariance_bound(
     problem: Problem, T: int, *, lam: float = 1.0, delta: float = 1e-3
 ) -> int:
     """``ceil(d^2 log2(T m L^2 / (lam delta)))``: how many rounds may break the critical covariance."""
+    T = _checks.integer("T", T, low=1)
+    lam = _checks.real("lam", lam, low=0.0, low_open=True)
+    delta = _checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
     seen = T * problem.m * problem.L**2 / lam
     return max(0, math.ceil(problem.d**2 * math.log2(seen / delta)))
 

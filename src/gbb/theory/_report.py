@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gbb.cuts import Cut
+from gbb.cuts import Cut, check_cut
 from gbb.environment import Environment
 from gbb.optimum import Optimum, solve
 from gbb.theory._assumptions import Assumption, check_assumptions
@@ -65,6 +65,7 @@ def report(
     lam, delta
         Settings of the algorithms, for the regret bound.
     """
+    check_cut(env.problem.graph, cut)
     best = solve(env.problem, env.M_star) if optimum is None else optimum
     ratio = gamma(env, best)
     gain = couple_gain(env, cut)

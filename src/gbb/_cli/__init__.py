@@ -1,0 +1,1 @@
+"""The commands of ``gbb``, one a file, and what they share."""

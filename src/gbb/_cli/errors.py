@@ -1,0 +1,54 @@
+"""What goes wrong becomes one line on standard error and an exit code."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable
+
+import typer
+
+from gbb._checks import InputError
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+
+
+def exit_code_of(command: Callable[[], object]) -> int:
+    """Run ``command``; its exit code, after one line on standard error if it failed."""
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_: _warn(str(message))
+            code = command()
+        if code == INTERRUPTED:  # typer turns the interrupt into this code
+            raise KeyboardInterrupt
+        return code if isinstance(code, int) else 0
+    except (KeyboardInterrupt, typer.Abort):
+        return _say("interrupted; nothing half-written is left.", INTERRUPTED)
+    except typer.TyperException as error:
+        text = error.format_message()
+        # A group of commands called without one has printed its help and has no more to say.
+        return _say(f"error: {text}{_value(error)}", BAD_INPUT) if text else 0
+    except InputError as error:
+        return _say(f"error: {error}", BAD_INPUT)
+    except OSError as error:
+        where = "" if error.filename is None else f": {error.filename!r}"
+        return _say(f"error: {error.strerror or type(error).__name__}{where}", BAD_INPUT)
+    except MemoryError as error:
+        return _say(f"error: Not enough memory. {error}", BAD_INPUT)
+
+
+def _value(error: Exception) -> str:
+    """The value that could not be converted, which the message of a usage error leaves out."""
+    wrong: list[dict[str, object]] = getattr(error.__cause__, "errors", list)()
+    return f" (got {wrong[0]['input']!r})." if wrong and "input" in wrong[0] else ""
+
+
+def _warn(text: str) -> None:
+    _say(f"warning: {text}", 0)
+
+
+def _say(text: str, code: int) -> int:
+    """Write ``text`` on one line, whatever it holds."""
+    print("gbb:", " ".join(text.split()), file=sys.stderr)  # noqa: T201
+    return code

@@ -1,0 +1,56 @@
+"""A graph from what the command line says: a file, or a family and its size."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from gbb import _checks, cuts
+from gbb.cuts import Cut
+from gbb.graph import Graph
+
+# Two letters at least, so that a Windows drive is no family.
+FAMILY = re.compile(r"([A-Za-z_]{2,}):(.*)")
+SIZE = re.compile(r"[0-9]+")
+GRID = re.compile(r"([0-9]+)[xX]([0-9]+)")
+MOST_AGENTS = 10**9
+CURE = "Write a family as FAMILY:SIZE (complete:5, grid:4x6) or give a graph file."
+
+
+def graph_of(
+    spec: str, *, p: float | None, degree: int | None, undirected: bool, seed: int
+) -> Graph:
+    """The graph that ``spec`` names."""
+    match = FAMILY.fullmatch(spec)
+    if match is None or Path(spec).exists():
+        for name, value in (("--p", p), ("--degree", degree)):
+            if value is not None:
+                raise _checks.fail(name, "go with a family of graphs", "a file", CURE)
+        if "." not in Path(spec).name and not Path(spec).exists():
+            raise _checks.fail("GRAPH", "be a file or FAMILY:SIZE", repr(spec), CURE)
+        return Graph.read(spec, undirected=undirected)
+    if undirected:
+        raise _checks.fail("--undirected", "go with a graph file", f"the family {spec!r}")
+    family = _checks.choice("family", match[1].lower(), Graph.families())
+    options: dict[str, float | int] = {"seed": seed}
+    for name, value, owner in (("p", p, "random"), ("degree", degree, "regular")):
+        if value is not None and family != owner:
+            raise _checks.fail(f"--{name}", f"go with the family '{owner}'", f"{spec!r}")
+        if value is not None:
+            options[name] = value
+    if family == "regular" and degree is None:
+        raise _checks.fail("--degree", "be given for the family 'regular'", "nothing")
+    size = match[2]
+    if family == "grid" and (sides := GRID.fullmatch(size)):
+        options |= {"rows": int(sides[1]), "cols": int(sides[2])}
+        size = str(int(sides[1]) * int(sides[2]))
+    if not SIZE.fullmatch(size):
+        rule = f"give the number of agents after '{family}:'"
+        raise _checks.fail("GRAPH", rule, repr(size), CURE)
+    return Graph.family(family, _checks.integer("GRAPH", int(size), high=MOST_AGENTS), **options)
+
+
+def cut_of(graph: Graph, method: str, seed: int) -> Cut:
+    """The graph's cut by the named method."""
+    known = cuts.methods()
+    return known[_checks.choice("cut", method, known)](graph, seed=seed)

@@ -1,0 +1,167 @@
+"""``gbb inspect``: a graph, its cut, and what the theory says of an instance on it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from gbb import _checks, theory
+from gbb._cli import options as opt
+from gbb._cli.graphs import cut_of, graph_of
+from gbb._cli.instance import Bounds, environment
+from gbb._cli.show import as_json, console, grid, number, pairs
+from gbb.cuts import Cut
+
+ROUNDS = 20_000
+"""The horizon of the regret bound when nothing says it (the paper's Figure 2)."""
+
+
+def inspect(
+    graph: opt.GraphSpec,
+    *,
+    p: opt.EdgeProbability = None,
+    degree: opt.Degree = None,
+    undirected: opt.Undirected = False,
+    seed: opt.SeedNumber = 0,
+    cut: opt.CutName = "greedy",
+    matrix: opt.MatrixFile = None,
+    arms: opt.ArmsFile = None,
+    sigma: opt.Sigma = None,
+    S: opt.FrobeniusBound = None,
+    L: opt.EdgeArmBound = None,
+    lam: opt.Lam = None,
+    delta: opt.Delta = None,
+    rounds: Annotated[
+        int | None,
+        opt.option("--rounds", panel=opt.LEARNER, help="Horizon of the bound.", shown=ROUNDS),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show a graph and its cut; with --matrix also the theory report.
+
+    The report gives the optimum, gamma, Delta, epsilon, both alphas, the regret
+    bound and whether each assumption of the theory holds.
+    """
+    wanted = {"arms": arms, "sigma": sigma, "S": S, "L": L}
+    wanted |= {"lam": lam, "delta": delta, "rounds": rounds}
+    if matrix is None:
+        for name, value in wanted.items():
+            if value is not None:
+                raise _checks.fail(f"--{name}", "go with --matrix", "no matrix")
+    built = graph_of(graph, p=p, degree=degree, undirected=undirected, seed=seed)
+    found = cut_of(built, cut, seed)
+    data: dict[str, Any] = _graph_numbers(found) | {"cut_method": cut}
+    if matrix is not None:
+        env = environment(built, matrix, arms, Bounds(sigma, S, L))
+        report = theory.report(
+            env,
+            cut=found,
+            lam=1.0 if lam is None else lam,
+            delta=1e-3 if delta is None else delta,
+        )
+        data["theory"] = _theory_numbers(report, ROUNDS if rounds is None else rounds)
+    if json:
+        typer.echo(as_json(data))
+        return
+    _print_graph(graph, data)
+    if "theory" in data:
+        _print_theory(data["theory"])
+
+
+def _graph_numbers(cut: Cut) -> dict[str, Any]:
+    graph = cut.graph
+    return {
+        "n": graph.n,
+        "m": graph.m,
+        "components": graph.components(),
+        "bipartite": graph.is_bipartite(),
+        "V1": len(cut.V1),
+        "V2": len(cut.V2),
+        "m12": cut.m12,
+        "m21": cut.m21,
+        "m1": cut.m1,
+        "m2": cut.m2,
+        "uncut": cut.uncut if graph.m else None,
+        "rho": cut.rho if graph.m else None,
+    }
+
+
+def _theory_numbers(report: theory.Report, rounds: int) -> dict[str, Any]:
+    problem, best = report.environment.problem, report.optimum
+    names = problem.arm_names or range(problem.K)
+    return {
+        "K": problem.K,
+        "d": problem.d,
+        "sigma": problem.sigma,
+        "S": problem.S,
+        "L": problem.L,
+        "lam": report.lam,
+        "delta": report.delta,
+        "optimum": best.value,
+        "optimum_upper_bound": best.upper_bound,
+        "optimum_proven": best.proven,
+        "optimum_method": best.method,
+        "best_couple": [names[arm] for arm in report.best_couple],
+        "best_couple_over_cut": [names[arm] for arm in report.best_couple_over_cut],
+        "gamma": report.gamma,
+        "Delta": report.Delta,
+        "epsilon": report.epsilon,
+        "alpha_1": report.alpha_1,
+        "alpha_1_sharp": report.alpha_1_sharp,
+        "alpha_2": report.alpha_2,
+        "rounds": rounds,
+        "regret_bound": report.regret_bound(rounds),
+        "assumptions": [
+            {"rule": rule, "value": value, "limit": limit, "holds": bool(holds)}
+            for rule, value, limit, holds in report.assumptions
+        ],
+    }
+
+
+def _print_graph(title: str, data: dict[str, Any]) -> None:
+    rows = [
+        ("agents n", number(data["n"])),
+        ("directed edges m", number(data["m"])),
+        ("components", number(data["components"])),
+        ("bipartite", "yes" if data["bipartite"] else "no"),
+    ]
+    console.print(pairs(f"Graph {title}", rows))
+    rows = [
+        ("|V1|, |V2|", f"{number(data['V1'])}, {number(data['V2'])}"),
+        ("m12, m21", f"{number(data['m12'])}, {number(data['m21'])}"),
+        ("m1, m2", f"{number(data['m1'])}, {number(data['m2'])}"),
+        ("uncut (m1 + m2)/m", number(data["uncut"])),
+        ("cut rho", number(data["rho"])),
+    ]
+    console.print()
+    console.print(pairs(f"Cut ({data['cut_method']})", rows))
+
+
+def _print_theory(data: dict[str, Any]) -> None:
+    proof = f"proven ({data['optimum_method']})"
+    if not data["optimum_proven"]:
+        bound = number(data["optimum_upper_bound"])
+        proof = f"best known ({data['optimum_method']}), at most {bound}; not proven"
+    rows = [
+        ("optimum", f"{number(data['optimum'])}, {proof}"),
+        ("best couple", ", ".join(map(str, data["best_couple"]))),
+        ("best couple over cut", ", ".join(map(str, data["best_couple_over_cut"]))),
+        *((name, number(data[name])) for name in ("gamma", "Delta", "epsilon")),
+        ("alpha_1 (1 + gamma)/2", number(data["alpha_1"])),
+        ("alpha_1 for this cut", number(data["alpha_1_sharp"])),
+        ("alpha_2", number(data["alpha_2"])),
+        (f"regret bound, T = {data['rounds']:,}", number(data["regret_bound"])),
+    ]
+    console.print()
+    console.print(pairs("Theory", rows))
+    console.print()
+    table = [
+        (item["rule"], number(item["value"]), number(item["limit"]), _verdict(item["holds"]))
+        for item in data["assumptions"]
+    ]
+    console.print(grid("Assumptions", ("rule", "value", "limit", ""), table))
+
+
+def _verdict(holds: bool) -> str:
+    return "holds" if holds else "does not hold"

@@ -1,0 +1,97 @@
+"""An environment from what the command line says: files, or a random matrix."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from gbb import _checks, _random
+from gbb._checks import FloatArray
+from gbb._cli.tables import read_arms, read_matrix
+from gbb.environment import Environment
+from gbb.graph import Graph
+from gbb.instances import absolute_normal
+from gbb.problem import Problem
+
+DIMENSION = 5
+"""The dimension of a random instance when nothing says it."""
+
+
+class Draw(NamedTuple):
+    """How to draw a random matrix; None where the command line says nothing."""
+
+    d: int | None
+    zeta: float | None
+    frobenius: float | None
+    distinct_couple: bool
+    seed: int
+
+
+class Bounds(NamedTuple):
+    """What the learner is told; None where the command line says nothing."""
+
+    sigma: float | None
+    S: float | None
+    L: float | None
+
+
+def environment(
+    graph: Graph,
+    matrix_file: Path | None,
+    arms_file: Path | None,
+    bounds: Bounds,
+    *,
+    draw: Draw | None = None,
+    noise: str = "gaussian",
+) -> Environment:
+    """The instance; without ``--S`` the learner is told the Frobenius norm of M* itself."""
+    arms, names = (None, None) if arms_file is None else read_arms(arms_file)
+    if matrix_file is not None:
+        matrix = _read(matrix_file, arms, arms_file, draw)
+    elif draw is not None:
+        matrix = _drawn(arms, draw)
+    else:
+        raise _checks.fail("--matrix", "be given", "nothing")
+    problem = Problem(
+        graph,
+        np.eye(len(matrix)) if arms is None else arms,
+        sigma=1.0 if bounds.sigma is None else bounds.sigma,
+        S=(float(np.linalg.norm(matrix)) or 1.0) if bounds.S is None else bounds.S,
+        L=bounds.L,
+        arm_names=names,
+    )
+    return Environment(problem, matrix, noise=noise)
+
+
+def _read(
+    matrix_file: Path, arms: FloatArray | None, arms_file: Path | None, draw: Draw | None
+) -> FloatArray:
+    if draw is not None:
+        for name in ("d", "zeta", "frobenius", "distinct_couple"):
+            value = getattr(draw, name)
+            if value is not None and value is not False:
+                option = f"--{name.replace('_', '-')}"
+                raise _checks.fail(option, "go with a random matrix", "--matrix as well")
+    matrix = read_matrix(matrix_file)
+    if arms is not None and arms.shape[1] != len(matrix):
+        rule = f"have d = {len(matrix)} columns of numbers, as --matrix is d x d"
+        raise _checks.fail("--arms", rule, f"{arms.shape[1]} in {str(arms_file)!r}")
+    return matrix
+
+
+def _drawn(arms: FloatArray | None, draw: Draw) -> FloatArray:
+    d = draw.d
+    if arms is not None:
+        if d is not None and d != arms.shape[1]:
+            raise _checks.fail("--d", f"be the arms' dimension {arms.shape[1]}", d)
+        d = int(arms.shape[1])
+    return absolute_normal(
+        DIMENSION if d is None else d,
+        # A child, since a random graph is drawn from the seed itself.
+        seed=_random.spawn(draw.seed, 1)[0],
+        frobenius=draw.frobenius,
+        distinct_couple=draw.distinct_couple,
+        zeta=draw.zeta,
+    )

@@ -1,0 +1,69 @@
+"""How results look in a terminal of 80 columns."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+console = Console(highlight=False, soft_wrap=False)
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """A number with a few digits, whole and large ones in full, ``-`` for none."""
+    if value is None or math.isnan(value):
+        return "-"
+    if abs(value) < 1e12 and (value == int(value) or abs(value) >= 1000):
+        return f"{value:,.0f}"
+    return f"{value:.{digits}g}"
+
+
+def pairs(title: str, rows: Iterable[tuple[str, str]]) -> Table:
+    """A titled list of names and values."""
+    table = Table(
+        title=title, title_justify="left", title_style="bold", box=None, show_header=False
+    )
+    table.add_column(style="dim", no_wrap=True, min_width=22)
+    table.add_column(overflow="fold")
+    for name, value in rows:
+        table.add_row(f"  {name}", value)
+    return table
+
+
+def grid(title: str, columns: Iterable[str], rows: Iterable[Iterable[str]]) -> Table:
+    """A titled table, numbers to the right."""
+    table = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=SIMPLE_HEAD,
+        show_edge=False,
+        padding=(0, 1, 0, 0),
+    )
+    for index, column in enumerate(columns):
+        table.add_column(
+            column, justify="right" if index else "left", overflow="fold", no_wrap=not index
+        )
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def as_json(data: Any) -> str:
+    """JSON text; numbers that are not finite become null."""
+    return json.dumps(_finite(data), indent=2, allow_nan=False)
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {key: _finite(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_finite(value) for value in data]
+    if isinstance(data, float) and not math.isfinite(data):
+        return None
+    return data

@@ -1,0 +1,50 @@
+"""What a simulation came to, per policy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from gbb._checks import FloatArray
+
+LAST = 0.1
+"""The share of the rounds that counts as the end of the run."""
+
+
+def summary(result: xr.Dataset) -> list[dict[str, Any]]:
+    """Means over runs and their standard errors, from the cumulative regret.
+
+    The regret counts every round, recorded or not, so the mean fractions do too. The end of the run
+    starts at the last recorded round that leaves a tenth of the rounds, the first round if none does.
+    """
+    best = float(result.attrs["optimum"])
+    rounds = result["round"].to_numpy()
+    last = int(rounds[-1])
+    early = np.flatnonzero(rounds <= (1 - LAST) * last)
+    rows = []
+    for policy in result["policy"].to_numpy():
+        one = result.sel(policy=policy)
+        regret = one["regret"].transpose("run", "round").to_numpy()
+        start, before = (int(rounds[early[-1]]), regret[:, early[-1]]) if early.size else (0, 0.0)
+        total = regret[:, -1]
+        row: dict[str, Any] = {"policy": str(policy), "alpha": float(one["alpha"])}
+        row |= _mean("fraction", _fraction(total, last, best))
+        row |= _mean("fraction_last", _fraction(total - before, last - start, best))
+        row |= _mean("regret", total)
+        row |= _mean("alpha_regret", one["alpha_regret"].isel(round=-1).to_numpy())
+        rows.append(row)
+    return rows
+
+
+def _fraction(regret: FloatArray, rounds: int, best: float) -> FloatArray:
+    """What share of ``rounds`` times the optimum was earned; NaN unless the optimum is positive."""
+    if best <= 0:
+        return np.full_like(regret, np.nan)
+    return 1.0 - regret / (rounds * best)
+
+
+def _mean(name: str, values: FloatArray) -> dict[str, float]:
+    error = values.std(ddof=1) / np.sqrt(values.size) if values.size > 1 else float("nan")
+    return {name: float(values.mean()), f"{name}_error": float(error)}

@@ -1,0 +1,78 @@
+"""Matrices and arms from CSV files; every message names the file, the row and the column."""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+
+import numpy as np
+
+from gbb._checks import FloatArray, InputError
+
+NAME_HEADINGS = ("", "arm", "name")
+"""First cells of a header that say that the first column holds names, even if they are numbers."""
+
+
+def read_matrix(path: Path) -> FloatArray:
+    """The d x d matrix in a CSV file without header."""
+    rows = _rows(path)
+    if all(_number(cell) is None for cell in rows[0]):
+        raise InputError(f"Cannot read `--matrix` {str(path)!r}: it has a header; leave it out.")
+    values = _numbers(path, rows, first_row=1, first_column=1)
+    if values.shape[0] != values.shape[1]:
+        shape = f"{values.shape[0]} x {values.shape[1]}"
+        raise InputError(f"Expected `--matrix` {str(path)!r} to be square, but it is {shape}.")
+    return values
+
+
+def read_arms(path: Path) -> tuple[FloatArray, tuple[str, ...] | None]:
+    """The K x d arms in a CSV file, and their names if its first column holds some."""
+    rows = _rows(path)
+    beyond = rows[0][1:] or rows[0]
+    header = all(_number(cell) is None for cell in beyond)
+    body = rows[1:] if header else rows
+    if not body:
+        raise InputError(f"Cannot read {str(path)!r}: it holds a header only.")
+    named = header and rows[0][0].lower() in NAME_HEADINGS
+    named = len(body[0]) > 1 and (named or all(_number(row[0]) is None for row in body))
+    values = [row[1:] for row in body] if named else body
+    names = tuple(row[0] for row in body) if named else None
+    return _numbers(path, values, first_row=1 + header, first_column=1 + named), names
+
+
+def _rows(path: Path) -> list[list[str]]:
+    """The cells of all rows that are not blank, stripped; rows of one length only."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            read = [[cell.strip() for cell in row] for row in csv.reader(file)]
+    except OSError as error:
+        raise InputError(f"Cannot read {str(path)!r}: {error.strerror}.") from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"Cannot read {str(path)!r}: it is no CSV text ({error}).") from None
+    rows = [row for row in read if any(row)]
+    if not rows:
+        raise InputError(f"Cannot read {str(path)!r}: it holds no numbers.")
+    for number, row in enumerate(rows, start=1):
+        if len(row) != len(rows[0]):
+            found = f"row {number} has {len(row)} cells and row 1 has {len(rows[0])}"
+            raise InputError(f"Cannot read {str(path)!r}: {found}.")
+    return rows
+
+
+def _number(cell: str) -> float | None:
+    try:
+        return float(cell)
+    except ValueError:
+        return None
+
+
+def _numbers(path: Path, rows: list[list[str]], *, first_row: int, first_column: int) -> FloatArray:
+    for i, row in enumerate(rows):
+        for j, cell in enumerate(row):
+            value = _number(cell)
+            if value is None or not math.isfinite(value):
+                where = f"row {first_row + i}, column {first_column + j}"
+                rule = "hold finite numbers"
+                raise InputError(f"Expected {str(path)!r} to {rule}, but got {cell!r} at {where}.")
+    return np.array(rows, dtype=np.float64)

@@ -1,0 +1,96 @@
+"""Finished parts of a run, kept on disk so that a restart does not compute them again."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+import xarray as xr
+
+from gbb import _checks
+from gbb.experiments._settings import HasFields, to_json
+from gbb.simulation import load, save
+
+if sys.platform != "win32":
+    import fcntl
+
+Keep = Callable[[str, Callable[[], xr.Dataset]], xr.Dataset]
+"""``keep(part, compute)``: the stored part, or ``compute()`` stored under that name."""
+
+LEFTOVER = re.compile(r"\.(table1|figure1|figure2|report)[\w-]*-\w{8}\.(nc|csv|png|pdf|md|html)")
+"""Names of the temporary files that a killed run leaves behind."""
+
+
+def compute_always(part: str, compute: Callable[[], xr.Dataset]) -> xr.Dataset:  # noqa: ARG001
+    """Keep nothing."""
+    return compute()
+
+
+@cache
+def source_digest() -> str:
+    """A digest of the package's source: changed code does not meet parts computed by the old."""
+    import gbb  # noqa: PLC0415  (the package's root imports this module)
+
+    digest = hashlib.sha256(gbb.__version__.encode())
+    root = Path(gbb.__file__).parent
+    for path in sorted(root.rglob("*.py")):
+        digest.update(path.relative_to(root).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+class Store:
+    """The parts of the experiments written to one directory.
+
+    A part's name holds a digest of the settings, the seed and the program's version and source. Files
+    are written under a temporary name and renamed, so a part is there whole or not at all; one that
+    cannot be read is computed again.
+    """
+
+    def __init__(self, directory: str | Path) -> None:
+        self.directory = Path(directory)
+        self.parts = self.directory / "parts"
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the directory for this run; sweep away what killed runs left behind."""
+        self.directory.mkdir(parents=True, exist_ok=True)
+        if sys.platform == "win32":  # no such lock: runs into one directory are not kept apart
+            yield
+            return
+        with (self.directory / ".lock").open("w") as handle:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                cure = "Wait for it to end, or choose another --out."
+                found = f"{self.directory}, which another run is writing to"
+                raise _checks.fail("out", "be a directory of its own", found, cure) from None
+            self._sweep()
+            yield
+
+    def _sweep(self) -> None:
+        for place in (self.directory, self.parts):
+            for path in place.glob(".*"):
+                if LEFTOVER.fullmatch(path.name):
+                    path.unlink(missing_ok=True)
+
+    def keeper(self, experiment: str, settings: HasFields, seed: int) -> Keep:
+        """The ``keep`` function of one experiment with these settings and seed."""
+        text = "\n".join([experiment, to_json(settings), str(seed), source_digest()])
+        key = hashlib.sha256(text.encode()).hexdigest()[:16]
+
+        def keep(part: str, compute: Callable[[], xr.Dataset]) -> xr.Dataset:
+            path = self.parts / f"{experiment}-{key}-{part}.nc"
+            try:
+                return load(path)
+            except _checks.InputError:
+                result = compute()
+                save(result, path)
+                return result
+
+        return keep

@@ -1,0 +1,121 @@
+"""What a report says of a dataset: rows to compare, questions with answers, notes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from gbb._checks import FloatArray
+
+CURVE_ONLY = "curve only"
+"""Published as a drawn curve, without numbers."""
+
+NONE = "-"
+AGREES, DIFFERS = "agrees", "differs"
+OTHER_SETTING, NO_NUMBER = "other setting", "no number"
+
+
+class Row(NamedTuple):
+    """One quantity: as published, by the released code, by us, and how they compare.
+
+    ``verdict`` is one of the words below; ``detail`` says by how much and within what limit.
+    """
+
+    quantity: str
+    published: str
+    released: str
+    ours: str
+    verdict: str
+    detail: str = ""
+
+
+class Answer(NamedTuple):
+    """A question the data answer: ``yes``, ``no`` or ``not shown``, and the numbers behind it."""
+
+    question: str
+    answer: str
+    evidence: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table in the paper's form."""
+
+    header: tuple[str, ...]
+    body: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """All that a report says of one experiment.
+
+    Attributes
+    ----------
+    title
+        What the paper calls it.
+    label
+        Whose setting it is, or in what it differs from the paper's.
+    caption
+        Every parameter of the run.
+    rows
+        The comparison: published, released code, ours, verdict.
+    answers
+        What the data say to the paper's claims.
+    notes
+        Why numbers differ from those published.
+    table
+        The paper's own table, where there is one.
+    """
+
+    title: str
+    label: str
+    caption: str
+    rows: tuple[Row, ...]
+    answers: tuple[Answer, ...] = ()
+    notes: tuple[str, ...] = ()
+    table: Table | None = None
+
+
+def yes_no(holds: bool) -> str:
+    """The answer to a question that the data settle without sampling error."""
+    return "yes" if holds else "no"
+
+
+def clearly(difference: float, error: float, *, errors: float = 2.0) -> str:
+    """``yes`` when ``difference`` exceeds 0 by so many standard errors, ``no`` when it is not > 0."""
+    if difference <= 0:
+        return "no"
+    return "yes" if math.isfinite(error) and difference > errors * error else "not shown"
+
+
+def number(value: float, error: float = math.nan, digits: int = 4) -> str:
+    """``0.1234 ± 0.0056``, or without the standard error where there is none."""
+    text = f"{value:.{digits}f}"
+    return f"{text} ± {error:.{digits}f}" if math.isfinite(error) else text
+
+
+def within(ours: float, theirs: float, limit: float, why: str = "") -> tuple[str, str]:
+    """Verdict and detail on two numbers that should agree up to ``limit``."""
+    gap = abs(ours - theirs)
+    about = f", {why}" if why else ""
+    return (
+        AGREES if gap <= limit else DIFFERS,
+        f"{gap:.4f} apart (limit {round(limit, 4):g}{about})",
+    )
+
+
+def standard_error(values: FloatArray) -> float:
+    """Standard error of the mean of independent values; NaN for fewer than two."""
+    flat = np.ravel(values)
+    return float(flat.std(ddof=1) / math.sqrt(flat.size)) if flat.size > 1 else math.nan
+
+
+def standard_error_over_runs(values: FloatArray) -> float:
+    """Standard error of the mean of (matrix, run) values for these very matrices."""
+    matrices, runs = values.shape
+    if runs < 2:
+        return math.nan
+    return float(np.sqrt(values.var(axis=1, ddof=1).sum() / runs) / matrices)

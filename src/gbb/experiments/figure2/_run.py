@@ -1,0 +1,144 @@
+"""The simulations behind Figure 2, one part a matrix."""
+
+from __future__ import annotations
+
+import csv
+from functools import partial
+from importlib.resources import files
+
+import numpy as np
+import xarray as xr
+
+from gbb import _checks, _random, cuts, theory
+from gbb._checks import FloatArray
+from gbb.environment import Environment
+from gbb.experiments import _settings
+from gbb.experiments._cache import Keep, compute_always
+from gbb.experiments._progress import Advance, Counted, ignore
+from gbb.experiments.figure2._constants import NAME, PAPER, Settings, steps
+from gbb.graph import Graph
+from gbb.instances import absolute_normal, with_zeta
+from gbb.optimum import solve
+from gbb.policies import OFUL, AnyPolicy, ExploreThenCommit, ImprovedOFUL
+from gbb.problem import Problem
+from gbb.simulation import simulate
+
+PARAMETERS = ("gamma", "epsilon", "alpha_1", "alpha_2")
+
+
+def run(
+    settings: Settings = PAPER,
+    *,
+    seed: int = 0,
+    progress: Advance = ignore,
+    keep: Keep = compute_always,
+) -> xr.Dataset:
+    """Play the three algorithms on every matrix.
+
+    Parameters
+    ----------
+    settings
+        The constants; change one with :func:`dataclasses.replace`.
+    seed
+        Of matrices and runs; the algorithms share the matrices and, run by run, the noise.
+    progress
+        Called with the number of rounds played since the last call.
+    keep
+        Where finished matrices are stored.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``fraction`` of the optimum over (matrix, policy, run, round); ``gamma``, ``epsilon``,
+        ``alpha_1``, ``alpha_2`` and ``optimum`` over (matrix); the matrices ``M_star``.
+    """
+    seed = _settings.check_seed(seed)
+    children = _random.spawn(seed, settings.matrices)
+    share = steps(settings) // settings.matrices
+    parts = []
+    for k, child in enumerate(children):
+        counted = Counted(progress)
+        parts.append(keep(f"matrix{k}", partial(_one, settings, k, child, counted)))
+        progress(share - counted.done)
+    return _settings.stamp(xr.concat(parts, dim="matrix"), NAME, settings, seed)
+
+
+def released_matrices() -> FloatArray:
+    """The five reward tables that the released code's Figure 2 used (matrix, row, column)."""
+    source = files("gbb.experiments") / "data" / "figure2_released_matrices.csv"
+    with source.open(encoding="utf-8") as lines:
+        rows = [[float(value) for value in line[2:]] for line in list(csv.reader(lines))[1:]]
+    d = len(rows[0])
+    return _checks.frozen(np.array(rows).reshape(-1, d, d))
+
+
+def _one(settings: Settings, k: int, seed: np.random.SeedSequence, progress: Advance) -> xr.Dataset:
+    matrix_seed, run_seed = _random.spawn(seed, 2)
+    problem = Problem(
+        Graph.complete(settings.n), np.eye(settings.d), sigma=settings.sigma, S=settings.S
+    )
+    cut = cuts.greedy(problem.graph)
+    M, M_of_alphas = _matrices(settings, k, matrix_seed)
+    env = Environment(problem, M)
+    best = solve(problem, M)
+    parameters = theory.report(
+        Environment(problem, M_of_alphas),
+        cut=cut,
+        optimum=best,
+        lam=settings.lam,
+        delta=settings.delta,
+    )
+    played = []
+    for policy in _policies(settings, problem, cut):
+        played.append(
+            simulate(
+                env,
+                policy,
+                rounds=settings.T,
+                runs=settings.runs,
+                seed=run_seed,
+                optimum=best,
+            ).fraction
+        )
+        progress(settings.runs * settings.T)
+    fraction = xr.concat(played, dim="policy").drop_vars("alpha").expand_dims(matrix=[k])
+    about = {name: ("matrix", [getattr(parameters, name)]) for name in PARAMETERS}
+    return xr.Dataset(
+        {
+            "fraction": fraction,
+            **about,
+            "optimum": ("matrix", [best.value]),
+            "proven": ("matrix", [int(best.proven)]),
+            "M_star": (("matrix", "row", "column"), M[None]),
+        }
+    )
+
+
+def _matrices(
+    settings: Settings, k: int, seed: np.random.SeedSequence
+) -> tuple[FloatArray, FloatArray]:
+    """The matrix that pays, and the one that the alphas are computed from."""
+    if not settings.released_tables:
+        M = absolute_normal(
+            settings.d,
+            seed=seed,
+            frobenius=settings.S,
+            distinct_couple=True,
+            zeta=settings.zeta,
+        )
+        return M, M
+    tables = released_matrices()
+    if settings.matrices > len(tables) or settings.d != tables.shape[1]:
+        rule = f"have at most {len(tables)} matrices of d = {tables.shape[1]} with released_tables"
+        raise _checks.fail("settings", rule, f"{settings.matrices} of d = {settings.d}")
+    # The released code zeroes the couple's diagonal after its reward table was computed.
+    return tables[k], with_zeta(tables[k], settings.zeta)
+
+
+def _policies(settings: Settings, problem: Problem, cut: cuts.Cut) -> list[AnyPolicy]:
+    lam, delta, radius = settings.lam, settings.delta, settings.radius
+    return [
+        OFUL(problem, cut=cut, lam=lam, delta=delta, radius=radius),
+        ImprovedOFUL(problem, cut=cut, lam=lam, delta=delta, radius=radius),
+        ExploreThenCommit(problem, cut=cut, horizon=settings.T, lam=lam, commit=settings.commit),
+    ]

@@ -1,0 +1,127 @@
+"""The table and both figures, written to one directory with a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from gbb import _checks, _files
+from gbb.experiments import _report, figure1, figure2, table1
+from gbb.experiments._cache import Store
+from gbb.experiments._findings import Findings
+from gbb.experiments._progress import Advance, ignore
+from gbb.simulation import load, save
+
+EXPERIMENTS = {module.NAME: module for module in (table1, figure1, figure2)}
+PICTURES = ("figure1", "figure2")
+
+Progress = Callable[[str], Advance]
+"""Given an experiment's name, the function that its steps are reported to."""
+
+
+@dataclass(frozen=True)
+class Paper:
+    """What one call of :func:`reproduce` made.
+
+    Attributes
+    ----------
+    directory
+        Where the files are.
+    datasets
+        The data of the experiments that were asked for, by name.
+    findings
+        What the report says of them, by name.
+    """
+
+    directory: Path
+    datasets: Mapping[str, xr.Dataset]
+    findings: Mapping[str, Findings] = field(repr=False)
+
+
+def choose(
+    which: tuple[str, ...] = tuple(EXPERIMENTS),
+    *,
+    quick: bool = False,
+    as_released: bool = False,
+    d: int | None = None,
+) -> dict[str, Any]:
+    """The settings of the experiments for the switches of the command, by name."""
+    for name in which:
+        _checks.choice("which", name, EXPERIMENTS)
+    settings: dict[str, Any] = {}
+    for name in which:
+        extra = {"d": d} if name == "figure2" else {}
+        settings[name] = EXPERIMENTS[name].choose(quick=quick, as_released=as_released, **extra)
+    return settings
+
+
+def reproduce(
+    out: str | Path,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    seed: int = 0,
+    progress: Progress = lambda name: ignore,  # noqa: ARG005
+) -> Paper:
+    """Run the experiments and write data, pictures and the report to ``out``.
+
+    Finished parts are kept in ``out/parts`` and not computed again; every file appears whole or not at
+    all. The report covers all data found in ``out``, each labelled with its own setting.
+
+    Parameters
+    ----------
+    out
+        The directory; made if it is not there.
+    settings
+        The settings by name of experiment (see :func:`choose`); those of the paper when left out.
+    seed
+        Where all randomness comes from.
+    progress
+        Given an experiment's name, returns the function that its steps are reported to.
+    """
+    chosen = choose() if settings is None else settings
+    store = Store(out)
+    datasets: dict[str, xr.Dataset] = {}
+    with store.locked():
+        for name, constants in chosen.items():
+            module = EXPERIMENTS[_checks.choice("settings", name, EXPERIMENTS)]
+            keep = store.keeper(name, constants, seed)
+            result = module.run(constants, seed=seed, progress=progress(name), keep=keep)
+            datasets[name] = result
+            _write(store.directory, name, result)
+        write_report(store.directory)
+    findings = {name: EXPERIMENTS[name].report(result) for name, result in datasets.items()}
+    return Paper(store.directory, datasets, findings)
+
+
+def _write(directory: Path, name: str, dataset: xr.Dataset) -> None:
+    """The data and, beside them, the picture or the table."""
+    if name in PICTURES:
+        from gbb.experiments import _figure  # noqa: PLC0415  (matplotlib only when drawing)
+
+        picture = EXPERIMENTS[name].plot(dataset)
+        for kind in ("png", "pdf"):
+            _figure.save(picture, directory / f"{name}.{kind}")
+    else:
+        _files.write_text(directory / f"{name}.csv", table1.to_csv(dataset))
+    save(dataset, directory / f"{name}.nc")
+
+
+def write_report(directory: str | Path) -> None:
+    """Write ``report.md`` and ``report.html`` from all data found in ``directory``."""
+    import gbb  # noqa: PLC0415  (the package's root imports this module)
+
+    place = Path(directory)
+    sections = []
+    for name, module in EXPERIMENTS.items():
+        if not (place / f"{name}.nc").is_file():
+            continue
+        found = module.report(load(place / f"{name}.nc"))
+        picture = place / f"{name}.png" if name in PICTURES else None
+        warn = found.label not in ("the paper's setting", "as released")
+        sections.append(_report.Section(found, warn, picture))
+    _files.write_text(place / "report.md", _report.markdown(sections, gbb.__version__))
+    _files.write_text(place / "report.html", _report.html(sections, gbb.__version__))

@@ -1,0 +1,163 @@
+"""Figures: one palette, the same colour for the same policy everywhere.
+
+Nothing here touches matplotlib's global state; figures are plain ``Figure`` objects.
+"""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from gbb import _checks, _files
+from gbb._checks import FloatArray, IntArray
+
+COLOURS = MappingProxyType(
+    {
+        "ImprovedOFUL": "#0072B2",
+        "OFUL": "#D55E00",
+        "ExploreThenCommit": "#009E73",
+        "UniformRandom": "#7F7F7F",
+        "FixedAllocation": "#000000",
+    }
+)
+"""Colour of each policy, from the colour-blind-safe palette of Okabe and Ito."""
+
+SPARE = ("#CC79A7", "#56B4E9", "#E69F00", "#8C6D31", "#5E3C99")
+"""Colours for policies that :data:`COLOURS` does not name."""
+
+DASHES = ("--", "-.", ":")
+FORMATS = (".png", ".pdf", ".svg")
+SMOOTHED_ROUNDS = 100
+"""The widest moving average, in rounds (the paper's Figure 2)."""
+
+
+def style(policy: str) -> dict[str, Any]:
+    """Colour and line style of a policy, a function of its name alone.
+
+    A variant, such as ``"OFUL symmetric"``, has the colour of the policy it starts with and dashes.
+    """
+    if policy in COLOURS:
+        return {"color": COLOURS[policy], "linestyle": "-"}
+    code = zlib.crc32(policy.encode())
+    bases = [name for name in COLOURS if policy.startswith(name)]
+    if bases:
+        return {"color": COLOURS[max(bases, key=len)], "linestyle": DASHES[code % len(DASHES)]}
+    return {"color": SPARE[code % len(SPARE)], "linestyle": "-"}
+
+
+def moving_average(result: xr.Dataset, policy: str, window: FloatArray) -> FloatArray:
+    """Mean fraction of the optimum over the last ``window`` rounds at each recorded round.
+
+    From the cumulative regret, which counts every round, recorded or not; (runs x recorded rounds).
+    """
+    rounds = np.concatenate([[0.0], result["round"].to_numpy()])
+    regret = result["regret"].sel(policy=policy).transpose("run", "round").to_numpy()
+    earned = rounds - np.pad(regret, ((0, 0), (1, 0))) / float(result.attrs["optimum"])
+    ends = rounds[1:]
+    starts = np.maximum(ends - window, 0.0)
+    before = np.array([np.interp(starts, rounds, run) for run in earned])
+    averages: FloatArray = (earned[:, 1:] - before) / (ends - starts)
+    return averages
+
+
+def plot_fraction(
+    result: xr.Dataset, ax: Axes, *, window: int | None = None, alphas: bool = True
+) -> None:
+    """Draw the fraction of the optimum that each policy earned, round by round.
+
+    A line is the moving average of the mean over runs, its band one standard error of that average
+    over runs, and the faint curve behind it the mean over runs of the recorded rounds.
+
+    Parameters
+    ----------
+    result
+        What :func:`gbb.simulate` returned.
+    ax
+        Where to draw.
+    window
+        Rounds in the moving average; when left out, a fiftieth of the rounds, at most 100, or a
+        tenth of the rounds so far, on a logarithmic axis, if they were not recorded evenly.
+    alphas
+        Draw the share of the optimum that each policy is no-regret for.
+    """
+    fraction = result["fraction"]
+    best = float(result.attrs["optimum"])
+    if not best > 0:
+        raise _checks.fail("result", "have a positive optimum", best)
+    rounds = result["round"].to_numpy()
+    first, last = int(rounds[0]), int(rounds[-1])
+    steps = np.diff(rounds)
+    even = bool((steps[:-1] == steps[:1]).all())
+    if window is not None:
+        span = np.full(rounds.size, float(_checks.integer("window", window, low=1)))
+    elif even:
+        span = np.full(rounds.size, float(min(SMOOTHED_ROUNDS, max(1, last // 50))))
+    else:
+        span = np.maximum(rounds / 10.0, 1.0)
+    for policy in map(str, result["policy"].to_numpy()):
+        raw = fraction.sel(policy=policy).mean("run").to_numpy()
+        _draw_policy(ax, policy, rounds, raw, moving_average(result, policy, span))
+    if alphas and "alpha" in result.coords:
+        _draw_alphas(ax, result)
+    if not even:
+        ax.set_xscale("log")
+    ax.set_xlim(first, max(last, first + 1))
+    ax.set_ylim(top=1.02)
+    ax.set_xlabel("round")
+    ax.set_ylabel("fraction of the optimum")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False, loc="lower right", fontsize="small")
+
+
+def _draw_policy(
+    ax: Axes, policy: str, rounds: IntArray, raw: FloatArray, smooth: FloatArray
+) -> None:
+    look = style(policy)
+    ax.plot(rounds, raw, color=look["color"], alpha=0.18, linewidth=0.5)
+    centre = smooth.mean(axis=0)
+    if len(smooth) > 1:
+        error = smooth.std(axis=0, ddof=1) / np.sqrt(len(smooth))
+        band = (centre - error, centre + error)
+        ax.fill_between(rounds, *band, color=look["color"], alpha=0.3, linewidth=0)
+    ax.plot(rounds, centre, label=policy, linewidth=1.6, **look)
+
+
+def _draw_alphas(ax: Axes, result: xr.Dataset) -> None:
+    """One dotted line per distinct alpha; policies without a guarantee (alpha = 1) have none."""
+    groups: dict[float, list[str]] = {}
+    for policy, alpha in zip(result["policy"].to_numpy(), result["alpha"].to_numpy(), strict=True):
+        if np.isfinite(alpha) and alpha != 1.0:
+            groups.setdefault(round(float(alpha), 6), []).append(str(policy))
+    for alpha, policies in groups.items():
+        colour = style(policies[0])["color"] if len(policies) == 1 else "0.35"
+        label = f"\N{GREEK SMALL LETTER ALPHA} = {alpha:.3f}, {' and '.join(policies)}"
+        ax.axhline(alpha, color=colour, linestyle=":", linewidth=1.0, label=label)
+
+
+def figure_of(result: xr.Dataset) -> Figure:
+    """A figure of :func:`plot_fraction` with the size of the instance above it."""
+    figure = Figure(figsize=(6.4, 3.8), layout="constrained")
+    ax = figure.add_subplot()
+    plot_fraction(result, ax)
+    sizes = {"agents": "n", "edges": "m", "arms": "K"}
+    parts = [f"{result.attrs[key]:,} {word}" for word, key in sizes.items() if key in result.attrs]
+    runs = result.sizes["run"]
+    parts.append(f"{runs} run" if runs == 1 else f"mean of {runs} runs, ±1 standard error")
+    ax.set_title(", ".join(parts), fontsize="small", loc="left")
+    return figure
+
+
+def save_figure(figure: Figure, path: str | Path) -> None:
+    """Write a figure as PNG, PDF or SVG; ``path`` appears whole or not at all."""
+    kind = Path(path).suffix.lower()
+    if kind not in FORMATS:
+        raise _checks.fail("path", f"end in {', '.join(FORMATS)}", repr(str(path)))
+    with _files.atomic(path) as temporary:
+        figure.savefig(temporary, format=kind[1:], dpi=150)

@@ -1,0 +1,147 @@
+"""Couple policies in the engine: a plan, a tally, and the form of arithmetic that suits the arms.
+
+A couple policy plays at most four edge-arms a round, so a round needs only the sums of the noise over
+the edges from V1 to V2, from V2 to V1, inside V1 and inside V2. Decisions depend on the symmetric block
+alone, whose regressors are the pairs ``q_s = (z_ab + z_ba) / 2``, a <= b.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from gbb._checks import FloatArray, IntArray
+from gbb._kernels.features import play_features
+from gbb._kernels.orthogonal import play_orthogonal
+from gbb._kernels.pairs import play_pairs
+from gbb._kernels.rounds import Plan, Tally
+from gbb.cuts import Cut
+from gbb.environment import Environment
+from gbb.estimator import Record
+from gbb.policies import CouplePolicy
+from gbb.problem import Problem
+from gbb.radius import SCHEDULES, symmetric_edge_arms
+from gbb.simulation._noise import Blocks
+from gbb.simulation._trace import Trace
+
+Play = Callable[[int, FloatArray, FloatArray, IntArray, np.random.Generator], None]
+"""``play(first, noise, radii, recorded, rng)``: play one round per row of ``noise``."""
+
+FORMS = ("orthogonal", "pairs", "features")
+
+
+def run_couples(
+    env: Environment,
+    policy: CouplePolicy,
+    rounds: int,
+    *,
+    recorded: IntArray,
+    blocks: Blocks,
+    rng: np.random.Generator,
+    keep_allocations: bool = False,
+    form: str | None = None,
+) -> Trace:
+    """All rounds of a couple policy, in O(1) of the number of edges unless ``blocks.edge_noise``."""
+    problem, cut = env.problem, policy.cut
+    plan = _plan(env, policy)
+    tally = _tally(problem, len(recorded))
+    play = _player(problem, plan, tally, form or best_form(problem))
+    counts = np.array(cut.weights, dtype=np.int64)
+    done = 0
+    for size in blocks.sizes(rounds):
+        edges = blocks.edge_noise
+        noise = class_sums(cut, blocks.edges(size)) if edges else blocks.sums(counts, size)
+        before = np.arange(done, done + size, dtype=np.float64)
+        if plan.adaptive:
+            radii = np.zeros(size)  # the loop computes them
+        else:
+            radii = SCHEDULES[policy.radius](problem, before, policy.lam, policy.delta)
+        play(done + 1, noise, radii, recorded, rng)
+        done += size
+    couple = np.stack(divmod(tally.couple, problem.K), axis=1)
+    return Trace(
+        reward=plan.payoff[tally.couple],
+        cumulative=tally.cumulative,
+        couple=couple,
+        allocation=couple[:, cut.sides] if keep_allocations else None,
+        record=Record(tally.N, tally.Y),
+    )
+
+
+def best_form(problem: Problem) -> str:
+    """The cheapest form for these arms: by orthogonality, then by arithmetic per round."""
+    gram = problem.arms @ problem.arms.T
+    scale = np.sqrt(np.diag(gram))
+    off = np.abs(gram - np.diag(np.diag(gram)))
+    if (off <= 1e-14 * np.outer(scale, scale)).all():
+        return "orthogonal"
+    K, d = problem.K, problem.d
+    pairs, size = K * (K + 1) // 2, d * (d + 1) // 2
+    by_pairs = 3 * pairs**2 + 8 * K**2
+    by_features = 6 * size**2 + 2 * K * d**2 + 3 * K * size**2 / 2  # some three arms evaluated
+    return "pairs" if by_pairs <= by_features else "features"
+
+
+def class_sums(cut: Cut, noise: FloatArray) -> FloatArray:
+    """Sum the unit noise of every edge over the classes 12, 21, 11 and 22 (rounds x 4)."""
+    graph = cut.graph
+    source, target = cut.sides[graph.sources], cut.sides[graph.indices]
+    which = np.array([[2, 0], [1, 3]])[source, target]
+    sums: FloatArray = noise @ np.eye(4)[which]
+    return sums
+
+
+def _plan(env: Environment, policy: CouplePolicy) -> Plan:
+    R, cut = env.reward_table, policy.cut
+    own = np.diag(R)
+    payoff = cut.m12 * R + cut.m21 * R.T + cut.m1 * own[:, None] + cut.m2 * own[None, :]
+    w12, _, w1, w2 = policy.weights
+    return Plan(
+        w=float(w12),
+        w1=float(w1),
+        w2=float(w2),
+        m12=cut.m12,
+        m1=cut.m1,
+        m2=cut.m2,
+        R=np.array(R),
+        couples=np.stack(np.divmod(np.arange(payoff.size), len(R)), axis=1),
+        payoff=payoff.ravel(),
+        sigma=env.problem.sigma,
+        lam=policy.lam,
+        adaptive=policy.radius == "symmetric",
+        spread=float(2.0 * np.log(1.0 / policy.delta)),
+        offset=float(np.sqrt(policy.lam) * env.problem.S),
+    )
+
+
+def _tally(problem: Problem, size: int) -> Tally:
+    K = problem.K
+    i, j = np.triu_indices(K)
+    pair = np.zeros((K, K), dtype=np.int64)
+    pair[i, j] = pair[j, i] = np.arange(len(i))
+    return Tally(
+        N=np.zeros((K, K), dtype=np.int64),
+        Y=np.zeros((K, K)),
+        pair=pair,
+        scalars=np.zeros(2),
+        kept=np.zeros(1, dtype=np.int64),
+        mean=np.zeros(K * K),
+        width2=np.zeros(K * K),
+        couple=np.zeros(size, dtype=np.int64),
+        cumulative=np.zeros(size),
+    )
+
+
+def _player(problem: Problem, plan: Plan, tally: Tally, form: str) -> Play:
+    """The round loop of ``form`` with everything but the rounds filled in."""
+    if form == "orthogonal":
+        size2 = np.sum(problem.arms**2, axis=1)
+        norm2 = np.outer(size2, size2) * (1.0 + np.eye(problem.K)) / 2.0
+        return lambda *rest: play_orthogonal(plan, tally, norm2, *rest)
+    i, j = np.triu_indices(problem.K)
+    features = np.ascontiguousarray(symmetric_edge_arms(problem.arms)[i * problem.K + j])
+    if form == "pairs":
+        return lambda *rest: play_pairs(plan, tally, features, *rest)
+    arms = np.array(problem.arms)
+    return lambda *rest: play_features(plan, tally, features, arms, *rest)

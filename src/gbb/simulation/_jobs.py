@@ -1,0 +1,107 @@
+"""Runs spread over threads; each has its own seed, so the order they finish in does not matter."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from gbb import _checks, _random
+from gbb._checks import IntArray
+from gbb.environment import Environment
+from gbb.policies import AnyPolicy
+from gbb.simulation._trace import Trace
+
+
+class Loop(Protocol):
+    """A loop over rounds: the reference's or the engine's."""
+
+    def __call__(
+        self,
+        env: Environment,
+        policy: AnyPolicy,
+        rounds: int,
+        recorded: IntArray,
+        seed: np.random.SeedSequence,
+        *,
+        keep_allocations: bool = False,
+        on_rounds: Callable[[int], None] | None = None,
+    ) -> Trace:
+        """One run of one policy."""
+        ...
+
+
+class Job(NamedTuple):
+    """One run of one policy by one loop."""
+
+    policy: AnyPolicy
+    seed: np.random.SeedSequence
+    loop: Loop
+
+
+class _StoppedError(Exception):
+    """Raised inside the workers when the caller has gone."""
+
+
+def run_jobs(
+    env: Environment,
+    jobs: Sequence[Job],
+    *,
+    rounds: int,
+    recorded: IntArray,
+    keep_allocations: bool = False,
+    workers: int | None = None,
+    on_rounds: Callable[[int], None] | None = None,
+) -> list[Trace]:
+    """All jobs' traces, in the order of ``jobs``; an interrupt stops the workers at their next block."""
+    threads = available_cores() if workers is None else _checks.integer("workers", workers, low=1)
+    stop = threading.Event()
+
+    def step(done: int) -> None:
+        if stop.is_set():
+            raise _StoppedError
+        if on_rounds is not None:
+            on_rounds(done)
+
+    def play(job: Job) -> Trace:
+        return job.loop(
+            env,
+            job.policy,
+            rounds,
+            recorded,
+            _random.sequence(job.seed),
+            keep_allocations=keep_allocations,
+            on_rounds=step,
+        )
+
+    # Threads inside the linear algebra would spin on these small matrices and slow everybody down.
+    with threadpool_limits(1):
+        return _play_all(play, jobs, threads, stop)
+
+
+def _play_all(
+    play: Callable[[Job], Trace], jobs: Sequence[Job], threads: int, stop: threading.Event
+) -> list[Trace]:
+    if threads == 1 or len(jobs) == 1:
+        return [play(job) for job in jobs]
+    with ThreadPoolExecutor(min(threads, len(jobs))) as pool:
+        futures = [pool.submit(play, job) for job in jobs]
+        try:
+            wait(futures, return_when=FIRST_EXCEPTION)
+            return [future.result() for future in futures if future.done()]
+        except BaseException:
+            stop.set()
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def available_cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

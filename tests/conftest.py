@@ -1,0 +1,19 @@
+"""One BLAS thread, and Hypothesis settings: the same examples every time.
+
+``HYPOTHESIS_PROFILE=wide pytest`` draws fresh and more examples.
+"""
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+# Read when numpy is first imported. On small matrices and busy cores, threads cost a factor of 100.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much]
+
+settings.register_profile(
+    "ci", deadline=None, derandomize=True, max_examples=50, suppress_health_check=QUIET
+)
+settings.register_profile("wide", deadline=None, max_examples=1000, suppress_health_check=QUIET)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))

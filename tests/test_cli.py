@@ -1,0 +1,623 @@
+"""The command line: good input, bad input (one line, exit code 2), files whole or absent."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typer
+
+import gbb
+from gbb._cli import simulate as command
+from gbb._cli.errors import exit_code_of
+from gbb._cli.tables import read_arms, read_matrix
+from gbb.cli import main
+
+MATRIX = "0,2,3\n1,0,1\n0.5,1,0.2\n"
+M = np.array([[0, 2, 3], [1, 0, 1], [0.5, 1, 0.2]])
+SHORT = ["--rounds", "30", "--runs", "2"]
+
+
+class Outcome:
+    def __init__(self, code, out, err):
+        self.code, self.out, self.err = code, out, err
+
+
+@pytest.fixture
+def run(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+
+    def call(*args):
+        with pytest.raises(SystemExit) as stop:
+            main([str(arg) for arg in args])
+        captured = capsys.readouterr()
+        return Outcome(stop.value.code, captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture
+def refused(run, tmp_path):
+    def call(*args):
+        before = sorted(tmp_path.rglob("*"))
+        outcome = run(*args)
+        assert outcome.code == 2
+        assert outcome.out == ""
+        assert outcome.err.count("\n") == 1
+        assert outcome.err.startswith("gbb: error: ")
+        assert sorted(tmp_path.rglob("*")) == before
+        return outcome.err.removeprefix("gbb: error: ").rstrip("\n")
+
+    return call
+
+
+@pytest.fixture
+def matrix(tmp_path):
+    (tmp_path / "M.csv").write_text(MATRIX)
+    return "M.csv"
+
+
+def test_help_names_the_commands(run):
+    for args in ([], ["--help"], ["-h"]):
+        outcome = run(*args)
+        assert outcome.code == 0
+        assert "inspect" in outcome.out
+        assert "simulate" in outcome.out
+
+
+@pytest.mark.parametrize("name", ["inspect", "simulate"])
+def test_help_of_commands_fits_80_columns(run, name):
+    outcome = run(name, "--help")
+    assert outcome.code == 0
+    assert "GRAPH" in outcome.out
+    assert max(map(len, outcome.out.splitlines())) <= 80
+
+
+def test_version(run):
+    assert run("--version").out == f"gbb {gbb.__version__}\n"
+
+
+def test_inspect_prints_the_graph_and_the_cut(run):
+    outcome = run("inspect", "complete:5")
+    assert outcome.code == 0
+    facts = dict(
+        re.split(r"\s{2,}", line.strip())
+        for line in outcome.out.splitlines()
+        if "  " in line.strip()
+    )
+    assert facts["agents n"] == "5"
+    assert facts["directed edges m"] == "20"
+    assert facts["components"] == "1"
+    assert facts["bipartite"] == "no"
+    assert facts["|V1|, |V2|"] == "3, 2"
+    assert facts["m12, m21"] == "6, 6"
+    assert facts["m1, m2"] == "6, 2"
+    assert facts["uncut (m1 + m2)/m"] == "0.4"
+    assert facts["cut rho"] == "0.6"
+
+
+@pytest.mark.parametrize(
+    ("args", "n", "m"),
+    [
+        (["complete:4"], 4, 12),
+        (["CIRCLE:6"], 6, 12),
+        (["star:5"], 5, 8),
+        (["matching:6"], 6, 6),
+        (["path:4"], 4, 6),
+        (["grid:2x3"], 6, 14),
+        (["grid:9"], 9, 24),
+        (["regular:10", "--degree", "3"], 10, 30),
+        (["random:8", "--p", "1"], 8, 56),
+    ],
+)
+def test_inspect_knows_every_family(run, args, n, m):
+    data = json.loads(run("inspect", *args, "--json").out)
+    assert (data["n"], data["m"]) == (n, m)
+
+
+def test_a_random_graph_is_the_librarys_for_the_same_seed(run):
+    data = json.loads(run("inspect", "random:30", "--seed", 7, "--json").out)
+    assert data["m"] == gbb.Graph.random(30, seed=7).m
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".graphml", ".json"])
+def test_inspect_reads_files(run, tmp_path, suffix):
+    graph = gbb.Graph.random(9, seed=1)
+    graph.write(tmp_path / f"g{suffix}")
+    data = json.loads(run("inspect", f"g{suffix}", "--json").out)
+    assert (data["n"], data["m"]) == (graph.n, graph.m)
+
+
+def test_inspect_reads_undirected_rows(run, tmp_path):
+    (tmp_path / "g.csv").write_text("0,1\n1,2\n")
+    data = json.loads(run("inspect", "g.csv", "--undirected", "--json").out)
+    assert (data["n"], data["m"]) == (3, 4)
+
+
+def test_a_graph_without_edges_has_no_fractions(run):
+    data = json.loads(run("inspect", "complete:1", "--json").out)
+    assert data["rho"] is None
+    assert "cut rho               -" in run("inspect", "complete:1").out
+
+
+def test_inspect_with_a_matrix_reports_the_theory(run, matrix):
+    data = json.loads(
+        run("inspect", "complete:5", "--matrix", matrix, "--rounds", 100, "--json").out
+    )
+    graph = gbb.Graph.complete(5)
+    env = gbb.Environment(gbb.Problem(graph, np.eye(3), S=float(np.linalg.norm(M))), M)
+    report = gbb.theory.report(env, cut=gbb.cuts.greedy(graph))
+    for name in ("gamma", "Delta", "epsilon", "alpha_1", "alpha_1_sharp", "alpha_2"):
+        assert data["theory"][name] == getattr(report, name)
+    assert data["theory"]["optimum"] == report.optimum.value
+    assert data["theory"]["optimum_proven"] is True
+    assert data["theory"]["regret_bound"] == report.regret_bound(100)
+    assert all(item["holds"] for item in data["theory"]["assumptions"])
+
+
+def test_inspect_says_which_assumptions_fail(run, matrix):
+    out = run("inspect", "complete:5", "--matrix", matrix, "--S", 1, "--L", 2).out
+    assert re.search(r"Frobenius norm of M\* is at most S +4\.036 +1 +does not hold", out)
+    assert re.search(r"edge-arm norms are at most L +1 +2 +holds", out)
+    assert "24.4, proven (arm_counts)" in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_inspect_says_when_the_optimum_is_not_proven(run, matrix):
+    out = run("inspect", "random:40", "--matrix", matrix).out
+    assert re.search(r"best known \(local_search\), at most [\d,]+;", out)
+    assert "not proven" in out
+
+
+def test_inspect_uses_the_names_of_the_arms(run, matrix, tmp_path):
+    (tmp_path / "X.csv").write_text("arm,a,b,c\nup,1,0,0\ndown,0,1,0\nflat,0,0,1\n")
+    data = json.loads(run("inspect", "star:4", "--matrix", matrix, "--arms", "X.csv", "--json").out)
+    assert sorted(data["theory"]["best_couple"]) == ["flat", "up"]
+
+
+def test_numbers_that_do_not_exist_are_null(run, tmp_path):
+    (tmp_path / "M.csv").write_text("0,0\n0,0\n")
+    data = json.loads(run("inspect", "star:4", "--matrix", "M.csv", "--json").out)
+    assert data["theory"]["gamma"] is None
+    assert data["theory"]["S"] == 1.0
+
+
+def test_simulate_prints_a_summary(run):
+    outcome = run("simulate", "complete:5", *SHORT)
+    assert outcome.code == 0
+    assert outcome.err == ""
+    for name in ("OFUL", "ImprovedOFUL", "ExploreThenCommit", "alpha-regret", "last 10 %"):
+        assert name in outcome.out
+    assert max(map(len, outcome.out.splitlines())) <= 80
+
+
+def test_simulate_plays_what_the_library_plays(run, matrix, tmp_path):
+    args = ["--matrix", matrix, "--policy", "oful", "--seed", 3, "--sigma", 0.5, "--S", 5]
+    args += ["--lam", 2, "--delta", 0.1, "--radius", "symmetric", "--out", "r.nc"]
+    assert run("simulate", "complete:5", *SHORT, *args).code == 0
+    graph = gbb.Graph.complete(5)
+    problem = gbb.Problem(graph, np.eye(3), sigma=0.5, S=5)
+    cut = gbb.cuts.greedy(graph)
+    policy = gbb.policies.OFUL(problem, cut=cut, lam=2, delta=0.1, radius="symmetric")
+    expected = gbb.simulate(gbb.Environment(problem, M), policy, rounds=30, runs=2, seed=3)
+    assert gbb.load(tmp_path / "r.nc")["couple"].equals(expected["couple"])
+
+
+def test_simulate_summary_numbers(run, tmp_path):
+    args = ["complete:5", *SHORT, "--record", 7, "--policy", "UniformRandom", "--out", "r.nc"]
+    row = json.loads(run("simulate", *args, "--json").out)["policies"][0]
+    args = ["complete:5", *SHORT, "--policy", "UniformRandom", "--out", "all.nc"]
+    assert run("simulate", *args).code == 0
+    every = gbb.load(tmp_path / "all.nc")
+    fraction = every["fraction"].sel(policy="UniformRandom")
+    assert row["fraction"] == pytest.approx(float(fraction.mean()))
+    # Recorded every 7 rounds: the last recorded round that leaves a tenth is 21.
+    assert row["fraction_last"] == pytest.approx(float(fraction[:, 21:].mean()))
+    assert row["regret"] == pytest.approx(float(every["regret"][0, :, -1].mean()))
+
+
+def test_simulate_writes_results_and_figures(run, tmp_path):
+    for suffix, magic in ((".png", b"\x89PNG"), (".pdf", b"%PDF"), (".svg", b"<?xml")):
+        args = ["--out", "deep/er/r.nc", "--plot", f"plots/f{suffix}", "--record", "log"]
+        assert run("simulate", "random:6", *SHORT, *args).code == 0
+        assert (tmp_path / f"plots/f{suffix}").read_bytes().startswith(magic)
+    result = gbb.load(tmp_path / "deep/er/r.nc")
+    assert dict(result.sizes)["policy"] == 3
+    assert int(result["round"][-1]) == 30
+    written = {path.name for path in tmp_path.rglob("*") if path.is_file()}
+    assert written == {"r.nc", "f.png", "f.pdf", "f.svg"}
+
+
+def test_simulate_draws_random_instances(run):
+    args = ["--d", 4, "--zeta", 0, "--frobenius", 10, "--distinct-couple", "--noise", "none"]
+    one = run("simulate", "complete:4", *SHORT, *args, "--json").out
+    two = run("simulate", "complete:4", *SHORT, *args, "--json").out
+    other = run("simulate", "complete:4", *SHORT, *args, "--seed", 1, "--json").out
+    assert one == two != other
+    assert json.loads(one)["attributes"]["d"] == 4
+    assert json.loads(one)["attributes"]["noise"] == "none"
+
+
+def test_simulate_takes_the_dimension_from_the_arms(run, tmp_path):
+    (tmp_path / "X.csv").write_text("1,0\n0,1\n0.6,0.8\n")
+    data = json.loads(run("simulate", "star:4", *SHORT, "--arms", "X.csv", "--json").out)
+    assert (data["attributes"]["K"], data["attributes"]["d"]) == (3, 2)
+
+
+def test_a_negative_optimum_has_no_fractions(run, refused, tmp_path):
+    (tmp_path / "M.csv").write_text("-1,-2\n-3,-1\n")
+    args = ["complete:3", *SHORT, "--matrix", "M.csv", "--policy", "UniformRandom"]
+    row = json.loads(run("simulate", *args, "--json").out)["policies"][0]
+    assert row["fraction"] is None
+    assert re.search(r"UniformRandom +- +- ", run("simulate", *args).out)
+    message = refused("simulate", *args, "--plot", "f.png")
+    assert (
+        message
+        == "Expected `--plot` to have a positive optimum to draw fractions of, but got -6.0."
+    )
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("complte:5", "but got 'complte'. Did you mean 'complete'?"),
+        (
+            "complete:abc",
+            "Expected `GRAPH` to give the number of agents after 'complete:', but got 'abc'.",
+        ),
+        ("complete:", "to give the number of agents after 'complete:', but got ''."),
+        ("grid:3x", "to give the number of agents after 'grid:', but got '3x'."),
+        ("complete:-3", "but got '-3'."),
+        ("complete", "Expected `GRAPH` to be a file or FAMILY:SIZE, but got 'complete'."),
+        ("complete:0", "Expected `n` to be a whole number >= 1, but got 0."),
+        ("complete:99999999999999999999", "to be a whole number <= 1000000000, but got 9999"),
+        ("matching:3", "be even"),
+        ("regular:8", "Expected `--degree` to be given for the family 'regular', but got nothing."),
+        ("missing.csv", "'missing.csv': No such file or directory."),
+        ("missing.xyz", "to end in .csv, .graphml, .json"),
+        ("C:/missing.csv", "'C:/missing.csv': No such file or directory."),
+        (".", "Cannot read `path` '.'"),
+    ],
+)
+def test_bad_graphs(refused, spec, message):
+    assert message in refused("inspect", spec)
+    assert message in refused("simulate", spec)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("0,1\n", "to hold both directions of every edge, but got (0, 1) at row 0"),
+        ("0,0\n", "(0, 0)"),
+        ("", "the file is empty."),
+    ],
+)
+def test_bad_graph_files(refused, tmp_path, text, message):
+    (tmp_path / "g.csv").write_text(text)
+    found = refused("inspect", "g.csv")
+    assert "g.csv" in found
+    assert message in found
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--p", "0.5"], "Expected `--p` to go with the family 'random', but got 'complete:5'."),
+        (["--degree", "3"], "Expected `--degree` to go with the family 'regular', but got"),
+        (["--undirected"], "Expected `--undirected` to go with a graph file, but got the family"),
+        (["--cut", "gredy"], "but got 'gredy'. Did you mean 'greedy'?"),
+        (["--seed", "x"], "Invalid value for '--seed': Input should be a valid integer"),
+        (["--sigma", "abc"], "Invalid value for '--sigma': Input should be a valid number"),
+        (["--nonsense"], "No such option: --nonsense"),
+        (["more"], "Got unexpected extra argument"),
+    ],
+)
+def test_bad_options_of_both_commands(refused, args, message):
+    assert message in refused("inspect", "complete:5", *args)
+    assert message in refused("simulate", "complete:5", *args)
+
+
+def test_options_of_families_do_not_go_with_files(refused, tmp_path):
+    gbb.Graph.complete(3).write(tmp_path / "g.csv")
+    assert "Expected `--p` to go with a family of graphs" in refused("inspect", "g.csv", "--p", 0.1)
+    message = refused("inspect", "g.csv", "--degree", 2)
+    assert "Expected `--degree` to go with a family of graphs" in message
+
+
+def test_commands_and_graphs_are_needed(refused):
+    assert refused("inspect") == "Missing argument 'GRAPH'."
+    assert "No such command 'inspct'" in refused("inspct")
+
+
+@pytest.mark.parametrize("option", ["sigma", "S", "L", "lam", "delta", "rounds"])
+def test_options_of_the_report_need_a_matrix(refused, option):
+    message = refused("inspect", "complete:5", f"--{option}", 1)
+    assert message == f"Expected `--{option}` to go with --matrix, but got no matrix."
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--sigma", "-1"], "Expected `sigma` to be a finite number >= 0, but got -1.0."),
+        (["--sigma", "nan"], "Expected `sigma` to be a finite number >= 0, but got nan."),
+        (["--S", "0"], "Expected `S` to be a finite number > 0, but got 0.0."),
+        (["--L", "0.5"], "Expected `L` to be at least max ||x||^2 = 1, but got 0.5."),
+        (["--lam", "0"], "Expected `lam` to be a finite number > 0, but got 0.0."),
+        (["--lambda", "-2"], "Expected `lam` to be a finite number > 0, but got -2.0."),
+        (["--delta", "0"], "Expected `delta` to be a finite number > 0 and <= 1, but got 0.0."),
+        (["--delta", "1.5"], "Expected `delta` to be a finite number > 0 and <= 1, but got 1.5."),
+        (["--rounds", "0"], "to be a whole number >= 1, but got 0."),
+        (["--rounds", "abc"], "unable to parse string as an integer (got 'abc')."),
+    ],
+)
+def test_bad_numbers(refused, matrix, args, message):
+    assert message in refused("inspect", "complete:5", "--matrix", matrix, *args)
+    assert message in refused("simulate", "complete:5", "--matrix", matrix, *args)
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--runs", "0"], "Expected `runs` to be a whole number >= 1, but got 0."),
+        (["--policy", "OFULL"], "but got 'OFULL'. Did you mean 'OFUL'?"),
+        (["--policy", "OFUL", "--policy", "oful"], "Expected `policies` to have distinct names"),
+        (["--noise", "gauss"], "but got 'gauss'. Did you mean 'gaussian'?"),
+        (["--radius", "big"], "Expected `radius` to be one of 'paper', 'released', 'symmetric'"),
+        (["--record", "0"], "Expected `--record` to be a whole number >= 1 or 'log', but got '0'."),
+        (["--record", "often"], "to be a whole number >= 1 or 'log', but got 'often'."),
+        (["--seed", "-1"], "Expected `seed` to be >= 0, but got -1."),
+        (["--d", "0"], "Expected `d` to be a whole number >= 1, but got 0."),
+        (["--zeta", "2"], "Expected `zeta` to be a finite number >= 0 and <= 1, but got 2.0."),
+        (["--frobenius", "0"], "Expected `frobenius` to be a finite number > 0, but got 0.0."),
+    ],
+)
+def test_bad_options_of_simulate(refused, args, message):
+    assert message in refused("simulate", "complete:5", *args)
+
+
+@pytest.mark.parametrize(
+    "args", [["--d", "3"], ["--zeta", "0"], ["--frobenius", "1"], ["--distinct-couple"]]
+)
+def test_a_matrix_is_read_or_drawn(refused, matrix, args):
+    message = refused("simulate", "complete:5", "--matrix", matrix, *args)
+    assert message == f"Expected `{args[0]}` to go with a random matrix, but got --matrix as well."
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b\n1,2\n", "'bad.csv': it has a header; leave it out."),
+        ("1,x\n1,2\n", "to hold finite numbers, but got 'x' at row 1, column 2."),
+        ("1,2\n1,\n", "to hold finite numbers, but got '' at row 2, column 2."),
+        ("1,2\n1,nan\n", "but got 'nan' at row 2, column 2."),
+        ("1,2\n1,inf\n", "but got 'inf' at row 2, column 2."),
+        ("1,2\n1\n", "row 2 has 1 cells and row 1 has 2."),
+        ("1,2\n3,4\n5,6\n", "to be square, but it is 3 x 2."),
+        ("", "'bad.csv': it holds no numbers."),
+        ("\n ,\n", "'bad.csv': it holds no numbers."),
+    ],
+)
+def test_bad_matrices(refused, tmp_path, text, message):
+    (tmp_path / "bad.csv").write_text(text)
+    for name in ("inspect", "simulate"):
+        assert message in refused(name, "complete:5", "--matrix", "bad.csv")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("arm,x,y,z\n", "it holds a header only."),
+        ("1,0,0\n0,1,b\n", "but got 'b' at row 2, column 3."),
+        ("arm,x,y,z\nup,1,0,0\nup,0,1,0\n", "to hold distinct names, but got 'up' more than once."),
+        ("1,0\n0,1\n", "to have d = 3 columns of numbers, as --matrix is d x d, but got 2 in"),
+        ("0,0,0\n", "Expected `arms` to have norms that are not all zero"),
+    ],
+)
+def test_bad_arms(refused, matrix, tmp_path, text, message):
+    (tmp_path / "X.csv").write_text(text)
+    found = refused("inspect", "complete:5", "--matrix", matrix, "--arms", "X.csv")
+    assert message in found
+
+
+def test_arms_and_dimension_must_agree(refused, tmp_path):
+    (tmp_path / "X.csv").write_text("1,0\n0,1\n")
+    message = refused("simulate", "complete:5", "--arms", "X.csv", "--d", 3)
+    assert message == "Expected `--d` to be the arms' dimension 2, but got 3."
+
+
+@pytest.mark.parametrize("option", ["--matrix", "--arms"])
+def test_unreadable_tables(refused, tmp_path, option):
+    args = ["--matrix", "ok.csv"] if option == "--arms" else []
+    (tmp_path / "ok.csv").write_text("1,2\n3,4\n")
+    (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00\x01")
+    for path, message in (
+        ("missing.csv", "Cannot read 'missing.csv': No such file or directory."),
+        (".", "Cannot read '.': Is a directory."),
+        ("binary.csv", "Cannot read 'binary.csv': it is no CSV text"),
+    ):
+        assert message in refused("simulate", "complete:5", *args, option, path)
+
+
+def test_arms_may_have_a_header_and_names(tmp_path):
+    path = tmp_path / "X.csv"
+    for text, names in (
+        ("1,2\n3,4\n", None),
+        ("x,y\n1,2\n3,4\n", None),
+        ("up,1,2\ndown,3,4\n", ("up", "down")),
+        ("arm,x,y\nup,1,2\ndown,3,4\n", ("up", "down")),
+        ("name, x, y\n 10, 1, 2\n\n 20, 3, 4\n", ("10", "20")),
+        ("\ufeff,x,y\n7,1,2\n8,3,4\n", ("7", "8")),
+    ):
+        path.write_text(text, encoding="utf-8")
+        arms, found = read_arms(path)
+        np.testing.assert_array_equal(arms, [[1, 2], [3, 4]])
+        assert found == names
+
+
+def test_arms_of_one_dimension(tmp_path):
+    path = tmp_path / "X.csv"
+    for text in ("1\n2\n", "x\n1\n2\n"):
+        path.write_text(text)
+        arms, names = read_arms(path)
+        np.testing.assert_array_equal(arms, [[1], [2]])
+        assert names is None
+
+
+def test_a_matrix_may_be_one_number(tmp_path):
+    (tmp_path / "M.csv").write_text("2.5")
+    np.testing.assert_array_equal(read_matrix(tmp_path / "M.csv"), [[2.5]])
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--out", "folder"], "Expected `--out` to name a file, but got the directory 'folder'."),
+        (["--plot", "folder"], "Expected `--plot` to name a file, but got the directory"),
+        (["--out", "r.csv"], "Expected `--out` to end in .nc, but got 'r.csv'."),
+        (["--plot", "f.gif"], "Expected `--plot` to end in .png or .pdf or .svg, but got 'f.gif'."),
+        (["--out", "file/r.nc"], "Cannot write `--out` 'file/r.nc': Not a directory."),
+        (["--out", "/proc/none/r.nc"], "Cannot write `--out` '/proc/none/r.nc': "),
+    ],
+)
+def test_outputs_are_tried_before_the_simulation(refused, monkeypatch, tmp_path, args, message):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(command, "play", lambda *_, **__: pytest.fail("simulated"))
+    assert message in refused("simulate", "complete:5", *args)
+
+
+def test_a_read_only_file_is_not_replaced(refused, monkeypatch, tmp_path):
+    (tmp_path / "r.nc").write_text("mine")
+    (tmp_path / "r.nc").chmod(0o400)
+    if os.access(tmp_path / "r.nc", os.W_OK):  # the superuser may write everywhere
+        monkeypatch.setattr(os, "access", lambda _, mode: mode != os.W_OK)
+    message = refused("simulate", "complete:5", *SHORT, "--out", "r.nc")
+    assert message == "Cannot write `--out` 'r.nc': Permission denied."
+    assert (tmp_path / "r.nc").read_text() == "mine"
+
+
+def test_system_errors_are_one_line(refused, monkeypatch):
+    for error, message in (
+        (OSError(28, "No space left on device", "r.nc"), "No space left on device: 'r.nc'"),
+        (OSError("odd"), "OSError"),
+        (MemoryError("Unable to allocate 3 TiB"), "Not enough memory. Unable to allocate 3 TiB"),
+    ):
+
+        def broken(*_, error=error, **__):
+            raise error
+
+        monkeypatch.setattr(command, "save", broken)
+        assert refused("simulate", "complete:5", *SHORT, "--out", "r.nc") == message
+
+
+def test_a_group_without_a_command_prints_its_help_only(capsys):
+    app, group = typer.Typer(), typer.Typer(no_args_is_help=True)
+    for name in ("one", "two"):
+        group.command(name)(lambda: None)
+    app.add_typer(group, name="group")
+    assert exit_code_of(lambda: app(["group"], standalone_mode=False)) == 0
+    captured = capsys.readouterr()
+    assert "Usage" in captured.out
+    assert captured.err == ""
+
+
+def test_warnings_are_one_line(capsys):
+    def command():
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            warnings.warn("slow\npolicy", UserWarning, stacklevel=1)
+
+    assert exit_code_of(command) == 0
+    assert capsys.readouterr().err == "gbb: warning: slow policy\n"
+
+
+def test_an_interrupt_is_one_line_and_leaves_nothing(run, monkeypatch, tmp_path):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "play", interrupted)
+    outcome = run("simulate", "complete:5", "--out", "r.nc", "--plot", "f.png")
+    assert outcome.code == 130
+    assert outcome.err == "gbb: interrupted; nothing half-written is left.\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+PROGRAM = """
+import signal, sys
+from gbb.cli import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
+print("ready", flush=True)
+main()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no SIGINT for a child process")
+def test_ctrl_c_stops_a_real_process(tmp_path):
+    args = [
+        "simulate",
+        "complete:5",
+        "--rounds",
+        str(10**9),
+        "--record",
+        str(10**6),
+        "--out",
+        "r.nc",
+    ]
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, *args],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(Path(gbb.__file__).parents[1])},
+    ) as process:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(1.0)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out == ""
+    assert err == "gbb: interrupted; nothing half-written is left.\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_real_process_fails_with_one_line(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, "inspect", "missing.csv"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(Path(gbb.__file__).parents[1])},
+    )
+    assert done.returncode == 2
+    assert (
+        done.stderr == "gbb: error: Cannot read `path` 'missing.csv': No such file or directory.\n"
+    )
+
+
+def test_simulate_by_the_reference_loop(run, monkeypatch):
+    calls = []
+
+    def spy(env, policies, **settings):
+        calls.append((settings["method"], settings["workers"]))
+        return gbb.simulate(env, policies, **settings)
+
+    monkeypatch.setattr(command, "play", spy)
+    assert run("simulate", "circle:5", *SHORT).code == 0
+    assert run("simulate", "circle:5", *SHORT, "--reference", "--workers", 1).code == 0
+    assert calls == [("engine", None), ("reference", 1)]
+
+
+def test_workers_are_at_least_one(refused):
+    message = refused("simulate", "circle:5", *SHORT, "--workers", 0)
+    assert message == "Expected `workers` to be a whole number >= 1, but got 0."

@@ -1,0 +1,135 @@
+"""The documentation: its Python runs, its names and files exist, its links lead somewhere."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import gbb
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+NAME = re.compile(r"`(gbb(?:\.\w+)+)`")
+TEST_FILE = re.compile(r"`(tests/[\w/]+\.py)`")
+SKELETON = re.compile(
+    r"`src/(gbb/(\w+)/(\w+)\.py)`[^`]*?:\s*```python\n(.*?)^```", re.MULTILINE | re.DOTALL
+)
+LINK = re.compile(r"\]\((?!https?://)([^)#]+)\)")
+
+every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+
+
+def resolve(name: str) -> None:
+    """Import a dotted name; an attribute that only instances have counts when its class sets it."""
+    parts = name.split(".")
+    found = gbb
+    for depth, part in enumerate(parts[1:], start=2):
+        if inspect.isclass(found) and not hasattr(found, part):
+            fields = getattr(found, "__dataclass_fields__", {})
+            assert part in fields or re.search(rf"self\.{part}\b", inspect.getsource(found)), name
+            assert depth == len(parts), name
+            return
+        if inspect.ismodule(found) and not hasattr(found, part):
+            importlib.import_module(".".join(parts[:depth]))
+        found = getattr(found, part)
+
+
+def test_there_are_pages():
+    names = {str(page.relative_to(ROOT)) for page in PAGES}
+    assert {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/paper-map.md"} <= names
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/index.md"])
+def test_python_blocks_run_in_order(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = BLOCK.findall((ROOT / name).read_text(encoding="utf-8"))
+    assert blocks
+    exec(compile("\n".join(blocks), name, "exec"), {"__name__": "example"})
+
+
+@every_page
+def test_python_blocks_compile(page):
+    for block in BLOCK.findall(page.read_text(encoding="utf-8")):
+        compile(block, str(page), "exec")
+
+
+@every_page
+def test_names_exist(page):
+    for name in NAME.findall(page.read_text(encoding="utf-8")):
+        resolve(name)
+
+
+def test_a_name_that_does_not_exist_is_noticed():
+    for name in ("gbb.nothing", "gbb.Problem.nothing", "gbb.theory.alpha_3", "gbb.Cut.m12.more"):
+        with pytest.raises((AssertionError, AttributeError, ImportError)):
+            resolve(name)
+
+
+@every_page
+def test_links_and_test_files_exist(page):
+    text = page.read_text(encoding="utf-8")
+    for target in LINK.findall(text):
+        assert (page.parent / target).exists(), target
+    for target in TEST_FILE.findall(text):
+        assert (ROOT / target).is_file(), target
+
+
+def test_the_map_names_code_and_test_on_every_line():
+    text = (ROOT / "docs/paper-map.md").read_text(encoding="utf-8").split("## Where the paper")[0]
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+    rows = [row for row in rows if not row.startswith(("| ---", "| paper |"))]
+    assert len(rows) > 40
+    for row in rows:
+        assert NAME.search(row), row
+        assert TEST_FILE.search(row), row
+
+
+@pytest.mark.parametrize("guide", ["adding-a-policy.md", "adding-a-cut.md"])
+def test_skeletons_are_discovered_and_play(guide, tmp_path):
+    """Follow the guide literally: write each file into a copy's place and find it by existing."""
+    text = (ROOT / "docs/developer" / guide).read_text(encoding="utf-8")
+    skeletons = SKELETON.findall(text)
+    assert len(skeletons) == text.count("```python")
+    for _, family, module, source in skeletons:
+        folder = tmp_path / family
+        folder.mkdir(exist_ok=True)
+        (folder / f"{module}.py").write_text(source, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", PLAY, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(Path(gbb.__file__).parents[1])},
+    )
+    assert done.returncode == 0, done.stderr
+    for _, family, module, source in skeletons:
+        kind = re.search(r"^class (\w+)", source, re.MULTILINE)
+        assert (kind[1] if family == "policies" else module) in done.stdout.split()
+
+
+PLAY = """
+import pathlib, sys
+import numpy as np
+import gbb
+
+for folder in pathlib.Path(sys.argv[1]).iterdir():
+    getattr(gbb, folder.name).__path__.append(str(folder))
+graph = gbb.Graph.random(9, seed=0)
+problem = gbb.Problem(graph, np.eye(3), S=4.0)
+env = gbb.Environment(problem, gbb.instances.absolute_normal(3, seed=0))
+for name, method in gbb.cuts.methods().items():
+    assert method(graph, seed=0).rho >= 0.5
+    print(name)
+for name in gbb.policies.classes():
+    policy = gbb.policies.build(name, problem, cut=gbb.cuts.greedy(graph), horizon=20)
+    assert gbb.simulate(env, policy, rounds=20).sizes["round"] == 20
+    print(name)
+"""

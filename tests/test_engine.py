@@ -1,0 +1,343 @@
+"""The engine against the reference loop: same noise, same choices; same laws without it."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+
+import mpmath as mp
+import numpy as np
+import pytest
+import xarray as xr
+from scipy import stats
+
+import gbb
+from gbb.policies import Choice, Policy
+from gbb.simulation import SlowPolicyWarning, engine
+from gbb.simulation._couples import FORMS, _plan, _player, _tally, best_form, run_couples
+from gbb.simulation._noise import SUMS, Blocks
+from gbb.simulation._trace import recorded_rounds
+from gbb.simulation.reference import run_reference
+
+GRAPHS = {
+    "complete": gbb.Graph.complete(5),
+    "odd circle": gbb.Graph.circle(7),
+    "star": gbb.Graph.star(6),
+    "random": gbb.Graph.random(9, p=0.5, seed=3),
+}
+
+
+def unit_arms(K: int, d: int, seed: int) -> np.ndarray:
+    arms = np.random.default_rng(seed).standard_normal((K, d))
+    return arms / np.linalg.norm(arms, axis=1, keepdims=True)
+
+
+ARMS = {"one-hot": np.eye(4), "general": unit_arms(4, 3, 1), "many": unit_arms(9, 2, 2)}
+
+
+def make_env(graph: gbb.Graph, arms: np.ndarray, noise: str = "gaussian") -> gbb.Environment:
+    M = gbb.instances.absolute_normal(arms.shape[1], seed=5)
+    problem = gbb.Problem(graph, arms, S=float(np.linalg.norm(M)))
+    return gbb.Environment(problem, M, noise=noise)
+
+
+def replayed(env: gbb.Environment, policy: Policy, rounds: int, seed: int, form: str | None = None):
+    """The reference's trace and the engine's, on the same noise edge by edge."""
+    kept = recorded_rounds(rounds, 1)
+    plain = run_reference(env, policy, rounds, kept, np.random.SeedSequence(seed))
+    if form is None:
+        fast = engine.run_engine(
+            env, policy, rounds, kept, np.random.SeedSequence(seed), edge_noise=True
+        )
+    else:
+        noise, rng = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(2))
+        blocks = Blocks(env, noise, edge_noise=True)
+        fast = run_couples(env, policy, rounds, recorded=kept, blocks=blocks, rng=rng, form=form)
+    return plain, fast
+
+
+@pytest.mark.parametrize("algorithm", ["OFUL", "ImprovedOFUL"])
+@pytest.mark.parametrize("arms", ["one-hot", "general"])
+@pytest.mark.parametrize("graph", ["complete", "odd circle", "random"])
+def test_engine_chooses_as_the_reference_for_ten_thousand_rounds(graph, arms, algorithm):
+    env = make_env(GRAPHS[graph], ARMS[arms])
+    policy = gbb.policies.build(algorithm, env.problem, cut=gbb.cuts.greedy(env.problem.graph))
+    plain, fast = replayed(env, policy, 10_000, seed=0)
+    np.testing.assert_array_equal(fast.couple, plain.couple)
+    np.testing.assert_allclose(fast.cumulative, plain.cumulative, rtol=1e-10)
+    np.testing.assert_array_equal(fast.record.N, plain.record.N)
+    np.testing.assert_allclose(fast.record.Y, plain.record.Y, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("radius", ["paper", "symmetric", "released"])
+@pytest.mark.parametrize(
+    ("arms", "form"),
+    [("one-hot", form) for form in FORMS]
+    + [(arms, form) for arms in ("general", "many") for form in ("pairs", "features")],
+)
+def test_every_form_chooses_as_the_reference(arms, form, radius):
+    for name in ("star", "random"):
+        env = make_env(GRAPHS[name], ARMS[arms])
+        cut = gbb.cuts.greedy(env.problem.graph)
+        policy = gbb.policies.ImprovedOFUL(env.problem, cut=cut, radius=radius, lam=0.5)
+        plain, fast = replayed(env, policy, 250, seed=1, form=form)
+        np.testing.assert_array_equal(fast.couple, plain.couple)
+
+
+@pytest.mark.parametrize("noise", ["gaussian", "uniform", "rademacher", "none"])
+@pytest.mark.parametrize("name", ["OFUL", "ExploreThenCommit", "UniformRandom", "FixedAllocation"])
+def test_every_noise_and_policy_replays(name, noise):
+    env = make_env(GRAPHS["random"], ARMS["general"], noise)
+    cut = gbb.cuts.greedy(env.problem.graph)
+    policy = gbb.policies.build(name, env.problem, cut=cut, horizon=200)
+    settings = {"rounds": 200, "runs": 2, "seed": 4, "keep_allocations": True, "record": 7}
+    plain = gbb.simulate(env, policy, method="reference", **settings)
+    fast = gbb.simulate(env, policy, edge_noise=True, **settings)
+    np.testing.assert_array_equal(fast.couple, plain.couple)
+    np.testing.assert_array_equal(fast.allocation, plain.allocation)
+    xr.testing.assert_allclose(fast, plain, rtol=1e-10)
+
+
+def test_commit_round_is_kept_or_not_as_asked():
+    env = make_env(GRAPHS["complete"], ARMS["one-hot"])
+    policy = gbb.policies.ExploreThenCommit(
+        env.problem, cut=gbb.cuts.greedy(env.problem.graph), exploration=10
+    )
+    for rounds, record in [(30, [9, 10, 11]), (30, [9, 11]), (30, [11]), (10, 1), (5, 1), (10, 3)]:
+        settings = {"rounds": rounds, "record": record, "seed": 2}
+        plain = gbb.simulate(env, policy, method="reference", **settings)
+        fast = gbb.simulate(env, policy, edge_noise=True, **settings)
+        xr.testing.assert_allclose(fast, plain, rtol=1e-10)
+
+
+@pytest.mark.parametrize("noise", list(SUMS))
+def test_sums_of_noise_have_the_law_of_summed_noise(noise):
+    counts = np.array([12, 7, 1, 0])
+    size = 40_000
+    rng = np.random.default_rng(0)
+    fast = SUMS[noise](rng, counts, size)
+    slow = np.stack(
+        [gbb.environment.NOISES[noise](rng, size * c).reshape(size, c).sum(axis=1) for c in counts],
+        axis=1,
+    )
+    if noise == "none":
+        assert not fast.any()
+        return
+    for k, count in enumerate(counts[:3]):
+        # The variance's standard error is at most 0.8 %: 5 % off would be six of them.
+        assert fast[:, k].var() == pytest.approx(count, rel=0.03)
+        assert abs(fast[:, k].mean()) < 4 * np.sqrt(count / size)
+        assert stats.ks_2samp(fast[:, k], slow[:, k]).pvalue > 1e-3
+    assert not fast[:, 3].any()
+
+
+def test_aggregated_and_edge_level_runs_have_the_same_distribution():
+    env = make_env(GRAPHS["complete"], ARMS["general"])
+    policy = gbb.policies.OFUL(env.problem, cut=gbb.cuts.greedy(env.problem.graph), delta=0.5)
+    settings = {"rounds": 300, "runs": 1500, "record": [300]}
+    fast = gbb.simulate(env, policy, seed=1, **settings).regret.values.ravel()
+    slow = gbb.simulate(env, policy, seed=2, edge_noise=True, **settings).regret.values.ravel()
+    assert stats.ks_2samp(fast, slow).pvalue > 1e-3
+    assert fast.std() > 0
+
+
+def test_record_of_aggregated_rewards_has_the_right_spread():
+    """Y - N R is sigma times a sum of N draws: its standardised square is 1 on average."""
+    env = make_env(GRAPHS["complete"], ARMS["one-hot"])
+    policy = gbb.policies.ImprovedOFUL(env.problem, cut=gbb.cuts.greedy(env.problem.graph))
+    etc = gbb.policies.ExploreThenCommit(env.problem, cut=policy.cut, exploration=5)
+    for player in (policy, etc):
+        squares = []
+        for seed in range(3000):
+            trace = engine.run_engine(env, player, 5, np.array([5]), np.random.SeedSequence(seed))
+            played = trace.record.N > 0
+            excess = trace.record.Y - trace.record.N * env.reward_table
+            squares.append((excess[played] ** 2 / trace.record.N[played]).mean())
+        assert np.mean(squares) == pytest.approx(1.0, abs=0.03)
+
+
+def test_parallel_and_serial_runs_are_identical():
+    env = make_env(GRAPHS["random"], ARMS["general"])
+    cut = gbb.cuts.greedy(env.problem.graph)
+    names = ("OFUL", "ImprovedOFUL", "ExploreThenCommit", "UniformRandom")
+    policies = [gbb.policies.build(name, env.problem, cut=cut, horizon=500) for name in names]
+    one = gbb.simulate(env, policies, rounds=500, runs=6, seed=3, workers=1)
+    two = gbb.simulate(env, policies, rounds=500, runs=6, seed=3, workers=2)
+    xr.testing.assert_identical(one, two)
+
+
+def test_recorded_rounds_agree_with_the_full_run():
+    env = make_env(GRAPHS["complete"], ARMS["one-hot"])
+    policy = gbb.policies.OFUL(env.problem, cut=gbb.cuts.greedy(env.problem.graph))
+    full = gbb.simulate(env, policy, rounds=10_000, seed=1)
+    for record in (1000, "log", [1, 17, 9_999]):
+        part = gbb.simulate(env, policy, rounds=10_000, seed=1, record=record)
+        xr.testing.assert_identical(part, full.sel(round=part["round"]))
+
+
+def condition_free_tables(policy, record):
+    """Means and squared widths of all couples by a fresh solve of the record."""
+    ridge = gbb.Ridge(policy.problem, record, policy.lam)
+    return policy.objectives @ ridge.theta_hat, ridge.width(policy.objectives) ** 2
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_estimates_do_not_drift_in_a_million_rounds(form):
+    arms = {"orthogonal": np.eye(4), "pairs": unit_arms(4, 3, 1), "features": unit_arms(6, 2, 2)}[
+        form
+    ]
+    env = make_env(GRAPHS["random"], arms)
+    policy = gbb.policies.ImprovedOFUL(env.problem, cut=gbb.cuts.greedy(env.problem.graph))
+    tally = played_out(env, policy, form, 1_000_000)
+    mean, width2 = condition_free_tables(policy, gbb.Record(tally.N, tally.Y))
+    np.testing.assert_allclose(tally.mean, mean, rtol=1e-8)
+    np.testing.assert_allclose(tally.width2, width2, rtol=1e-8)
+
+
+def played_out(env, policy, form, rounds, block=4096):
+    """The tally after ``rounds`` rounds in blocks, as the engine plays them."""
+    plan, tally = _plan(env, policy), _tally(env.problem, 1)
+    play = _player(env.problem, plan, tally, form)
+    rng = np.random.default_rng(0)
+    counts = np.array(policy.cut.weights)
+    for start in range(0, rounds, block):
+        size = min(block, rounds - start)
+        radii = np.full(size, 3.0)
+        play(start + 1, SUMS[env.noise](rng, counts, size), radii, np.array([rounds]), rng)
+    return tally
+
+
+@pytest.mark.parametrize("form", ["pairs", "features"])
+@pytest.mark.parametrize(
+    "arms",
+    [
+        pytest.param(np.vstack([unit_arms(3, 3, 0)] * 2), id="duplicates"),
+        pytest.param(unit_arms(4, 2, 0) @ unit_arms(2, 4, 1), id="subspace"),
+        pytest.param(unit_arms(4, 3, 0) * np.array([[1e-6], [1e-2], [1.0], [1e6]]), id="norms"),
+        pytest.param(unit_arms(3, 3, 0) * np.array([1e-6, 1.0, 1e6]), id="coordinates"),
+        pytest.param(np.vstack([unit_arms(3, 3, 0), np.zeros(3)]), id="zero arm"),
+    ],
+)
+def test_ill_conditioned_arms_stay_correct(arms, form):
+    env = make_env(gbb.Graph.complete(6), arms)
+    policy = gbb.policies.ImprovedOFUL(env.problem, cut=gbb.cuts.greedy(env.problem.graph))
+    tally = played_out(env, policy, form, 20_000)
+    assert (tally.width2 >= 0).all()
+    mean, width2 = exact_tables(policy, tally)
+    np.testing.assert_allclose(tally.width2, width2, rtol=1e-8)
+    # Means are sums of terms that may cancel: compare on the scale of the responses they average.
+    scale = np.abs(mean) + np.sqrt(width2)
+    np.testing.assert_allclose((tally.mean - mean) / np.where(scale > 0, scale, 1.0), 0, atol=1e-8)
+
+
+def exact_tables(policy, tally):
+    """Means and squared widths of all couples in 80 digits, products of arms included."""
+    arms = [[mp.mpf(float(x)) for x in arm] for arm in policy.problem.arms]
+    K, d = policy.problem.K, policy.problem.d
+    weights = policy.weights
+    with mp.workdps(80):
+        z = [
+            [
+                mp.matrix([arms[a][i] * arms[b][j] for j in range(d) for i in range(d)])
+                for b in range(K)
+            ]
+            for a in range(K)
+        ]
+        A, right = mp.mpf(policy.lam) * mp.eye(d * d), mp.matrix(d * d, 1)
+        for a, b in np.argwhere(tally.N > 0):
+            A += int(tally.N[a, b]) * z[a][b] * z[a][b].T
+            right += mp.mpf(float(tally.Y[a, b])) * z[a][b]
+        inverse = A**-1
+        theta = inverse * right
+        mean, width2 = np.zeros(K * K), np.zeros(K * K)
+        for a in range(K):
+            for b in range(K):
+                parts = (z[a][b], z[b][a], z[a][a], z[b][b])
+                v = sum(
+                    (mp.mpf(w) * part for w, part in zip(weights, parts, strict=True)),
+                    mp.matrix(d * d, 1),
+                )
+                mean[a * K + b] = (v.T * theta)[0]
+                width2[a * K + b] = (v.T * inverse * v)[0]
+    return mean, width2
+
+
+@pytest.mark.parametrize("form", ["pairs", "features"])
+def test_one_huge_round_is_followed_by_a_fresh_factorisation(form):
+    """On 10^7 edges one round shrinks a width a million times over."""
+    arms = unit_arms(3, 2, 3)
+    env = make_env(gbb.Graph.complete(5), arms)
+    policy = gbb.policies.ImprovedOFUL(env.problem, cut=gbb.cuts.greedy(env.problem.graph))
+    plan = _plan(env, policy)._replace(m12=2_500_000, m1=2_000_000, m2=1_000_000)
+    tally = _tally(env.problem, 1)
+    play = _player(env.problem, plan, tally, form)
+    rng = np.random.default_rng(0)
+    play(1, rng.standard_normal((500, 4)) * 1e3, np.full(500, 3.0), np.array([500]), rng)
+    mean, width2 = condition_free_tables(policy, gbb.Record(tally.N, tally.Y))
+    np.testing.assert_allclose(tally.width2, width2, rtol=1e-8)
+    np.testing.assert_allclose(tally.mean, mean, rtol=1e-8)
+
+
+def test_form_follows_the_arms():
+    def form(arms):
+        return best_form(gbb.Problem(gbb.Graph.complete(3), arms))
+
+    rotation, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((4, 4)))
+    assert form(np.eye(5)) == "orthogonal"
+    assert form(rotation * 3.0) == "orthogonal"
+    assert form(np.diag([1.0, 2.0, 0.0])) == "orthogonal"
+    assert form(unit_arms(5, 5, 0)) == "pairs"
+    assert form(unit_arms(100, 5, 0)) == "features"
+
+
+class Stubborn(Policy[int]):
+    """A policy of the user's own: arm 0 everywhere."""
+
+    def init(self) -> int:
+        return 0
+
+    def select(self, state, rng):  # noqa: ARG002
+        return Choice(np.zeros(self.problem.n, dtype=np.int64))
+
+    def update(self, state, choice, rewards):  # noqa: ARG002
+        return state + 1
+
+
+def test_policies_without_a_compiled_loop_fall_back_and_say_so_once():
+    env = make_env(GRAPHS["star"], ARMS["one-hot"])
+    mine = Stubborn(env.problem)
+    with pytest.warns(SlowPolicyWarning, match="Stubborn has no compiled loop") as caught:
+        result = gbb.simulate(env, mine, rounds=5, runs=3)
+    assert len(caught) == 1
+    fixed = gbb.simulate(env, gbb.policies.FixedAllocation(env.problem), rounds=5, runs=3)
+    np.testing.assert_array_equal(result.expected_reward, fixed.expected_reward)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gbb.simulate(env, mine, rounds=5, method="reference")
+
+
+def test_an_interrupt_stops_all_workers(monkeypatch):
+    env = make_env(GRAPHS["complete"], ARMS["one-hot"])
+    policy = gbb.policies.OFUL(env.problem, cut=gbb.cuts.greedy(env.problem.graph))
+    blocks = []
+
+    def skip(self, rounds):
+        blocks.append(rounds)
+        if len(blocks) == 5:
+            raise KeyboardInterrupt
+        self.on_rounds(rounds)
+
+    monkeypatch.setattr(Blocks, "skip", skip)
+    with pytest.raises(KeyboardInterrupt):
+        gbb.simulate(env, policy, rounds=10_000_000, runs=4, record="log", workers=2)
+    assert len(blocks) < 100  # of some ten thousand
+    assert threading.active_count() < 10
+
+
+def test_unknown_method_and_workers():
+    env = make_env(GRAPHS["star"], ARMS["one-hot"])
+    policy = gbb.policies.UniformRandom(env.problem)
+    with pytest.raises(gbb.InputError, match="`method` to be one of 'engine', 'reference'"):
+        gbb.simulate(env, policy, rounds=5, method="fast")
+    with pytest.raises(gbb.InputError, match="`workers` to be a whole number >= 1"):
+        gbb.simulate(env, policy, rounds=5, workers=0)

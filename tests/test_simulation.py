@@ -1,0 +1,385 @@
+import numpy as np
+import pytest
+import xarray as xr
+
+import gbb
+import naive
+from gbb.policies import OFUL, ExploreThenCommit, FixedAllocation, ImprovedOFUL, UniformRandom
+from gbb.radius import RADII
+from gbb.simulation._noise import SUMS
+from gbb.simulation._trace import recorded_rounds
+from gbb.simulation.reference import run_reference
+
+
+def environment(*, seed=0, graph=None, noise="gaussian", sigma=0.5):
+    """An instance that satisfies the paper's assumptions, with general arms."""
+    rng = np.random.default_rng(seed)
+    graph = gbb.Graph.complete(5) if graph is None else graph
+    arms, M = rng.uniform(0.1, 1.0, size=(4, 2)), rng.uniform(0.0, 1.0, size=(2, 2))
+    problem = gbb.Problem(graph, arms, sigma=sigma, S=float(np.linalg.norm(M)))
+    return gbb.Environment(problem, M, noise=noise)
+
+
+ENV = environment()
+PROBLEM = ENV.problem
+CUT = gbb.cuts.greedy(PROBLEM.graph)
+
+
+def all_policies(problem=PROBLEM, cut=CUT, horizon=30):
+    return [
+        gbb.policies.build(name, problem, cut=cut, horizon=horizon)
+        for name in gbb.policies.classes()
+    ]
+
+
+@pytest.fixture(scope="module")
+def result():
+    return gbb.simulate(ENV, all_policies(), rounds=30, runs=3, seed=1, keep_allocations=True)
+
+
+def test_the_dataset_is_labelled(result):
+    names = list(gbb.policies.classes())
+    assert dict(result.sizes) == {
+        "policy": len(names), "run": 3, "round": 30, "part": 2, "agent": 5
+    }  # fmt: skip
+    assert result.policy.values.tolist() == names
+    assert result["round"].values.tolist() == list(range(1, 31))
+    assert set(result.data_vars) == {
+        "expected_reward", "fraction", "regret", "alpha_regret", "couple", "allocation"
+    }  # fmt: skip
+    assert result.attrs["optimum"] == gbb.optimum.solve(PROBLEM, ENV.M_star).value
+    assert result.attrs["optimum_proven"] == 1
+    assert {key: result.attrs[key] for key in ("n", "m", "K", "d")} == {
+        "n": 5, "m": 20, "K": 4, "d": 2
+    }  # fmt: skip
+
+
+def test_rewards_are_those_of_the_allocations(result):
+    stacked = result.stack(play=("policy", "run", "round")).transpose("play", ...)
+    for reward, allocation in zip(
+        stacked.expected_reward.values, stacked.allocation.values, strict=True
+    ):
+        edges = PROBLEM.graph.edges
+        expected = naive.expected_reward(PROBLEM.arms, ENV.M_star, edges, allocation)
+        assert reward == pytest.approx(expected, rel=1e-12)
+
+
+def test_couples_are_those_of_the_allocations(result):
+    stacked = result.stack(play=("policy", "run", "round")).transpose("play", ...)
+    played = stacked.couple.values[:, 0] >= 0
+    assert 0 < played.sum() < played.size
+    for couple, allocation in zip(
+        stacked.couple.values[played], stacked.allocation.values[played], strict=True
+    ):
+        assert np.array_equal(CUT.allocation(tuple(couple)), allocation)
+
+
+def test_regret_is_the_sum_of_what_was_missed(result):
+    best = result.attrs["optimum"]
+    missed = (best - result.expected_reward).cumsum("round")
+    xr.testing.assert_allclose(result.regret, missed, atol=1e-9)
+    alpha_missed = (result.alpha * best - result.expected_reward).cumsum("round")
+    assert result.alpha_regret.values == pytest.approx(
+        alpha_missed.transpose(*result.alpha_regret.dims).values, abs=1e-9
+    )
+    xr.testing.assert_allclose(result.fraction, result.expected_reward / best)
+    assert result.fraction.max() <= 1 + 1e-12
+
+
+def test_each_policy_has_the_alpha_of_its_theorem(result):
+    report = gbb.theory.report(ENV, cut=CUT)
+    alpha = {name: float(result.alpha.sel(policy=name)) for name in result.policy.values}
+    assert alpha["OFUL"] == report.alpha_1
+    assert alpha["ImprovedOFUL"] == report.alpha_2
+    assert alpha["UniformRandom"] == alpha["FixedAllocation"] == 1.0
+
+
+def test_same_seed_same_result_and_another_seed_another():
+    policies = [OFUL(PROBLEM, cut=CUT), UniformRandom(PROBLEM)]
+    one, two, other = (
+        gbb.simulate(ENV, policies, rounds=20, runs=2, seed=seed) for seed in (4, 4, 5)
+    )
+    assert one.identical(two)
+    assert not one.identical(other)
+    assert not np.array_equal(one.regret.isel(run=0), one.regret.isel(run=1))
+
+
+def test_a_seed_sequence_may_be_used_again():
+    seed = np.random.SeedSequence(4)
+    policy = UniformRandom(PROBLEM)
+    results = [gbb.simulate(ENV, policy, rounds=10, runs=2, seed=s) for s in (seed, seed, 4)]
+    assert results[0].identical(results[1])
+    assert results[0].identical(results[2])
+
+
+def test_other_policies_and_more_runs_change_nothing(result):
+    alone = gbb.simulate(ENV, OFUL(PROBLEM, cut=CUT), rounds=30, runs=2, seed=1)
+    together = result.sel(policy=["OFUL"]).isel(run=[0, 1]).drop_vars(["allocation", "agent"])
+    assert alone.identical(together)
+
+
+def test_policies_face_the_same_noise():
+    twins = [ImprovedOFUL(PROBLEM, cut=CUT, name=name) for name in ("one", "two")]
+    both = gbb.simulate(ENV, twins, rounds=30, runs=2, seed=3)
+    assert np.array_equal(both.couple.sel(policy="one"), both.couple.sel(policy="two"))
+
+
+def test_the_reference_loop_is_select_draw_update():
+    policy = ImprovedOFUL(PROBLEM, cut=CUT)
+    recorded = recorded_rounds(25, 1)
+    trace = run_reference(
+        ENV, policy, 25, recorded, np.random.SeedSequence(9), keep_allocations=True
+    )
+    noise_rng, policy_rng = map(np.random.default_rng, np.random.SeedSequence(9).spawn(2))
+    state = policy.init()
+    for t in range(25):
+        choice = policy.select(state, policy_rng)
+        state = policy.update(state, choice, ENV.draw(choice.allocation, noise_rng))
+        assert trace.reward[t] == ENV.expected_reward(choice.allocation)
+        assert tuple(trace.couple[t]) == choice.couple
+        assert np.array_equal(trace.allocation[t], choice.allocation)
+    assert trace.cumulative == pytest.approx(np.cumsum(trace.reward), rel=1e-12)
+    assert np.array_equal(trace.record.N, state.record.N)
+    assert np.array_equal(trace.record.Y, state.record.Y)
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        (1, list(range(1, 13))),
+        (5, [5, 10, 12]),
+        (4, [4, 8, 12]),
+        (50, [12]),
+        ([1, 7], [1, 7]),
+        (np.array([12]), [12]),
+        ("log", list(range(1, 13))),
+    ],
+)
+def test_recorded_rounds(record, expected):
+    assert recorded_rounds(12, record).tolist() == expected
+
+
+def test_log_spaced_rounds_reach_from_the_first_to_the_last():
+    rounds = recorded_rounds(20_000, "log")
+    assert (rounds[0], rounds[-1]) == (1, 20_000)
+    assert 130 <= len(rounds) <= 200
+    assert (np.diff(rounds) > 0).all()
+
+
+def test_recording_less_keeps_the_same_numbers(result):
+    few = gbb.simulate(ENV, all_policies(), rounds=30, runs=3, seed=1, record=[3, 17, 30])
+    whole = result.sel(round=[3, 17, 30]).drop_vars(["allocation", "agent"])
+    assert few.identical(whole)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"env": PROBLEM}, r"`env` to be a gbb\.Environment, but got Problem"),
+        ({"policies": []}, "`policies` to hold at least one policy"),
+        ({"policies": ["OFUL"]}, "`policies` to hold gbb policies, but got str"),
+        (
+            {"policies": UniformRandom(environment().problem)},
+            r"`policies` to play env\.problem.*Build the policy and the environment on the same",
+        ),
+        (
+            {"policies": [UniformRandom(PROBLEM), UniformRandom(PROBLEM)]},
+            "`policies` to have distinct names.*Give each policy its own name",
+        ),
+        ({"rounds": 0}, "`rounds` to be a whole number >= 1, but got 0"),
+        ({"runs": 0}, "`runs` to be a whole number >= 1, but got 0"),
+        ({"seed": -3}, "`seed` to be >= 0, but got -3"),
+        ({"record": 0}, "`record` to be a whole number >= 1, but got 0"),
+        ({"record": "linear"}, "`record` to be one of 'log', but got 'linear'"),
+        ({"record": [1.5]}, '`record` to be a whole number, "log", or a list of whole numbers'),
+        ({"record": []}, '`record` to be a whole number, "log", or a list of whole numbers'),
+        ({"record": [2, 2]}, r"`record` to rise strictly within 1\.\.5, but got \[2, 2\]"),
+        ({"record": [6]}, r"`record` to rise strictly within 1\.\.5, but got \[6\]"),
+        ({"record": [0, 1]}, r"`record` to rise strictly within 1\.\.5"),
+    ],
+)
+def test_bad_settings_are_refused(options, message):
+    settings = {"env": ENV, "policies": UniformRandom(PROBLEM), "rounds": 5} | options
+    with pytest.raises(gbb.InputError, match=message):
+        gbb.simulate(settings.pop("env"), settings.pop("policies"), **settings)
+
+
+def test_a_known_optimum_is_used():
+    best = gbb.optimum.Optimum(np.zeros(5, dtype=int), 100.0, 120.0, proven=False, method="guess")
+    found = gbb.simulate(ENV, FixedAllocation(PROBLEM), rounds=2, optimum=best)
+    assert found.attrs["optimum"] == 100.0
+    assert found.attrs["optimum_method"] == "guess"
+    assert float(found.regret[0, 0, -1]) == pytest.approx(200 - 2 * ENV.expected_reward([0] * 5))
+
+
+def test_the_progress_bar_counts_every_round(capsys):
+    plain = gbb.simulate(ENV, UniformRandom(PROBLEM), rounds=5, runs=2)
+    shown = gbb.simulate(ENV, UniformRandom(PROBLEM), rounds=5, runs=2, progress=True)
+    assert plain.identical(shown)
+    assert capsys.readouterr().out == ""
+
+
+class TestFiles:
+    def test_what_is_saved_is_loaded(self, result, tmp_path):
+        path = tmp_path / "deep" / "result.nc"
+        gbb.save(result, path)
+        loaded = gbb.load(path)
+        assert loaded.equals(result)
+        assert dict(loaded.attrs) == dict(result.attrs)
+        assert loaded.policy.values.tolist() == result.policy.values.tolist()
+        assert loaded.agent.values.tolist() == result.agent.values.tolist()
+        assert [item.name for item in path.parent.iterdir()] == ["result.nc"]
+        gbb.save(loaded, path)
+        assert gbb.load(path).equals(result)
+
+    def test_another_suffix_is_refused(self, result, tmp_path):
+        with pytest.raises(gbb.InputError, match=r"`path` to end in \.nc \(netCDF\)"):
+            gbb.save(result, tmp_path / "result.csv")
+        assert list(tmp_path.iterdir()) == []
+
+    def test_a_failed_save_leaves_the_old_file(self, result, tmp_path):
+        path = tmp_path / "result.nc"
+        gbb.save(result, path)
+        before = path.read_bytes()
+        broken = result.assign_attrs(policies=object())
+        with pytest.raises(TypeError, match="object"):
+            gbb.save(broken, path)
+        assert path.read_bytes() == before
+        assert [item.name for item in tmp_path.iterdir()] == ["result.nc"]
+
+    def test_a_missing_file(self, tmp_path):
+        with pytest.raises(gbb.InputError, match=r"`path` to name a result file.*No such file"):
+            gbb.load(tmp_path / "none.nc")
+
+    @pytest.mark.parametrize("kept", [0, 10, 3000])
+    def test_an_unreadable_file(self, result, tmp_path, kept):
+        path = tmp_path / "result.nc"
+        gbb.save(result, path)
+        path.write_bytes(path.read_bytes()[:kept])
+        with pytest.raises(gbb.InputError, match="`path` to name a readable netCDF file"):
+            gbb.load(path)
+
+    def test_one_damaged_byte(self, tmp_path):
+        path = tmp_path / "result.nc"
+        gbb.save(gbb.simulate(ENV, UniformRandom(PROBLEM), rounds=2000), path)
+        data = bytearray(path.read_bytes())
+        # Compressed numbers are where the bytes vary most.
+        blocks = range(0, len(data) - 256, 64)
+        packed = max(blocks, key=lambda start: len(set(data[start : start + 256])))
+        data[packed + 128] ^= 0xFF
+        path.write_bytes(data)
+        with pytest.raises(gbb.InputError, match="`path` to name a readable netCDF file"):
+            gbb.load(path)
+
+    def test_a_text_file(self, tmp_path):
+        path = tmp_path / "notes.nc"
+        path.write_text("not a result")
+        with pytest.raises(
+            gbb.InputError, match=r"`path` to name a readable netCDF file.*notes\.nc"
+        ):
+            gbb.load(path)
+
+
+@pytest.mark.parametrize("noise", SUMS)
+def test_sums_of_noise_have_the_law_of_sums(noise):
+    counts = np.array([0, 1, 7])
+    sums = SUMS[noise](np.random.default_rng(0), counts, 200_000)
+    assert sums.shape == (200_000, 3)
+    assert (sums[:, 0] == 0).all()
+    if noise == "none":
+        assert not sums.any()
+        return
+    size = np.sqrt(counts[1:] / 200_000)
+    assert (np.abs(sums[:, 1:].mean(axis=0)) < 4 * size).all()
+    assert sums[:, 1:].var(axis=0) == pytest.approx(counts[1:], rel=4 * np.sqrt(2 / 200_000))
+    assert abs(np.corrcoef(sums[:, 1], sums[:, 2])[0, 1]) < 4 / np.sqrt(200_000)
+    if noise == "rademacher":
+        assert set(np.unique(sums[:, 2])) == {-7, -5, -3, -1, 1, 3, 5, 7}
+    if noise == "uniform":
+        assert np.abs(sums[:, 2]).max() <= 7 * np.sqrt(3)
+
+
+def test_long_sums_of_uniform_noise_are_drawn_in_blocks(monkeypatch):
+    monkeypatch.setattr("gbb.simulation._noise.DRAWS", 1000)
+    sums = SUMS["uniform"](np.random.default_rng(0), np.array([35]), 300)
+    assert sums.var() == pytest.approx(35, rel=4 * np.sqrt(2 / 300))
+
+
+BOUNDED = {
+    "complete": environment(seed=0),
+    "star": environment(seed=1, graph=gbb.Graph.star(8)),
+    "odd circle": environment(seed=2, graph=gbb.Graph.circle(7), noise="rademacher"),
+    "random": environment(seed=3, graph=gbb.Graph.random(7, p=0.5, seed=0), noise="uniform"),
+    "path, much noise": environment(seed=4, graph=gbb.Graph.path(6), sigma=2.0),
+    "large and quiet": environment(seed=5, graph=gbb.Graph.circle(201), sigma=0.05),
+}
+
+
+@pytest.mark.parametrize("env", BOUNDED.values(), ids=BOUNDED)
+def test_the_alpha_regret_stays_under_the_bound_of_the_theorems(env):
+    T = 300
+    cut = gbb.cuts.greedy(env.problem.graph)
+    report = gbb.theory.report(env, cut=cut)
+    assert all(assumption.holds for assumption in report.assumptions)
+    policies = [kind(env.problem, cut=cut) for kind in (OFUL, ImprovedOFUL)]
+    found = gbb.simulate(env, policies, rounds=T, runs=2, seed=0)
+    bound = np.array([report.regret_bound(t) for t in range(1, T + 1)])
+    assert (found.alpha_regret.values <= bound).all()
+
+
+def test_the_bound_is_not_vacuous_and_a_bad_policy_breaks_it():
+    arms = np.array([[1.0], [0.01]])
+    problem = gbb.Problem(gbb.Graph.star(300), arms, sigma=0.1, S=1.0)
+    env = gbb.Environment(problem, [[1.0]])
+    cut = gbb.cuts.greedy(problem.graph)
+    bound = gbb.theory.report(env, cut=cut).regret_bound(300)
+    worst = FixedAllocation(problem, allocation=np.ones(300, dtype=int))
+    policies = [worst, ImprovedOFUL(problem, cut=cut)]
+    regret = gbb.simulate(env, policies, rounds=300, record=300).alpha_regret.isel(run=0, round=0)
+    assert float(regret.sel(policy="FixedAllocation")) > bound
+    assert float(regret.sel(policy="ImprovedOFUL")) < bound / 10
+
+
+def covered(radius, runs=300, rounds=12, delta=0.1, shrink=1.0):
+    """In what fraction of runs the confidence set holds M* in all rounds at once.
+
+    The symmetric radius is about the symmetric part of M*, the paper's about M* itself.
+    """
+    rng = np.random.default_rng(7)
+    arms, M = rng.normal(size=(3, 2)), rng.normal(size=(2, 2))
+    problem = gbb.Problem(gbb.Graph.circle(3), arms, S=float(np.linalg.norm(M)))
+    env = gbb.Environment(problem, M)
+    policy = ImprovedOFUL(
+        problem, cut=gbb.cuts.greedy(problem.graph), delta=delta, radius=radius, lam=0.1
+    )
+    held = 0
+    for seed in range(runs):
+        noise_rng, policy_rng = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(2))
+        state, holds = policy.init(), True
+        for _ in range(rounds):
+            choice = policy.select(state, policy_rng)
+            state = policy.update(state, choice, env.draw(choice.allocation, noise_rng))
+            ridge = gbb.Ridge(problem, state.record, policy.lam)
+            error = ridge.M_hat - M
+            v = naive.vec((error + error.T) / 2 if radius == "symmetric" else error)
+            size = RADII[radius](problem, state.record.N, state.rounds, policy.lam, delta)
+            holds = holds and np.sqrt(v @ ridge.A @ v) <= shrink * size
+        held += holds
+    return held / runs
+
+
+@pytest.mark.parametrize("radius", ["paper", "symmetric"])
+def test_the_confidence_set_covers_at_its_stated_rate(radius):
+    assert covered(radius) >= 0.9
+
+
+def test_half_the_symmetric_radius_would_not_cover():
+    assert covered("symmetric", shrink=0.5) < 0.9
+
+
+def test_exploring_then_committing_records_no_couple_while_exploring():
+    policy = ExploreThenCommit(PROBLEM, cut=CUT, horizon=9)
+    couple = gbb.simulate(ENV, policy, rounds=9).couple.isel(policy=0, run=0).values
+    assert (couple[:3] == -1).all()
+    assert (couple[3:] == couple[3]).all()
+    assert (couple[3:] >= 0).all()
