@@ -5,7 +5,7 @@ import xarray as xr
 import gbb
 import naive
 from gbb.policies import OFUL, ExploreThenCommit, FixedAllocation, ImprovedOFUL, UniformRandom
-from gbb.radius import RADII
+from gbb.radius import radius as confidence_radius
 from gbb.simulation._noise import SUMS
 from gbb.simulation._trace import recorded_rounds
 from gbb.simulation.reference import run_reference
@@ -362,7 +362,9 @@ def covered(radius, runs=300, rounds=12, delta=0.1, shrink=1.0):
             ridge = gbb.Ridge(problem, state.record, policy.lam)
             error = ridge.M_hat - M
             v = naive.vec((error + error.T) / 2 if radius == "symmetric" else error)
-            size = RADII[radius](problem, state.record.N, state.rounds, policy.lam, delta)
+            size = confidence_radius(
+                radius, problem, state.record.N, state.rounds, lam=policy.lam, delta=delta
+            )
             holds = holds and np.sqrt(v @ ridge.A @ v) <= shrink * size
         held += holds
     return held / runs
