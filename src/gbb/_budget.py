@@ -19,6 +19,7 @@ class Budget:
             seconds = _checks.real("seconds", seconds, low=0.0, low_open=True)
         self.seconds = math.inf if seconds is None else seconds
         self.stop = stop
+        self._interrupted = [False]  # shared by all parts of one allowance
         self._start = time.perf_counter()
 
     @property
@@ -29,12 +30,16 @@ class Budget:
     @property
     def left(self) -> float:
         """Seconds that remain, never below 0."""
-        return max(0.0, self.seconds - self.elapsed)
+        return 0.0 if self._interrupted[0] else max(0.0, self.seconds - self.elapsed)
 
     @property
     def over(self) -> bool:
         """Whether nothing remains."""
-        return self.elapsed >= self.seconds or (self.stop is not None and self.stop())
+        return self.left == 0.0 or (self.stop is not None and self.stop())
+
+    def interrupt(self) -> None:
+        """End this allowance and all it is a part of: a Ctrl-C came."""
+        self._interrupted[0] = True
 
     @property
     def progress(self) -> float:
@@ -51,9 +56,10 @@ class Budget:
 
     def until(self, stop: Callable[[], bool]) -> Budget:
         """An allowance of what remains that also ends when ``stop`` says so."""
-        budget = self._of(self.left)
-        budget.stop = stop
-        return budget
+        return self._of(self.left, stop)
 
-    def _of(self, seconds: float) -> Budget:
-        return Budget(None if math.isinf(seconds) else max(seconds, 1e-9), stop=self.stop)
+    def _of(self, seconds: float, stop: Callable[[], bool] | None = None) -> Budget:
+        limit = None if math.isinf(seconds) else max(seconds, 1e-9)
+        budget = Budget(limit, stop=stop or self.stop)
+        budget._interrupted = self._interrupted
+        return budget

@@ -29,13 +29,13 @@ def arm_pays(
     """What the edges of each agent pay for each of its arms (n x K)."""
     n = indptr.shape[0] - 1
     K = tables.shape[1]
+    turned = tables.transpose(0, 2, 1).copy()  # so that rows are read, which lie together
     pays = np.zeros((n, K))
     for i in range(n):
         for k in range(indptr[i], indptr[i + 1]):
-            j = indices[k]
+            row = turned[types[k], arms[indices[k]]]
             for a in range(K):
-                # Reads a row of the table of i's edge as seen from i.
-                pays[j, a] += tables[types[k], arms[i], a]
+                pays[i, a] += row[a]
     return pays
 
 

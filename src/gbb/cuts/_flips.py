@@ -65,6 +65,7 @@ class Flips:
                 kernels.anneal(*arrays, temperatures, rng)
                 done += chunk
         except KeyboardInterrupt:
+            budget.interrupt()
             sweeps = -1
         self.descend()
         return done == sweeps

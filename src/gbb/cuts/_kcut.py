@@ -134,7 +134,7 @@ def _annealed(
             moves.anneal_arms(*problem, allowed, parts, pays, temperatures, rng)
             done += now
     except KeyboardInterrupt:
-        pass
+        budget.interrupt()
     while moves.ascend_arms(*problem, allowed, parts, pays, chunk) > 0:
         pass
     return parts

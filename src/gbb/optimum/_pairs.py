@@ -103,8 +103,12 @@ class PairProblem:
 
     def value(self, allocation: IntArray) -> float:
         """Expected global reward of an allocation, in plain numpy."""
-        ends = allocation[self.graph.sources], allocation[self.graph.indices]
-        return float(self.tables[self.types, *ends].sum() / 2.0)
+        codes = allocation[self.graph.sources] * self.K + allocation[self.graph.indices]
+        if not self.single:
+            codes += self.types.astype(np.int64) * self.K**2
+        # How many edges read each table entry: exact, and one product an entry.
+        counts = np.bincount(codes, minlength=self.tables.size)
+        return float(counts @ self.tables.ravel() / 2.0)
 
     @cached_property
     def edge_bound(self) -> float:

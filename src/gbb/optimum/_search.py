@@ -85,6 +85,7 @@ class Search:
                 moves.anneal_arms(*arrays, temperatures, rng)
                 done += chunk
         except KeyboardInterrupt:
+            budget.interrupt()
             sweeps = -1
-        self.ascend()
+        self.ascend(budget)
         return done == sweeps

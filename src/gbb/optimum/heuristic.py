@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbb import cuts
 from gbb._budget import Budget
 from gbb._checks import FloatArray, IntArray
+from gbb.cuts._flips import Flips
 from gbb.optimum._optimum import Optimum, Solver
 from gbb.optimum._pairs import PairProblem
 from gbb.optimum._search import Search, spread
@@ -26,6 +26,9 @@ KICKS = 6
 KICKED = 0.15
 """Fraction of the agents that a perturbation gives random arms."""
 
+DEARER = 6.0
+"""A new start is made when this many times the price of setting one up remains."""
+
 
 @Solver
 def heuristic(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> Optimum | None:
@@ -42,26 +45,30 @@ def heuristic(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> O
 
 def search(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> IntArray:
     """The best allocation found within the budget."""
+    clock = Budget()
     champion = Search(pairs, homogeneous(pairs))
+    price = clock.elapsed  # what another start costs before its search begins
     try:
         champion.finish(rng, budget)
-        rival = Search(pairs, couple_over_cut(pairs, budget, rng))
-        rival.finish(rng, budget)
-        champion = max(champion, rival, key=lambda search: search.value)
+        if budget.left > DEARER * price:
+            rival = Search(pairs, couple_over_cut(pairs, budget, rng))
+            rival.finish(rng, budget)
+            champion = max(champion, rival, key=lambda search: search.value)
         scale = spread(pairs)
         runs = int(np.clip(EFFORT // (SWEEPS * pairs.n), FEWEST, MOST))
         for _ in range(runs):
-            if budget.over or champion.value >= pairs.edge_bound - pairs.rounding:
+            proven = champion.value >= pairs.edge_bound - pairs.rounding
+            if proven or budget.over or budget.left < DEARER * price:
                 break
             rival = Search(pairs, random_arms(pairs, rng))
-            whole = rival.anneal(SWEEPS, scale, rng, budget.part(0.9))
+            whole = rival.anneal(SWEEPS, scale, rng, budget.part(0.9).less(2 * price))
             rival.finish(rng, budget)
             champion = max(champion, rival, key=lambda search: search.value)
             if not whole:
                 break
             champion = _kicked(champion, rng, budget)
     except KeyboardInterrupt:
-        pass
+        budget.interrupt()
     return champion.arms
 
 
@@ -98,7 +105,9 @@ def homogeneous(pairs: PairProblem) -> IntArray:
 def couple_over_cut(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> IntArray:
     """The couple that pays most over a good cut, V1 playing its first arm and V2 its second."""
     graph = pairs.graph
-    sides = cuts.annealing(graph, seed=rng, seconds=max(1e-3, budget.left * 0.2)).sides
+    flips = Flips.random(graph, rng)
+    flips.anneal(SWEEPS, rng, budget.part(0.1))
+    sides = flips.sides
     kinds = pairs.types.astype(np.int64) * 4 + 2 * sides[graph.sources] + sides[graph.indices]
     counts = np.bincount(kinds, minlength=4 * len(pairs.tables)).reshape(-1, 4)
     own = np.einsum("tk,taa->ka", counts, pairs.tables)

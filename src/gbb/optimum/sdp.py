@@ -22,6 +22,9 @@ PATIENCE = 12
 CALMER = 0.9
 """Factor of the penalty after some certificates in a row that bring nothing."""
 
+SECONDS_AN_EDGE = 5e-7
+"""Time that the spectral bound needs for each directed edge, at least."""
+
 SHARE = 0.25
 """Part of the time spent on certificates."""
 
@@ -46,7 +49,8 @@ def tightened(
     try:
         with one_thread():
             block = None
-            if pairs.single and not found.proven and not budget.over:
+            affordable = budget.left > SECONDS_AN_EDGE * pairs.graph.m and not budget.over
+            if pairs.single and affordable and not found.proven:
                 bound, block = spectral_bound(pairs, budget.part(0.7), rng)
                 found = _with(found, pairs, bound, "spectral")
             for bound in low_rank_bounds(pairs, block, budget, rng) if fits(pairs) else ():
@@ -54,7 +58,7 @@ def tightened(
                 if found.proven:
                     break
     except KeyboardInterrupt:
-        pass
+        budget.interrupt()
     return found
 
 
