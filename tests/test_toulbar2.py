@@ -50,7 +50,7 @@ def test_the_bound_at_the_time_limit_holds_and_the_limit_too() -> None:
     problem, M = hard()
     start = time.perf_counter()
     found = solve(problem, M, method="toulbar2", seconds=2.0)
-    assert time.perf_counter() - start < 2.0 * 1.2
+    assert time.perf_counter() - start < 2.0 * 1.2 + 0.5
     assert found.value <= found.upper_bound
     assert found.upper_bound <= PairProblem.of(problem, M).edge_bound + 1e-9
 
@@ -68,7 +68,7 @@ def test_whatever_the_process_does_the_answer_stands(
     problem, M = hard(12, 4)
     start = time.perf_counter()
     found = solve(problem, M, method="toulbar2", seconds=1.5)
-    assert time.perf_counter() - start < 1.5 * 1.2 + 0.2
+    assert time.perf_counter() - start < 1.5 * 1.2 + 0.5
     assert found.method == "toulbar2"
     assert found.bound_method == "edges"
     assert 0 < found.value <= found.upper_bound

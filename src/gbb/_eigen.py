@@ -98,4 +98,5 @@ def _factorised(matrix: Any, estimate: float, scale: float) -> float:
         except LinAlgError:
             continue
         return bound + 4e-16 * n * (scale + abs(bound))  # rounding in the factorisation
-    return float(np.abs(matrix).sum(axis=1).max())
+    dense[np.diag_indices(n)] = diagonal
+    return float(np.abs(dense).sum(axis=1).max())  # Gershgorin

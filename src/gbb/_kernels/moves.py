@@ -108,6 +108,8 @@ def anneal_arms(
 ) -> None:
     """One Metropolis sweep in place at each temperature, each agent offered another random arm."""
     K = tables.shape[1]
+    if K < 2:
+        return
     for T in temperatures:
         floor = -16.0 * T
         for i in range(arms.shape[0]):

@@ -106,9 +106,11 @@ class PairProblem:
         codes = allocation[self.graph.sources] * self.K + allocation[self.graph.indices]
         if not self.single:
             codes += self.types.astype(np.int64) * self.K**2
+        entries = self.tables.ravel()
+        if len(entries) > len(codes):
+            return float(entries[codes].sum() / 2.0)
         # How many edges read each table entry: exact, and one product an entry.
-        counts = np.bincount(codes, minlength=self.tables.size)
-        return float(counts @ self.tables.ravel() / 2.0)
+        return float(np.bincount(codes, minlength=len(entries)) @ entries / 2.0)
 
     @cached_property
     def edge_bound(self) -> float:
