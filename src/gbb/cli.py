@@ -17,6 +17,7 @@ def commands() -> typer.Typer:
     from gbb._cli.inspect import inspect  # noqa: PLC0415
     from gbb._cli.paper import app as paper  # noqa: PLC0415
     from gbb._cli.simulate import simulate  # noqa: PLC0415
+    from gbb._cli.solvers import cut, optimum  # noqa: PLC0415
 
     app = typer.Typer(
         name="gbb",
@@ -27,6 +28,8 @@ def commands() -> typer.Typer:
     app.callback()(gbb_command)
     app.command("inspect")(inspect)
     app.command("simulate")(simulate)
+    app.command("cut")(cut)
+    app.command("optimum")(optimum)
     app.add_typer(paper, name="paper")
     return app
 
