@@ -603,3 +603,21 @@ def test_a_real_process_fails_with_one_line(tmp_path):
     assert (
         done.stderr == "gbb: error: Cannot read `path` 'missing.csv': No such file or directory.\n"
     )
+
+
+def test_simulate_by_the_reference_loop(run, monkeypatch):
+    calls = []
+
+    def spy(env, policies, **settings):
+        calls.append((settings["method"], settings["workers"]))
+        return gbb.simulate(env, policies, **settings)
+
+    monkeypatch.setattr(command, "play", spy)
+    assert run("simulate", "circle:5", *SHORT).code == 0
+    assert run("simulate", "circle:5", *SHORT, "--reference", "--workers", 1).code == 0
+    assert calls == [("engine", None), ("reference", 1)]
+
+
+def test_workers_are_at_least_one(refused):
+    message = refused("simulate", "circle:5", *SHORT, "--workers", 0)
+    assert message == "Expected `workers` to be a whole number >= 1, but got 0."
