@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 import gbb
+from gbb._cli.control import app as control
 from gbb._cli.errors import exit_code_of
 from gbb._cli.inspect import inspect
 from gbb._cli.paper import app as paper
@@ -22,6 +23,7 @@ app = typer.Typer(
 )
 app.command("inspect")(inspect)
 app.command("simulate")(simulate)
+app.add_typer(control, name="control")
 app.add_typer(paper, name="paper")
 
 

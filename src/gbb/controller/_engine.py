@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,9 @@ from gbb.controller._errors import StorageError
 
 WAIT = 120
 """Seconds to wait for another process's transaction."""
+
+MAGIC = b"SQLite format 3\0"
+TRIES = 3
 
 CURE = "Write sqlite:///file.db or postgresql://user@host/database."
 POSTGRES = "Install PostgreSQL's driver with: pip install 'graphical-bilinear-bandits[postgres]'."
@@ -51,11 +55,44 @@ def connect(url: sa.URL) -> sa.Engine:
     return engine
 
 
+def prepare(engine: sa.Engine) -> None:
+    """Settings that a new SQLite file keeps: a log ahead of writing, so that readers never wait."""
+    if engine.dialect.name == "sqlite":
+        connection = engine.raw_connection()
+        try:
+            connection.cursor().execute("PRAGMA journal_mode = WAL")
+        finally:
+            connection.close()
+
+
 def path_of(url: sa.URL) -> Path | None:
     """The file of an SQLite URL."""
     if url.get_backend_name() != "sqlite" or url.database is None:
         return None
     return Path(url.database)
+
+
+def is_cut_short(path: Path) -> bool:
+    """Whether an SQLite file ends before the last page that its header counts.
+
+    SQLite itself notices a missing page, but only when it reads it, and not a last page cut in half.
+    A write-ahead log that holds something may complete the file, and a file that another process is
+    just growing is looked at again.
+    """
+    for _ in range(TRIES):
+        waiting = path.with_name(path.name + "-wal")
+        with path.open("rb") as file:
+            head = file.read(100)
+        size = path.stat().st_size
+        page = int.from_bytes(head[16:18], "big")
+        page = 65536 if page == 1 else page
+        pages = int.from_bytes(head[28:32], "big")
+        if head and (not head.startswith(MAGIC) or size >= page * pages):
+            return False
+        if waiting.exists() and waiting.stat().st_size:
+            return False
+        time.sleep(0.05)
+    return True
 
 
 @contextmanager
@@ -86,8 +123,7 @@ def _advice(error: BaseException | None) -> str:
 
 def _sqlite_connect(connection: sqlite3.Connection, _record: Any) -> None:
     connection.isolation_level = None  # transactions begin where _sqlite_begin says
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA synchronous = FULL")  # a commit returns when the disk has it
 
 
 def _sqlite_begin(connection: sa.Connection) -> None:

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from gbb import _checks
 from gbb.controller import _schema
-from gbb.controller._engine import connect, explained, parse, path_of
+from gbb.controller._engine import connect, explained, is_cut_short, parse, path_of, prepare
 from gbb.controller._errors import StorageError
 from gbb.controller._events import Row
 from gbb.controller._schema import events, snapshots, studies
@@ -37,6 +37,9 @@ class Store:
         if path is not None and not create and not path.exists():
             cure = "Make one with Controller.create or `gbb control create`."
             raise _checks.fail("url", "lead to a controller", f"no file {str(path)!r}", cure)
+        if path is not None and not create and is_cut_short(path):
+            cure = "Nothing was changed; restore it from a copy."
+            raise StorageError(f"Cannot use {self.shown!r}: the file is damaged, cut short. {cure}")
         if path is not None and not path.parent.is_dir():
             raise _checks.fail("url", "name a file in a folder", f"no folder {str(path.parent)!r}")
         self.engine = connect(self.url)
@@ -55,6 +58,8 @@ class Store:
         elif not create:
             cure = "Make one with Controller.create or `gbb control create`."
             raise _checks.fail("url", "lead to a controller", f"none in {self.shown!r}", cure)
+        if version is None:
+            prepare(self.engine)
         with self._writer.begin() as connection:
             if self.engine.dialect.name == "postgresql":
                 connection.execute(sa.select(sa.func.pg_advisory_xact_lock(LOCK)))

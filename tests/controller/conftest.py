@@ -1,0 +1,6 @@
+"""The tests' own helpers may be imported by the processes they start."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
