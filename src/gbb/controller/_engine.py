@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 
 from gbb import _checks
 from gbb._checks import InputError
@@ -127,8 +127,25 @@ def _sqlite_connect(connection: sqlite3.Connection, _record: Any) -> None:
 
 
 def _sqlite_begin(connection: sa.Connection) -> None:
-    writes = connection.get_execution_options().get("writes", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    if not connection.get_execution_options().get("writes", False):
+        connection.exec_driver_sql("BEGIN")
+        return
+    # SQLite's own waiting backs off to 100 ms, which leaves the file idle while many wait for it.
+    deadline = time.monotonic() + WAIT
+    connection.exec_driver_sql("PRAGMA busy_timeout = 3")
+    while True:
+        try:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+            break
+        except OperationalError as error:
+            if not is_busy(error) or time.monotonic() > deadline:
+                raise
+    connection.exec_driver_sql(f"PRAGMA busy_timeout = {1000 * WAIT}")
+
+
+def is_busy(error: DBAPIError) -> bool:
+    """Whether SQLite says that another process is writing."""
+    return str(getattr(error.orig, "sqlite_errorname", "")).startswith("SQLITE_BUSY")
 
 
 def _postgres_connect(connection: Any, _record: Any) -> None:

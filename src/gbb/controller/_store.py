@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -45,6 +46,7 @@ class Store:
         self.engine = connect(self.url)
         self._writer = self.engine.execution_options(writes=True)
         self._process = os.getpid()
+        weakref.finalize(self, _let_go, self.engine, self._process)
         with explained(self.url):
             self._prepare(create)
 
@@ -124,9 +126,8 @@ class Store:
         """The events after number ``after``, in order, fetched ``most`` at a time."""
         size = most
         while size == most:
-            place = (events.c.study == study) & (events.c.seq > after)
-            query = _ROWS.where(place).order_by(events.c.seq).limit(most)
-            rows = connection.execute(query).all()
+            place = {"study": study, "after": after, "most": most}
+            rows = connection.execute(_AFTER, place).all()
             size = len(rows)
             for row in rows:
                 yield Row(*row)
@@ -145,8 +146,7 @@ class Store:
     @staticmethod
     def row(connection: sa.Connection, study: int, seq: int) -> Row | None:
         """One event."""
-        query = _ROWS.where(events.c.study == study, events.c.seq == seq)
-        found = connection.execute(query).first()
+        found = connection.execute(_ONE, {"study": study, "seq": seq}).first()
         return None if found is None else Row(*found)
 
     @staticmethod
@@ -161,7 +161,7 @@ class Store:
     def append(connection: sa.Connection, study: int, rows: Sequence[Row]) -> None:
         """Write events at the end of the log."""
         values = [{"study": study, **row._asdict()} for row in rows]
-        connection.execute(sa.insert(events), values)
+        connection.execute(_APPEND, values)
 
     @staticmethod
     def snapshot(connection: sa.Connection, study: int) -> str | None:
@@ -186,4 +186,19 @@ class Store:
             self._process = os.getpid()
 
 
+def _let_go(engine: sa.Engine, process: int) -> None:
+    """Close the connections of a store that nobody closed; a fork leaves its parent's alone."""
+    if os.getpid() == process:
+        engine.dispose()
+
+
+# Built once: making a statement costs more than running it.
 _ROWS = sa.select(*(events.c[name] for name in Row._fields))
+_HERE = _ROWS.where(events.c.study == sa.bindparam("study"))
+_AFTER = (
+    _HERE.where(events.c.seq > sa.bindparam("after"))
+    .order_by(events.c.seq)
+    .limit(sa.bindparam("most", type_=sa.Integer))
+)
+_ONE = _HERE.where(events.c.seq == sa.bindparam("seq"))
+_APPEND = sa.insert(events)
