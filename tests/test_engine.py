@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 import threading
+import time
+import tracemalloc
 import warnings
 
 import mpmath as mp
@@ -10,9 +15,11 @@ import numpy as np
 import pytest
 import xarray as xr
 from scipy import stats
+from threadpoolctl import threadpool_info
 
 import gbb
 from gbb.policies import Choice, Policy
+from gbb.radius import log_det_symmetric
 from gbb.simulation import SlowPolicyWarning, engine
 from gbb.simulation._couples import FORMS, _plan, _player, _tally, best_form, run_couples
 from gbb.simulation._noise import SUMS, Blocks
@@ -32,7 +39,7 @@ def unit_arms(K: int, d: int, seed: int) -> np.ndarray:
     return arms / np.linalg.norm(arms, axis=1, keepdims=True)
 
 
-ARMS = {"one-hot": np.eye(4), "general": unit_arms(4, 3, 1), "many": unit_arms(9, 2, 2)}
+ARMS = {"one-hot": np.eye(4), "general": unit_arms(4, 3, 1), "many": unit_arms(16, 2, 2)}
 
 
 def make_env(graph: gbb.Graph, arms: np.ndarray, noise: str = "gaussian") -> gbb.Environment:
@@ -57,7 +64,7 @@ def replayed(env: gbb.Environment, policy: Policy, rounds: int, seed: int, form:
 
 
 @pytest.mark.parametrize("algorithm", ["OFUL", "ImprovedOFUL"])
-@pytest.mark.parametrize("arms", ["one-hot", "general"])
+@pytest.mark.parametrize("arms", ["one-hot", "general", "many"])
 @pytest.mark.parametrize("graph", ["complete", "odd circle", "random"])
 def test_engine_chooses_as_the_reference_for_ten_thousand_rounds(graph, arms, algorithm):
     env = make_env(GRAPHS[graph], ARMS[arms])
@@ -192,6 +199,17 @@ def test_estimates_do_not_drift_in_a_million_rounds(form):
     mean, width2 = condition_free_tables(policy, gbb.Record(tally.N, tally.Y))
     np.testing.assert_allclose(tally.mean, mean, rtol=1e-8)
     np.testing.assert_allclose(tally.width2, width2, rtol=1e-8)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_log_determinant_does_not_drift(form):
+    arms = np.eye(4) if form == "orthogonal" else unit_arms(4, 3, 1)
+    env = make_env(GRAPHS["random"], arms)
+    cut = gbb.cuts.greedy(env.problem.graph)
+    policy = gbb.policies.ImprovedOFUL(env.problem, cut=cut, radius="symmetric", lam=0.3)
+    tally = played_out(env, policy, form, 100_000, block=100_000)
+    fresh = log_det_symmetric(env.problem, tally.N, policy.lam)
+    assert tally.scalars[1] == pytest.approx(fresh, rel=1e-10)
 
 
 def played_out(env, policy, form, rounds, block=4096):
@@ -341,3 +359,105 @@ def test_unknown_method_and_workers():
         gbb.simulate(env, policy, rounds=5, method="fast")
     with pytest.raises(gbb.InputError, match="`workers` to be a whole number >= 1"):
         gbb.simulate(env, policy, rounds=5, workers=0)
+
+
+class Contrary(gbb.policies.OFUL):
+    """A couple policy with a choice of its own."""
+
+    def select(self, state, rng):
+        couple = super().select(state, rng).couple
+        other = (couple[1], couple[1])
+        return Choice(self.cut.allocation(other), other)
+
+
+def test_a_couple_policy_that_overrides_the_protocol_is_not_compiled():
+    env = make_env(GRAPHS["complete"], ARMS["one-hot"])
+    policy = Contrary(env.problem, cut=gbb.cuts.greedy(env.problem.graph))
+    assert not engine.supports(policy)
+    with pytest.warns(SlowPolicyWarning, match="Contrary"):
+        result = gbb.simulate(env, policy, rounds=10)
+    assert (result.couple[..., 0] == result.couple[..., 1]).all()
+
+
+@pytest.mark.parametrize(
+    "seed", [3, None, np.random.SeedSequence(3), np.random.default_rng(3)], ids=str
+)
+def test_policies_are_paired_whatever_the_seed(seed):
+    env = make_env(GRAPHS["complete"], ARMS["one-hot"])
+    cut = gbb.cuts.greedy(env.problem.graph)
+    twins = [gbb.policies.OFUL(env.problem, cut=cut, name=name) for name in ("one", "two")]
+    result = gbb.simulate(env, twins, rounds=50, runs=3, seed=seed)
+    np.testing.assert_array_equal(result.couple[0], result.couple[1])
+    assert (result.couple[0, 0] != result.couple[0, 1]).any()
+
+
+def test_memory_does_not_grow_with_agents_times_rounds():
+    graph = gbb.Graph.star(100_001)
+    env = make_env(graph, np.eye(2))
+    cut = gbb.cuts.greedy(graph)
+    policies = [
+        gbb.policies.FixedAllocation(env.problem),
+        gbb.policies.UniformRandom(env.problem),
+        gbb.policies.ExploreThenCommit(env.problem, cut=cut, exploration=20),
+    ]
+    tracemalloc.start()
+    gbb.simulate(env, policies, rounds=100, record=1, workers=1)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 100 * graph.n * 8 / 2  # half of what one policy's allocations would take
+
+
+def test_an_optimum_of_another_instance_is_refused():
+    env = make_env(GRAPHS["complete"], ARMS["one-hot"])
+    other = gbb.optimum.solve(env.problem, env.M_star * 2)
+    policy = gbb.policies.UniformRandom(env.problem)
+    with pytest.raises(gbb.InputError, match="`optimum` to be one of this environment"):
+        gbb.simulate(env, policy, rounds=5, optimum=other)
+    with pytest.raises(
+        gbb.InputError, match=r"`optimum` to be a gbb\.optimum\.Optimum, but got float"
+    ):
+        gbb.simulate(env, policy, rounds=5, optimum=3.0)
+
+
+def test_overlapping_simulations_give_the_linear_algebra_its_threads_back():
+    before = [info["num_threads"] for info in threadpool_info()]
+    env = make_env(GRAPHS["complete"], ARMS["one-hot"])
+    policy = gbb.policies.OFUL(env.problem, cut=gbb.cuts.greedy(env.problem.graph))
+    threads = [
+        threading.Thread(target=gbb.simulate, args=(env, policy), kwargs={"rounds": rounds})
+        for rounds in (100_000, 200_000)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [info["num_threads"] for info in threadpool_info()] == before
+
+
+def test_huge_arms_choose_as_the_reference():
+    env = make_env(GRAPHS["complete"], np.eye(3) * 1e30)
+    policy = gbb.policies.ImprovedOFUL(env.problem, cut=gbb.cuts.greedy(env.problem.graph))
+    plain, fast = replayed(env, policy, 30, seed=0)
+    np.testing.assert_array_equal(fast.couple, plain.couple)
+
+
+def test_interrupting_a_long_run_ends_it_soon(tmp_path):
+    """SIGINT in the main thread while workers draw uniform noise on a large circle."""
+    script = """
+import numpy as np, gbb
+graph = gbb.Graph.circle(200_001)
+problem = gbb.Problem(graph, np.eye(2))
+env = gbb.Environment(problem, np.eye(2), noise="uniform")
+policy = gbb.policies.OFUL(problem, cut=gbb.cuts.greedy(graph))
+print("ready", flush=True)
+gbb.simulate(env, policy, rounds=1_000_000, runs=2, record="log")
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path
+    )
+    assert process.stdout.readline() == b"ready\n"
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert b"KeyboardInterrupt" in error

@@ -5,7 +5,7 @@ import xarray as xr
 import gbb
 import naive
 from gbb.policies import OFUL, ExploreThenCommit, FixedAllocation, ImprovedOFUL, UniformRandom
-from gbb.radius import RADII
+from gbb.radius import radius as confidence_radius
 from gbb.simulation._noise import SUMS
 from gbb.simulation._trace import recorded_rounds
 from gbb.simulation.reference import run_reference
@@ -205,11 +205,17 @@ def test_bad_settings_are_refused(options, message):
 
 
 def test_a_known_optimum_is_used():
-    best = gbb.optimum.Optimum(np.zeros(5, dtype=int), 100.0, 120.0, proven=False, method="guess")
-    found = gbb.simulate(ENV, FixedAllocation(PROBLEM), rounds=2, optimum=best)
-    assert found.attrs["optimum"] == 100.0
+    value = ENV.expected_reward(np.zeros(5, dtype=int))
+    best = gbb.optimum.Optimum(
+        np.zeros(5, dtype=int), value, 2 * value, proven=False, method="guess"
+    )
+    other = FixedAllocation(PROBLEM, allocation=[1, 0, 0, 2, 3])
+    found = gbb.simulate(ENV, other, rounds=2, optimum=best)
+    assert found.attrs["optimum"] == value
+    assert found.attrs["optimum_upper_bound"] == 2 * value
     assert found.attrs["optimum_method"] == "guess"
-    assert float(found.regret[0, 0, -1]) == pytest.approx(200 - 2 * ENV.expected_reward([0] * 5))
+    lost = 2 * (value - ENV.expected_reward([1, 0, 0, 2, 3]))
+    assert float(found.regret[0, 0, -1]) == pytest.approx(lost)
 
 
 def test_the_progress_bar_counts_every_round(capsys):
@@ -362,7 +368,9 @@ def covered(radius, runs=300, rounds=12, delta=0.1, shrink=1.0):
             ridge = gbb.Ridge(problem, state.record, policy.lam)
             error = ridge.M_hat - M
             v = naive.vec((error + error.T) / 2 if radius == "symmetric" else error)
-            size = RADII[radius](problem, state.record.N, state.rounds, policy.lam, delta)
+            size = confidence_radius(
+                radius, problem, state.record.N, state.rounds, lam=policy.lam, delta=delta
+            )
             holds = holds and np.sqrt(v @ ridge.A @ v) <= shrink * size
         held += holds
     return held / runs

@@ -59,7 +59,7 @@ def g_optimal(arms: ArrayLike, *, tolerance: float = 1e-3, max_steps: int = 1_00
     K = len(X)
     weights = np.full(K, 1.0 / K)
     inverse = np.linalg.inv(X.T @ (X * weights[:, None]))
-    variance = np.einsum("ij,jk,ik->i", X, inverse, X)
+    variance = ((X @ inverse) * X).sum(axis=1)
     for step in range(max_steps):
         best = int(np.argmax(variance))
         if variance[best] - rank < tolerance / 2:
@@ -80,8 +80,8 @@ def g_optimal(arms: ArrayLike, *, tolerance: float = 1e-3, max_steps: int = 1_00
             direction = inverse @ X[arm]
             inverse = inverse - (rate / (1.0 + rate * (v - 1.0))) * np.outer(direction, direction)
             inverse /= 1.0 - rate
-        variance = np.einsum("ij,jk,ik->i", X, inverse, X)
+        variance = ((X @ inverse) * X).sum(axis=1)
     weights /= weights.sum()
     inverse = np.linalg.inv(X.T @ (X * weights[:, None]))
-    worst = float(np.einsum("ij,jk,ik->i", X, inverse, X).max())
+    worst = float(((X @ inverse) * X).sum(axis=1).max())
     return Design(_checks.frozen(weights), worst, max(worst - rank, 0.0))

@@ -46,7 +46,9 @@ class Environment:
         shape = (problem.d, problem.d)
         self.M_star = _checks.array("M_star", M_star, shape=shape, meaning="d x d")
         self.noise = _checks.choice("noise", noise, NOISES)
-        table = problem.arms @ self.M_star @ problem.arms.T
+        with np.errstate(over="ignore", invalid="ignore"):
+            table = problem.arms @ self.M_star @ problem.arms.T
+        _checks.finite("M_star", table)
         self.reward_table: FloatArray = _checks.frozen(table)
         """``R[a, b] = x_a' M* x_b``, the expected reward of an edge with arms a and b (K x K)."""
 

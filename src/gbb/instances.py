@@ -49,8 +49,10 @@ def absolute_normal(
 
 def best_couple(M: ArrayLike) -> tuple[int, int]:
     """The couple of canonical arms ``(i*, j*)`` maximising ``M_ij + M_ji``, first in row order."""
-    M = np.asarray(M)
+    M = _checks.array("M", M, ndim=2)
     d = M.shape[0]
+    if M.shape != (d, d):
+        raise _checks.fail("M", "be square", f"shape {M.shape}")
     a, b = divmod(int(np.argmax(M + M.T)), d)
     return a, b
 

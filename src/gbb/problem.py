@@ -12,6 +12,9 @@ from gbb import _checks
 from gbb._checks import FloatArray, IntArray
 from gbb.graph import Graph
 
+LARGEST = 1e100
+"""The largest squared norm of an arm, so that products of edge-arms and counts stay finite."""
+
 
 class Problem:
     """A graphical bilinear bandit as the learner sees it (the paper's Section 2).
@@ -64,10 +67,9 @@ class Problem:
         self.S = _checks.real("S", S, low=0.0, low_open=True)
         with np.errstate(over="ignore"):
             widest = float(np.max(np.sum(self.arms**2, axis=1)))
-        if widest == 0.0 or not np.isfinite(widest):
-            raise _checks.fail(
-                "arms", "have norms that are not all zero and whose squares are finite", widest
-            )
+        if widest == 0.0 or widest > LARGEST:
+            rule = f"have norms that are not all zero, their squares at most {LARGEST:g}"
+            raise _checks.fail("arms", rule, widest)
         cure = "L bounds the norm of the edge-arms, ||x_a|| ||x_b||."
         self.L = widest if L is None else _checks.real("L", L, low=0.0, low_open=True, cure=cure)
         if widest * (1 - 1e-12) > self.L:

@@ -8,6 +8,7 @@ import pytest
 
 import gbb
 from gbb.policies import Choice, Policy
+from gbb.simulation.engine import supports
 
 NAMES = list(gbb.policies.classes())
 HORIZON = 9
@@ -240,3 +241,18 @@ def test_options_are_keyword_only_and_documented(name):
 def test_the_guarantee_names_an_alpha_of_the_report(name):
     guarantee = gbb.policies.classes()[name].guarantee
     assert guarantee is None or guarantee in gbb.theory.Report.__dataclass_fields__
+
+
+@every_problem
+@every_policy
+def test_the_engine_chooses_as_the_reference_does(name, problem):
+    policy = build(name, problem)
+    if not supports(policy):
+        return  # the reference loop plays it
+    env = environment(problem)
+    best = gbb.optimum.solve(problem, env.M_star)
+    settings = {"rounds": 3 * HORIZON, "seed": 8, "keep_allocations": True, "optimum": best}
+    plain = gbb.simulate(env, policy, method="reference", **settings)
+    fast = gbb.simulate(env, policy, edge_noise=True, **settings)
+    np.testing.assert_array_equal(fast.allocation, plain.allocation)
+    np.testing.assert_allclose(fast.regret, plain.regret, rtol=1e-9, atol=1e-9)

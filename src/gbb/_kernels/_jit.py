@@ -2,8 +2,48 @@
 
 from __future__ import annotations
 
-from functools import partial
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 from numba import njit
 
-compiled = partial(njit, cache=True, nogil=True, error_model="numpy")
+HERE = Path(__file__).parent
+
+
+def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Decorator that compiles a kernel; kept on disk where some folder for that can be written."""
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        settings = {"nogil": True, "error_model": "numpy", **options}
+        try:
+            return njit(cache=True, **settings)(function)
+        except RuntimeError:  # numba found no folder it may write to
+            return njit(**settings)(function)
+
+    return decorate
+
+
+def forget_stale(folder: Path) -> None:
+    """Delete compiled kernels when any source beside them has changed.
+
+    Numba looks at the file a kernel stands in only, but kernels call one another across files.
+    """
+    cache = folder / "__pycache__"
+    stamp = cache / "kernels.digest"
+    sources = sorted(folder.glob("*.py"))
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
+    try:
+        if stamp.is_file() and stamp.read_text() == digest:
+            return
+        for pattern in ("*.nbi", "*.nbc"):
+            for path in cache.glob(pattern):
+                path.unlink(missing_ok=True)
+        cache.mkdir(exist_ok=True)
+        stamp.write_text(digest)
+    except OSError:  # a read-only installation does not change either
+        return
+
+
+forget_stale(HERE)

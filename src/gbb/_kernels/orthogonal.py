@@ -37,7 +37,7 @@ def refresh(
 def play_orthogonal(
     plan: Plan,
     tally: Tally,
-    norm2: FloatArray,
+    prior: FloatArray,
     first: int,
     noise: FloatArray,
     radii: FloatArray,
@@ -46,18 +46,18 @@ def play_orthogonal(
 ) -> None:
     """Play ``len(noise)`` rounds, the first of them number ``first``, in O(K^2) each.
 
-    ``norm2`` holds the squared norm of every mean edge-arm ``(z_ab + z_ba) / 2`` (K x K). For
-    orthogonal arms ``var = norm2 / (lam + norm2 weight)`` and ``mu = norm2 total / (lam + norm2
-    weight)``, with the pair's number of observations and sum of rewards, whatever other pairs did.
+    For orthogonal arms ``var = 1 / (prior + weight)`` and ``mu = total / (prior + weight)`` with the
+    pair's number of observations and sum of rewards, whatever other pairs did; ``prior`` is lam over
+    the squared norm of the mean edge-arm ``(z_ab + z_ba) / 2`` (K x K; infinite for norm 0).
     """
     K = plan.R.shape[0]
     values, mean, width2 = np.empty(K * K), np.empty((K, K)), np.empty((K, K))
     flat_mean, flat_width2 = mean.reshape(K * K), width2.reshape(K * K)
     steps, seen = np.empty((3, 2), dtype=np.int64), np.empty((2, 3))
     crossed = plan.w1 != 0.0 or plan.w2 != 0.0
-    precision = plan.lam + norm2 * (tally.N + tally.N.T - np.diag(np.diag(tally.N)))
-    moment = norm2 * (tally.Y + tally.Y.T - np.diag(np.diag(tally.Y)))
-    mu, var = moment / precision, norm2 / precision
+    load = prior + (tally.N + tally.N.T - np.diag(np.diag(tally.N)))
+    paid = tally.Y + tally.Y.T - np.diag(np.diag(tally.Y))
+    mu, var = paid / load, 1.0 / load
     for a in range(K):
         for b in range(K):
             refresh(plan, mu, var, a, b, mean, width2)
@@ -68,18 +68,17 @@ def play_orthogonal(
         count = respond(plan, tally, p, noise, i, steps, seen)
         for j in range(count):
             a, b = steps[j, 0], steps[j, 1]
-            before = precision[a, b]
-            after = before + norm2[a, b] * seen[0, j]
-            inverse = 1.0 / after
-            moment[a, b] += norm2[a, b] * seen[1, j]
-            precision[a, b] = after
-            mu[a, b] = moment[a, b] * inverse
-            var[a, b] = norm2[a, b] * inverse
+            before = load[a, b]
+            load[a, b] += seen[0, j]
+            paid[a, b] += seen[1, j]
+            inverse = 1.0 / load[a, b]
+            mu[a, b] = paid[a, b] * inverse
+            var[a, b] = inverse
             if a != b:
-                moment[b, a], precision[b, a] = moment[a, b], after
+                load[b, a], paid[b, a] = load[a, b], paid[a, b]
                 mu[b, a], var[b, a] = mu[a, b], var[a, b]
-            if plan.adaptive:
-                tally.scalars[1] += np.log(after / before)
+            if plan.adaptive and np.isfinite(before):
+                tally.scalars[1] += np.log(load[a, b] / before)
         a, b = plan.couples[p, 0], plan.couples[p, 1]
         if crossed:
             for c in range(K):

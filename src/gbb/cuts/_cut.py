@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gbb import _checks
-from gbb._checks import IntArray
+from gbb._checks import FloatArray, IntArray
 from gbb._random import Seed
 from gbb.graph import Graph
 
@@ -78,6 +78,14 @@ class Cut:
     def V2(self) -> IntArray:
         """The agents of the second part."""
         return _checks.frozen(np.flatnonzero(self.sides == 1))
+
+    def couple_values(self, R: FloatArray) -> FloatArray:
+        """What every couple (a, b) pays over this cut when edges pay ``R[a, b]`` (K x K)."""
+        own = np.diag(R)
+        values: FloatArray = (
+            self.m12 * R + self.m21 * R.T + self.m1 * own[:, None] + self.m2 * own[None, :]
+        )
+        return values
 
     def allocation(self, couple: tuple[int, int]) -> IntArray:
         """The allocation in which V1 plays the couple's first arm and V2 its second."""

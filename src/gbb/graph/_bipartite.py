@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from gbb._checks import IntArray
+from gbb._kernels._jit import compiled
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def two_colouring(indptr: IntArray, indices: NDArray[np.integer]) -> NDArray[np.int8]:
     """Side 0 or 1 of each agent by breadth-first search, or an empty array at an odd circle.
 

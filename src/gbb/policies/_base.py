@@ -66,6 +66,8 @@ class Policy(ABC, Generic[State]):
             raise _checks.fail("problem", "be a gbb.Problem", type(problem).__name__)
         self.problem = problem
         self.name = type(self).__name__ if name is None else name
+        if not isinstance(self.name, str) or not self.name or "\0" in self.name:
+            raise _checks.fail("name", "be a text that is not empty", repr(name))
 
     @abstractmethod
     def init(self) -> State:

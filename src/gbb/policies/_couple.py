@@ -39,7 +39,8 @@ class CouplePolicy(Policy[Learned]):
     lam
         The ridge regulariser lambda, > 0.
     delta
-        The confidence set misses theta* with probability at most delta.
+        The confidence set misses theta* (its symmetric part, with the symmetric radius) with
+        probability at most delta.
     radius
         ``paper``, ``symmetric`` (valid and smaller) or ``released`` (for parity with released code).
     name
@@ -61,6 +62,10 @@ class CouplePolicy(Policy[Learned]):
         self.lam = _checks.real("lam", lam, low=0.0, low_open=True)
         self.delta = _checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
         self.radius = _checks.choice("radius", radius, RADII)
+        w12, w21, _, _ = self.weights
+        if self.radius == "symmetric" and w12 != w21:
+            rule = "be 'paper' unless z_ab and z_ba weigh the same"
+            raise _checks.fail("radius", rule, f"'symmetric' with weights {w12:g} and {w21:g}")
 
     @property
     @abstractmethod

@@ -94,8 +94,7 @@ def class_sums(cut: Cut, noise: FloatArray) -> FloatArray:
 
 def _plan(env: Environment, policy: CouplePolicy) -> Plan:
     R, cut = env.reward_table, policy.cut
-    own = np.diag(R)
-    payoff = cut.m12 * R + cut.m21 * R.T + cut.m1 * own[:, None] + cut.m2 * own[None, :]
+    payoff = cut.couple_values(R)
     w12, _, w1, w2 = policy.weights
     return Plan(
         w=float(w12),
@@ -138,7 +137,9 @@ def _player(problem: Problem, plan: Plan, tally: Tally, form: str) -> Play:
     if form == "orthogonal":
         size2 = np.sum(problem.arms**2, axis=1)
         norm2 = np.outer(size2, size2) * (1.0 + np.eye(problem.K)) / 2.0
-        return lambda *rest: play_orthogonal(plan, tally, norm2, *rest)
+        with np.errstate(divide="ignore"):
+            prior = plan.lam / norm2
+        return lambda *rest: play_orthogonal(plan, tally, prior, *rest)
     i, j = np.triu_indices(problem.K)
     features = np.ascontiguousarray(symmetric_edge_arms(problem.arms)[i * problem.K + j])
     if form == "pairs":

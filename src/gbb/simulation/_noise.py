@@ -43,7 +43,8 @@ class Blocks:
 
     def sizes(self, rounds: int, *, width: int = 1) -> Iterator[int]:
         """Lengths of the blocks that make up ``rounds``, at most :data:`DRAWS` numbers each."""
-        width = max(width, self.env.problem.m) if self.edge_noise else width
+        if self.edge_noise or self.env.noise == "uniform":  # uniform sums are drawn edge by edge
+            width = max(width, self.env.problem.m)
         longest = max(1, min(ROUNDS, DRAWS // width))
         for start in range(0, rounds, longest):
             size = min(longest, rounds - start)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypedDict, Unpack
 
 import numpy as np
 
@@ -22,12 +23,17 @@ from gbb.simulation._noise import Blocks
 from gbb.simulation._random_play import run_constant, run_random
 from gbb.simulation._trace import Trace
 
+PROTOCOL = ("init", "select", "update")
+
 
 def supports(policy: AnyPolicy) -> bool:
     """Whether the engine has a compiled loop for this policy."""
     if isinstance(policy, CouplePolicy):
+        kind = type(policy)
+        plain = all(getattr(kind, name) is getattr(CouplePolicy, name) for name in PROTOCOL)
         w12, w21, _, _ = policy.weights
-        return w12 == w21  # otherwise decisions depend on more than the symmetric block
+        # Unequal weights make decisions depend on more than the symmetric block.
+        return plain and w12 == w21
     return type(policy) in (ExploreThenCommit, FixedAllocation, UniformRandom)
 
 
@@ -54,53 +60,54 @@ def run_engine(
     """
     noise_rng, rng = map(np.random.default_rng, seed.spawn(2))
     blocks = Blocks(env, noise_rng, edge_noise=edge_noise, on_rounds=on_rounds)
+    rest: _Rest = {
+        "recorded": recorded,
+        "blocks": blocks,
+        "rng": rng,
+        "keep_allocations": keep_allocations,
+    }
     match policy:
         case CouplePolicy():
-            return run_couples(
-                env,
-                policy,
-                rounds,
-                recorded=recorded,
-                blocks=blocks,
-                rng=rng,
-                keep_allocations=keep_allocations,
-            )
+            return run_couples(env, policy, rounds, **rest)
         case ExploreThenCommit():
-            trace = _explore_then_commit(
-                env, policy, rounds, recorded=recorded, blocks=blocks, rng=rng
-            )
+            return _explore_then_commit(env, policy, rounds, **rest)
         case UniformRandom():
-            weights = np.ones(env.problem.K)
-            trace = run_random(env, weights, rounds, recorded=recorded, blocks=blocks, rng=rng)
+            return run_random(env, np.ones(env.problem.K), rounds, learn=False, **rest)
         case FixedAllocation():
-            trace = run_constant(env, policy.allocation, recorded)
             blocks.skip(rounds)
+            return run_constant(env, policy.allocation, recorded, keep_allocations=keep_allocations)
         case _:
             raise AssertionError(f"no compiled loop for {type(policy).__name__}")
-    return trace if keep_allocations else trace._replace(allocation=None)
+
+
+class _Rest(TypedDict):
+    """What every loop of the engine is handed beside the environment, the policy and the rounds."""
+
+    recorded: IntArray
+    blocks: Blocks
+    rng: np.random.Generator
+    keep_allocations: bool
 
 
 def _explore_then_commit(
-    env: Environment,
-    policy: ExploreThenCommit,
-    rounds: int,
-    *,
-    recorded: IntArray,
-    blocks: Blocks,
-    rng: np.random.Generator,
+    env: Environment, policy: ExploreThenCommit, rounds: int, **rest: Unpack[_Rest]
 ) -> Trace:
     """Random play, then the policy's own commit step, then the same couple for ever."""
+    recorded, keep_allocations = rest["recorded"], rest["keep_allocations"]
     explored = min(policy.exploration, rounds)
     early = np.append(recorded[recorded < explored], explored)
-    trace = run_random(env, policy.design.weights, explored, recorded=early, blocks=blocks, rng=rng)
+    rest["recorded"] = early
+    trace = run_random(env, policy.design.weights, explored, **rest)
     so_far = float(trace.cumulative[-1])
     if explored not in recorded:
         trace = trace.shorten(len(early) - 1)
     if explored == rounds:
         return trace
     assert trace.record is not None
-    choice = policy.select(Committed(Learned(explored, trace.record), None), rng)
-    late = recorded[recorded > explored]
-    rest = run_constant(env, choice.allocation, late - explored, couple=choice.couple)
-    blocks.skip(rounds - explored)
-    return trace.followed_by(rest, so_far)
+    choice = policy.select(Committed(Learned(explored, trace.record), None), rest["rng"])
+    late = recorded[recorded > explored] - explored
+    after = run_constant(
+        env, choice.allocation, late, couple=choice.couple, keep_allocations=keep_allocations
+    )
+    rest["blocks"].skip(rounds - explored)
+    return trace.followed_by(after, so_far)

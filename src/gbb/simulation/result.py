@@ -96,7 +96,12 @@ def save(result: xr.Dataset, path: str | Path) -> None:
 def load(path: str | Path) -> xr.Dataset:
     """Read a result written by :func:`save` into memory."""
     if not Path(path).is_file():
-        raise _checks.fail("path", "name a result file", repr(str(path)), "No such file.")
+        raise _checks.fail(
+            "path",
+            "name a result file",
+            repr(str(path)),
+            "It is a directory." if Path(path).is_dir() else "No such file.",
+        )
     try:
         with xr.open_dataset(path, engine="netcdf4") as stored:
             return stored.load()

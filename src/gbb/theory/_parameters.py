@@ -39,8 +39,7 @@ def couple_gain(env: Environment, cut: Cut) -> CoupleGain:
     """
     R = env.reward_table
     K = len(R)
-    own = np.diag(R)
-    values = cut.m12 * R + cut.m21 * R.T + cut.m1 * own[:, None] + cut.m2 * own[None, :]
+    values = cut.couple_values(R)
     a, b = divmod(int(np.argmax(R + R.T)), K)
     star = (a, b) if values[a, b] <= values[b, a] else (b, a)
     tilde = divmod(int(np.argmax(values)), K)

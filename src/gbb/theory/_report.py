@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gbb import _checks
 from gbb.cuts import Cut, check_cut
 from gbb.environment import Environment
 from gbb.optimum import Optimum, solve
@@ -66,6 +67,8 @@ def report(
         Settings of the algorithms, for the regret bound.
     """
     check_cut(env.problem.graph, cut)
+    lam = _checks.real("lam", lam, low=0.0, low_open=True)
+    delta = _checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
     best = solve(env.problem, env.M_star) if optimum is None else optimum
     ratio = gamma(env, best)
     gain = couple_gain(env, cut)
