@@ -16,6 +16,8 @@ import gbb
 from control import environment, replayed, same_state, small, url_of
 from gbb.controller import Controller, StorageError
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+
 KILLS = int(os.environ.get("GBB_CRASH_KILLS", "200"))
 STARTS = 20
 """One kill in so many hits a whole new interpreter; the others a fork, which starts at once."""

@@ -188,4 +188,4 @@ class Machine(RuleBasedStateMachine):
 
 
 TestMachine = Machine.TestCase
-TestMachine.settings = settings(max_examples=60, stateful_step_count=30)
+TestMachine.settings = settings(stateful_step_count=30)

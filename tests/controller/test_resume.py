@@ -10,6 +10,8 @@ import gbb
 from control import drive, environment, noise_of, replayed, same_state, small, url_of
 from gbb.controller import Controller, StorageError, _codec, _fold, _log, _schema
 from gbb.controller._bytes import pack_rng, unpack_rng
+from gbb.controller._choose import next_ask
+from gbb.controller._tell import tell
 
 ROUNDS = 60
 
@@ -80,6 +82,33 @@ def test_events_that_a_snapshot_knows_are_missed(tmp_path, monkeypatch):
         Controller.open(url)
 
 
+def test_a_long_log_is_small_and_opens_from_its_end(tmp_path, monkeypatch):
+    """The paper's Figure 2 sizes: under 1,000 bytes a round, and under 1,000 events to replay."""
+    rounds = 1700
+    problem = gbb.Problem(gbb.Graph.complete(5), np.eye(5), S=4.0)
+    env, rng = environment(problem), np.random.default_rng(0)
+    controller = Controller.create(url_of(tmp_path), problem)
+    for _ in range(rounds // 100):
+        with controller._log.turn() as turn:
+            for _ in range(100):
+                trial = turn.append(next_ask(turn.state)).trial
+                tell(turn, trial, env.draw(turn.state.open[trial].allocation, rng))
+    state = controller._log.state
+    controller.close()
+    assert (tmp_path / "control.db").stat().st_size < 600 * rounds
+    folded = []
+    monkeypatch.setattr(_log, "fold", lambda s, e: folded.append(e) or _fold.fold(s, e))
+    assert same_state(Controller.open(url_of(tmp_path))._log.state, state)
+    assert len(folded) < _log.SNAPSHOT_EVENTS
+
+
+def test_large_events_are_snapshot_by_size(tmp_path, monkeypatch):
+    monkeypatch.setattr(_log, "SNAPSHOT_BYTES", 500)
+    controller = Controller.create(url_of(tmp_path), small())
+    drive(controller, environment(small()), np.random.default_rng(0), 10)
+    assert controller._log._snapshot_seq > 10
+
+
 def test_a_changed_event_is_noticed(tmp_path):
     url = url_of(tmp_path)
     controller = Controller.create(url, small())
@@ -139,6 +168,7 @@ def child_asks(controller, queue):
     queue.put([controller.ask().id for _ in range(5)])
 
 
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_forked_process_may_go_on_with_it(tmp_path):
     controller = Controller.create(url_of(tmp_path), small())
     controller.ask()

@@ -1,6 +1,7 @@
 """Trials: names, several at once, late and out of order, closed once and for all."""
 
 import itertools
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -219,6 +220,19 @@ def test_two_objects_see_each_others_events(controller, problem, tmp_path):
     assert controller.ask().id == 2
     assert controller.status()["rounds"] == 1
     assert [t.id for t in other.open_trials()] == [2]
+
+
+def test_threads_take_turns(controller, problem):
+    def work(_):
+        trial = controller.ask()
+        controller.tell(trial, np.ones(problem.m))
+        return trial.id
+
+    with ThreadPoolExecutor(4) as pool:
+        ids = list(pool.map(work, range(40)))
+    assert sorted(ids) == list(range(1, 41))
+    assert controller.status()["edge_rewards"] == 40 * problem.m
+    assert same_state(replayed(controller), controller._log.state)
 
 
 @pytest.mark.parametrize(

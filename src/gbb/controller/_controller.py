@@ -126,8 +126,10 @@ class Controller:
         """``count`` trials at once; none of them knows the others' rewards."""
         count = _checks.integer("count", count, low=1)
         with self._log.turn() as turn:
-            ids = [turn.append(next_ask(turn.state)).trial or 0 for _ in range(count)]
-        return [_trial(self._log.state, id) for id in ids]
+            first = turn.state.trials + 1
+            for _ in range(count):
+                turn.append(next_ask(turn.state))
+        return [_trial(turn.state, id) for id in range(first, first + count)]
 
     def open_trials(self) -> list[Trial]:
         """The trials that wait for rewards, the oldest first; where to go on after a crash."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -70,6 +71,7 @@ class Log:
 
     def __init__(self, store: Store, study: int, *, replay: bool = False) -> None:
         self.store, self.study = store, study
+        self._lock = threading.RLock()  # threads of one process take turns as processes do
         self._bytes = 0
         with store.reading() as connection:
             state = None if replay else self._from_snapshot(connection)
@@ -85,24 +87,26 @@ class Log:
 
     def refresh(self) -> State:
         """The state now, with what other processes wrote."""
-        with self.store.reading() as connection:
+        with self._lock, self.store.reading() as connection:
             self._state = self._caught_up(connection, self._state)
-        return self._state
+            return self._state
 
     @contextmanager
     def turn(self) -> Iterator[Turn]:
         """Append events, all or none; nothing changes when the block or the commit fails."""
-        with self.store.writing(self.study) as connection:
-            self._state = self._caught_up(connection, self._state)
-            turn = Turn(self.store, connection, self.study, self._state)
-            yield turn
-            if turn.rows:
+        with self._lock:
+            with self.store.writing(self.study) as connection:
+                self._state = self._caught_up(connection, self._state)
+                turn = Turn(self.store, connection, self.study, self._state)
+                yield turn
+                if not turn.rows:
+                    return
                 self.store.append(connection, self.study, turn.rows)
-                size = sum(len(row.data) for row in turn.rows)
-                taken = self._take_snapshot(connection, turn.state, self._bytes + size)
-        if turn.rows:
+                size = self._bytes + sum(len(row.data) for row in turn.rows)
+                taken = self._take_snapshot(connection, turn.state, size)
+            # Committed: now, and not before, it has happened.
             self._state = turn.state
-            self._bytes = 0 if taken else self._bytes + size
+            self._bytes = 0 if taken else size
             self._snapshot_seq = turn.state.seq if taken else self._snapshot_seq
 
     def events(self) -> Iterator[Event]:
