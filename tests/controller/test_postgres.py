@@ -9,6 +9,7 @@ from test_processes import check_processes, check_race
 
 import gbb
 from control import drive, environment, replayed, same_state, small, url_of
+from gbb.cli import main
 from gbb.controller import Controller, StorageError, _log
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
@@ -81,3 +82,19 @@ def test_a_missing_driver_says_what_to_install(monkeypatch):
         gbb.InputError, match=r"pip install 'graphical-bilinear-bandits\[postgres\]'"
     ):
         Controller.open("postgresql://host/db")
+
+
+def test_the_shell_drives_a_server(postgres_url, tmp_path, capsys):
+    (tmp_path / "arms.csv").write_text("arm,x,y\nlow,1,0\nhigh,0,1\n")
+    (tmp_path / "rewards.json").write_text("[1, 0.5]")
+
+    def run(*args):
+        with pytest.raises(SystemExit) as stop:
+            main(["control", *map(str, args)])
+        assert stop.value.code == 0
+        return capsys.readouterr().out
+
+    run("create", postgres_url, "path:2", "--arms", tmp_path / "arms.csv")
+    assert "trial,round,agent,arm\n1,1,0," in run("ask", postgres_url, "--format", "csv")
+    run("tell", postgres_url, 1, tmp_path / "rewards.json")
+    assert "predicted reward" in run("recommend", postgres_url)

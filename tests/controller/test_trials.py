@@ -1,6 +1,7 @@
 """Trials: names, several at once, late and out of order, closed once and for all."""
 
 import itertools
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -192,12 +193,17 @@ def test_rewards_far_outside_the_bounds_are_kept_and_flagged(controller, problem
     rewards[[3, 5]] = 1e6, -1e6
     with pytest.warns(RewardWarning, match=r"2 of 12 rewards lie outside \+-7 .* first 1e\+06 on"):
         controller.tell(trial, rewards)
-    assert controller._log.state.record.N.sum() == problem.m
-    (entry,) = controller.history("warning")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        controller.attach(trial.allocation, rewards)
+    assert caught[0].filename == __file__
+    assert controller._log.state.record.N.sum() == 2 * problem.m
+    entry, _ = controller.history("warning")
     assert entry.trial_id == 1
     assert entry.content["link"] == ["cell-1", "cell-0"]
     assert entry.content["reward"] == 1e6
-    assert [event.kind for event in controller.history()] == ["create", "ask", "tell", "warning"]
+    kinds = [event.kind for event in controller.history()]
+    assert kinds == ["create", "ask", "tell", "warning", "attach", "warning"]
 
 
 def test_one_database_holds_many_controllers(controller, problem, tmp_path):
@@ -283,6 +289,16 @@ def test_a_policy_it_could_not_find_again_is_refused(problem, tmp_path):
 
     with pytest.raises(gbb.InputError, match=r"`policy` to be one of gbb.policies, but got Mine"):
         Controller.create(url_of(tmp_path), problem, Mine(problem))
+
+
+def test_settings_that_no_log_can_hold_are_refused(problem, tmp_path):
+    policy = gbb.policies.UniformRandom(problem)
+    policy.name = {1, 2}
+    with pytest.raises(
+        gbb.InputError, match="a log can hold, but got UniformRandom, in which set has"
+    ):
+        Controller.create(url_of(tmp_path), problem, policy)
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_history_has_every_event_in_order_with_its_time(controller, problem):

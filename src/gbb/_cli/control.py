@@ -2,58 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from gbb import _checks, policies
+from gbb._cli import control_answers as answers
 from gbb._cli import control_files as files
 from gbb._cli import options as opt
+from gbb._cli.control_options import Format, Name, Storage, opened, url_of
 from gbb._cli.graphs import cut_of, graph_of
-from gbb._cli.show import as_json, console, number
 from gbb._cli.tables import read_arms
 from gbb.problem import Problem
 
 if TYPE_CHECKING:
-    from gbb.controller import Controller, Trial
+    from gbb.controller import Trial
 
 app = typer.Typer(
     help="Run a real network: ask what to play, tell what it paid, keep all of it.",
     no_args_is_help=True,
     add_completion=False,
 )
-
-Storage = Annotated[
-    str,
-    typer.Argument(
-        metavar="URL",
-        show_default=False,
-        help="A file such as wind.db, sqlite:///wind.db, or postgresql://user@host/database.",
-    ),
-]
-Name = Annotated[
-    str | None,
-    typer.Option("--name", help="Which controller, where the database holds several."),
-]
-Format = Annotated[str, typer.Option("--format", help="text, json or csv.")]
-Out = Annotated[
-    Path | None, typer.Option("--out", metavar="FILE", help="Write it here (.json or .csv).")
-]
-
-
-@contextmanager
-def _opened(url: str, name: str | None) -> Iterator[Controller]:
-    from gbb.controller import Controller  # noqa: PLC0415  (slow to import)
-
-    with Controller.open(_url(url), name) as controller:
-        yield controller
-
-
-def _url(url: str) -> str:
-    return url if "://" in url else f"sqlite:///{url}"
 
 
 @app.command()
@@ -98,7 +68,7 @@ def create(  # noqa: PLR0917
         cut=cut_of(built, cut, seed),
         **{key: value for key, value in settings.items() if value is not None},
     )
-    with Controller.create(_url(url), problem, chosen, seed, name=name) as controller:
+    with Controller.create(url_of(url), problem, chosen, seed, name=name) as controller:
         typer.echo(f"created {name!r}: {controller.problem!r}, policy {chosen.name}")
 
 
@@ -114,7 +84,7 @@ def ask(
 ) -> None:
     """What each agent should do next."""
     files.format_of(format)
-    with _opened(url, name) as controller:
+    with opened(url, name) as controller:
         trials = controller.ask_many(count) if trial is None else [controller.trial(trial)]
     data = [_trial(each) for each in trials]
     rows = [(t.id, t.round, *pair) for t in trials for pair in t.allocation.items()]
@@ -148,7 +118,7 @@ def tell(  # noqa: PLR0917
     if (rewards is not None) + fail + abandon != 1:
         raise _checks.fail("tell", "have one of REWARDS, --fail and --abandon", "none or several")
     given = None if rewards is None else files.rewards_from(rewards)
-    with _opened(url, name) as controller:
+    with opened(url, name) as controller:
         if given is not None:
             controller.tell(trial, given)
         else:
@@ -175,84 +145,10 @@ def attach(
 ) -> None:
     """Learn from a round that was played elsewhere."""
     arms, given = files.allocation_from(allocation), files.rewards_from(rewards)
-    with _opened(url, name) as controller:
+    with opened(url, name) as controller:
         controller.attach(arms, given)
         rounds = controller.status()["rounds"]
     typer.echo(f"attached; {rounds} rounds told")
-
-
-@app.command()
-def recommend(url: Storage, name: Name = None, format: Format = "text", out: Out = None) -> None:
-    """The best allocation by what is known, with its predicted reward."""
-    format = files.format_of(format, out)
-    with _opened(url, name) as controller:
-        best = controller.recommend()
-    values = {
-        key: getattr(best, key) for key in ("reward", "low", "high", "upper_bound", "gap", "proven")
-    }
-    data = {"allocation": best.allocation, **values}
-    columns = ("agent", "arm")
-    files.show(format, "recommended", columns, best.allocation.items(), data=data, out=out)
-    if format == "text":
-        console.print(
-            f"predicted reward {number(best.reward)} a round, in [{number(best.low)}, "
-            f"{number(best.high)}]; no allocation pays more than {number(best.upper_bound)}"
-        )
-
-
-@app.command()
-def status(url: Storage, name: Name = None, format: Format = "text") -> None:
-    """How far the controller is, and which trials are open."""
-    files.format_of(format)
-    with _opened(url, name) as controller:
-        facts = controller.status()
-    rows = [
-        (key, " ".join(map(str, value)) if isinstance(value, list) else value)
-        for key, value in facts.items()
-    ]
-    files.show(format, facts["name"], ("what", "value"), rows, data=facts)
-
-
-@app.command()
-def history(
-    url: Storage,
-    name: Name = None,
-    kind: Annotated[list[str] | None, typer.Option("--kind", help="Only these kinds.")] = None,
-    format: Format = "text",
-    out: Out = None,
-) -> None:
-    """Every event, the oldest first."""
-    format = files.format_of(format, out)
-    with _opened(url, name) as controller:
-        entries = controller.history(kind or None)
-    data = [
-        {
-            "seq": entry.seq,
-            "time": entry.time.isoformat(),
-            "kind": entry.kind,
-            "trial": entry.trial_id,
-            "content": entry.content,
-        }
-        for entry in entries
-    ]
-    rows = [
-        (
-            entry.seq,
-            entry.time.isoformat(" ", "seconds")[:19] if format == "text" else row["time"],
-            entry.kind,
-            entry.trial_id,
-            _short(entry.content, format),
-        )
-        for entry, row in zip(entries, data, strict=True)
-    ]
-    columns = ("seq", "time", "kind", "trial", "content")
-    files.show(format, f"{len(rows)} events", columns, rows, data=data, out=out)
-
-
-def _short(content: Any, format: str) -> str:
-    text = as_json(content) if content else ""
-    text = " ".join(text.split())
-    return text if format == "csv" or len(text) < 60 else text[:57] + "..."
 
 
 @app.command()
@@ -273,7 +169,7 @@ def forbid(  # noqa: PLR0917
         raise _checks.fail("--arm", "be given", "none")
     if pin and len(arm or ()) != 1:
         raise _checks.fail("--arm", "be one arm with --pin", arm)
-    with _opened(url, name) as controller:
+    with opened(url, name) as controller:
         if pin:
             controller.pin(agent or None, (arm or [""])[0])
         else:
@@ -282,30 +178,5 @@ def forbid(  # noqa: PLR0917
     typer.echo(f"{count} pairs of agent and arm are forbidden")
 
 
-@app.command()
-def export(
-    url: Storage,
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="A .csv or .json file.")],
-    name: Name = None,
-) -> None:
-    """Every reward with the arms that gave it, as CSV; or the whole history, as JSON."""
-    format = files.format_of("text", out)
-    if format == "json":
-        history(url, name, None, "json", out)
-        return
-    with _opened(url, name) as controller:
-        entries = controller.history(("ask", "tell", "attach"))
-    asked: dict[int | None, dict[Any, Any]] = {}
-    rows = []
-    for entry in entries:
-        if entry.kind == "ask":
-            asked[entry.trial_id] = entry.content["allocation"]
-            continue
-        arms = entry.content.get("allocation") or asked.pop(entry.trial_id)
-        time = entry.time.isoformat()
-        rows += [
-            (entry.trial_id, time, i, arms[i], j, arms[j], reward)
-            for i, j, reward in entry.content["rewards"]
-        ]
-    columns = ("trial", "time", "source", "source_arm", "target", "target_arm", "reward")
-    files.show("csv", "", columns, rows, data=None, out=out)
+for command in (answers.recommend, answers.status, answers.history, answers.export):
+    app.command()(command)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gbb import _checks, cuts, policies
+from gbb.controller import _codec
 from gbb.cuts import Cut
 from gbb.estimator import Record
 from gbb.graph import Graph
@@ -53,6 +54,11 @@ def policy_to(policy: AnyPolicy) -> Spec:
         if name != "problem" and hasattr(policy, name):
             value = getattr(policy, name)
             settings[name] = {"sides": value.sides} if isinstance(value, Cut) else value
+    try:
+        _codec.dumps(settings)
+    except TypeError as error:
+        rule = "have settings that a log can hold"
+        raise _checks.fail("policy", rule, f"{kind.__name__}, in which {error}") from None
     return {"kind": kind.__name__, "settings": settings}
 
 

@@ -78,7 +78,7 @@ def flag(turn: Turn, problem: Problem, seen: Observed, trial: int | None) -> Non
     )
     content = {"message": text, "link": link, "reward": value, "limit": limit}
     turn.append(Draft("warning", content, trial))
-    warnings.warn(text, RewardWarning, stacklevel=5)
+    warnings.warn(text, RewardWarning, stacklevel=4)
 
 
 def _draft(problem: Problem, trial: int | None, rewards: Rewards) -> tuple[Draft, Observed]:
