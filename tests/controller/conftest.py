@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-# The tests' own helpers may be imported by the processes they start.
+# The tests' own modules may be imported by the processes they start.
 sys.path.insert(0, str(Path(__file__).parent))
 
 
