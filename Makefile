@@ -4,11 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup paper test lint types imports unit constraints format bench clean
+.PHONY: test-crash help setup paper test lint types imports unit constraints format bench clean
 
 help:
 	@echo "make paper   set up .venv and reproduce the paper's table and figures in results/paper"
 	@echo "make test    set up .venv and pass every check (format, lint, types, imports, tests)"
+	@echo "make test-crash  kill the controller 5,000 times, and learn with missing rewards on five matrices"
 	@echo "make format  rewrite the sources in the project's format"
 	@echo "make bench   measure speed ratios side by side"
 	@echo "make clean   remove .venv, caches and results"
@@ -40,6 +41,11 @@ unit: $(READY)
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/test_kernels.py --cov --cov-report=
 	$(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-append --cov-report=term:skip-covered --cov-fail-under=90
 
+# The long version of what `make test` does in two minutes.
+test-crash: $(READY)
+	GBB_CRASH_KILLS=5000 GBB_LEARNING_MATRICES=5 HYPOTHESIS_PROFILE=wide \
+	  $(BIN)/python -m pytest -n 2 --dist loadfile tests/controller
+
 constraints: $(READY)
 	@(head -1 constraints.txt; $(BIN)/python -m pip freeze --exclude-editable | grep '==') > constraints.new
 	@mv constraints.new constraints.txt && touch $(READY)
@@ -53,6 +59,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/cuts.py
 	$(BIN)/python benchmarks/solvers.py
+	$(BIN)/python benchmarks/controller.py
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage results

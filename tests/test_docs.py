@@ -47,7 +47,9 @@ def test_there_are_pages():
     assert {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/paper-map.md"} <= names
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/index.md", "docs/graphs.md"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "docs/index.md", "docs/graphs.md", "docs/controller.md"]
+)
 def test_python_blocks_run_in_order(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = BLOCK.findall((ROOT / name).read_text(encoding="utf-8"))

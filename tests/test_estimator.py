@@ -161,3 +161,30 @@ def test_arms_of_very_different_norms_keep_their_accuracy(seed):
     # Solving with A itself loses between 1e-10 and 1e-3 here.
     assert np.linalg.norm(ridge.theta_hat - theta) <= 1e-11 * np.linalg.norm(theta)
     assert ridge.width(problem.edge_arms) == pytest.approx(widths, rel=1e-13)
+
+
+def test_the_record_of_some_edges_adds_up_to_that_of_all():
+    rng = np.random.default_rng(0)
+    graph = gbb.Graph.random(7, seed=1)
+    arms, rewards = rng.integers(3, size=7), rng.integers(-5, 6, size=graph.m).astype(float)
+    seen = np.flatnonzero(rng.random(graph.m) < 0.5)
+    rest = np.setdiff1d(np.arange(graph.m), seen)
+    parts = [gbb.Record.of(graph, arms, rewards[k], 3, edges=k) for k in (seen, rest)]
+    whole = gbb.Record.of(graph, arms, rewards, 3)
+    assert np.array_equal(parts[0].merge(parts[1]).N, whole.N)
+    assert np.array_equal(parts[0].merge(parts[1]).Y, whole.Y)
+
+
+def test_a_discounted_record_is_weighted_least_squares():
+    rng = np.random.default_rng(0)
+    problem = gbb.Problem(gbb.Graph.complete(4), rng.normal(size=(3, 2)))
+    record = gbb.Record(rng.integers(0, 9, size=(3, 3)), rng.normal(size=(3, 3)))
+    half = gbb.Ridge(problem, record.discount(0.5), 1.0)
+    z = problem.edge_arms
+    A = np.eye(4) + 0.5 * (z * record.N.reshape(-1, 1)).T @ z
+    assert pytest.approx(A) == half.A
+    assert half.theta_hat == pytest.approx(np.linalg.solve(A, 0.5 * record.Y.ravel() @ z))
+    assert half.log_det == pytest.approx(np.linalg.slogdet(A)[1])
+    assert gbb.Ridge(problem, record, 3.0).log_det == pytest.approx(
+        np.linalg.slogdet(gbb.Ridge(problem, record, 3.0).A / 3.0)[1]
+    )

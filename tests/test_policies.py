@@ -323,3 +323,33 @@ def test_build_takes_the_settings_a_policy_names():
     ) as e:
         gbb.policies.build("OFUL", problem, horizon=3)
     assert str(e.value).endswith("Pass cut=gbb.cuts.greedy(problem.graph).")
+
+
+def test_a_state_of_its_own_kind_needs_its_own_absorb():
+    policy = UniformRandom(gbb.Problem(gbb.Graph.path(2), np.eye(2)))
+    with pytest.raises(
+        gbb.InputError, match=r"absorb a record, but got UniformRandom\. Give Unifor"
+    ):
+        policy.absorb("state", None, gbb.Record.empty(2))
+
+
+def test_a_couple_that_all_may_play_comes_first():
+    problem = gbb.Problem(gbb.Graph.path(4), np.eye(3), S=2.0)
+    policy = ImprovedOFUL(problem, cut=gbb.cuts.greedy(problem.graph))
+    allowed = np.ones((4, 3), dtype=bool)
+    allowed[:, 1] = False
+    for seed in range(20):
+        choice = policy.select_within(policy.init(), np.random.default_rng(seed), allowed)
+        assert 1 not in choice.couple
+    allowed[0] = [False, True, False]  # no couple suits everybody: the best one, for repair
+    assert policy.select_within(policy.init(), np.random.default_rng(0), allowed).couple is not None
+
+
+def test_uniform_play_within_allowed_arms_is_uniform():
+    problem = gbb.Problem(gbb.Graph.circle(3), np.eye(4))
+    policy = UniformRandom(problem)
+    allowed = np.array([[1, 0, 1, 0], [0, 0, 0, 1], [1, 1, 1, 1]], dtype=bool)
+    rng = np.random.default_rng(0)
+    played = np.array([policy.select_within(0, rng, allowed).allocation for _ in range(4000)])
+    shares = np.array([np.bincount(column, minlength=4) for column in played.T]) / 4000
+    assert shares == pytest.approx(allowed / allowed.sum(axis=1, keepdims=True), abs=0.04)

@@ -4,6 +4,8 @@ After "An alpha-No-Regret Algorithm For Graphical Bilinear Bandits" (Rizk, Colin
 Chevaleyre, NeurIPS 2022).
 """
 
+from typing import TYPE_CHECKING, Any
+
 from gbb import cuts, experiments, instances, optimum, policies, theory
 from gbb._checks import InputError
 from gbb.cuts import Cut
@@ -14,9 +16,14 @@ from gbb.graph import Graph
 from gbb.problem import Problem
 from gbb.simulation import load, save, simulate
 
+if TYPE_CHECKING:
+    from gbb import controller
+    from gbb.controller import Controller
+
 __version__ = "0.1.0"
 
 __all__ = [
+    "Controller",
     "Cut",
     "Design",
     "Environment",
@@ -25,6 +32,7 @@ __all__ = [
     "Problem",
     "Record",
     "Ridge",
+    "controller",
     "cuts",
     "experiments",
     "g_optimal",
@@ -36,3 +44,13 @@ __all__ = [
     "simulate",
     "theory",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # The database toolkit is slow to import and few scripts need it.
+    if name not in ("Controller", "controller"):
+        raise AttributeError(f"module 'gbb' has no attribute {name!r}")
+    import importlib  # noqa: PLC0415
+
+    module = importlib.import_module("gbb.controller")
+    return module if name == "controller" else module.Controller

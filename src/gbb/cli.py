@@ -30,6 +30,7 @@ def commands() -> typer.Typer:
     app.command("simulate")(simulate)
     app.command("cut")(cut)
     app.command("optimum")(optimum)
+    app.add_typer(control, name="control")
     app.add_typer(paper, name="paper")
     return app
 

@@ -14,14 +14,18 @@ from gbb._checks import FloatArray, IntArray
 from gbb.graph import Graph
 from gbb.problem import Problem
 
+Counts = IntArray | FloatArray
+"""Whole numbers, or fractions of them in a discounted record."""
+
 
 class Record(NamedTuple):
     """All that a learner remembers, additive over rounds and over shards of the graph.
 
     ``N[a, b]`` counts the directed edges played with arms (a, b); ``Y[a, b]`` sums their rewards.
+    Counts are whole numbers until the record is discounted.
     """
 
-    N: IntArray
+    N: Counts
     Y: FloatArray
 
     @classmethod
@@ -30,9 +34,23 @@ class Record(NamedTuple):
         return cls(np.zeros((K, K), dtype=np.int64), np.zeros((K, K)))
 
     @classmethod
-    def of(cls, graph: Graph, allocation: IntArray, rewards: FloatArray, K: int) -> Record:
-        """One round's edge rewards summed by edge-arm, in O(m)."""
-        code = allocation[graph.sources] * K + allocation[graph.indices]
+    def of(
+        cls,
+        graph: Graph,
+        allocation: IntArray,
+        rewards: FloatArray,
+        K: int,
+        *,
+        edges: IntArray | None = None,
+    ) -> Record:
+        """One round's edge rewards summed by edge-arm, in O(m).
+
+        ``edges`` are the positions of the edges that ``rewards`` belong to; all of them when left out.
+        """
+        source, target = graph.sources, graph.indices
+        if edges is not None:
+            source, target = source[edges], target[edges]
+        code = allocation[source] * K + allocation[target]
         N = np.bincount(code, minlength=K * K).reshape(K, K)
         Y = np.bincount(code, weights=rewards, minlength=K * K).reshape(K, K)
         return cls(N.astype(np.int64, copy=False), Y.astype(np.float64, copy=False))
@@ -40,6 +58,10 @@ class Record(NamedTuple):
     def merge(self, other: Record) -> Record:
         """Both records as one."""
         return Record(self.N + other.N, self.Y + other.Y)
+
+    def discount(self, factor: float) -> Record:
+        """The record with every observation worth ``factor`` of what it was."""
+        return Record(self.N.astype(np.float64) * factor, self.Y * factor)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,3 +128,9 @@ class Ridge:
         white: FloatArray = solve_triangular(r, vectors[:, pivots].T, trans="T")
         width: FloatArray = np.linalg.norm(white, axis=0)
         return width
+
+    @property
+    def log_det(self) -> float:
+        """``log det(A / lam)``."""
+        r, _, _ = self._factor
+        return float(2.0 * np.log(np.abs(np.diag(r))).sum() - r.shape[0] * np.log(self.lam))

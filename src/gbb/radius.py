@@ -9,7 +9,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gbb._checks import FloatArray, IntArray
+from gbb._checks import FloatArray
+from gbb.estimator import Counts
 from gbb.problem import Problem
 
 Schedule = Callable[[Problem, FloatArray, float, float], FloatArray]
@@ -35,7 +36,7 @@ def released(problem: Problem, rounds: FloatArray, lam: float, delta: float) -> 
 SCHEDULES: dict[str, Schedule] = {"paper": paper, "released": released}
 
 
-def symmetric(problem: Problem, N: IntArray, lam: float, delta: float) -> float:
+def symmetric(problem: Problem, N: Counts, lam: float, delta: float) -> float:
     """``sigma sqrt(log det(A_sym / lam) + 2 log(1 / delta)) + sqrt(lam) S``.
 
     The self-normalised bound of Abbasi-Yadkori, Pal and Szepesvari (2011, Theorem 1) applied to the
@@ -46,11 +47,22 @@ def symmetric(problem: Problem, N: IntArray, lam: float, delta: float) -> float:
     return float(problem.sigma * np.sqrt(spread) + np.sqrt(lam) * problem.S)
 
 
+def complete(problem: Problem, log_det: float, delta: float, lam: float) -> float:
+    """``sigma sqrt(log det(A / lam) + 2 log(1 / delta)) + sqrt(lam) S`` with all of A.
+
+    The self-normalised bound in d^2 dimensions, which needs neither both directions of a link nor
+    all edges of a round, and weights of at most 1 on the observations leave it valid
+    (``sum w^2 z z' <= sum w z z'``).
+    """
+    spread = max(log_det, 0.0) + 2.0 * np.log(1.0 / delta)
+    return float(problem.sigma * np.sqrt(spread) + np.sqrt(lam) * problem.S)
+
+
 RADII = (*SCHEDULES, "symmetric")
 
 
 def radius(
-    name: str, problem: Problem, N: IntArray, rounds: int, *, lam: float, delta: float
+    name: str, problem: Problem, N: Counts, rounds: int, *, lam: float, delta: float
 ) -> float:
     """The radius called ``name`` (one of :data:`RADII`) after ``rounds`` rounds that played N."""
     if name == "symmetric":
@@ -72,7 +84,7 @@ def symmetric_edge_arms(arms: FloatArray) -> FloatArray:
     return rows
 
 
-def log_det_symmetric(problem: Problem, N: IntArray, lam: float) -> float:
+def log_det_symmetric(problem: Problem, N: Counts, lam: float) -> float:
     """``log det(A_sym / lam)`` of the symmetric block, from the table N."""
     counts = N.ravel()
     played = np.flatnonzero(counts)

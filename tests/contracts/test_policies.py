@@ -119,6 +119,43 @@ def test_what_it_is_handed_is_left_alone(name, problem):
 
 
 @every_policy
+@every_problem
+def test_absorbing_the_record_of_a_whole_round_is_updating(name, problem):
+    policy = build(name, problem)
+    for state, choice, rewards in play(policy, 1)[0]:
+        seen = gbb.Record.of(problem.graph, choice.allocation, rewards, problem.K)
+        before = pickle.dumps((state, choice, seen))
+        one, other = policy.update(state, choice, rewards), policy.absorb(state, choice, seen)
+        assert pickle.dumps(one) == pickle.dumps(other)
+        assert pickle.dumps((state, choice, seen)) == before
+
+
+@every_policy
+@every_problem
+def test_absorbing_a_long_record_leaves_a_state_that_selects(name, problem):
+    policy = build(name, problem)
+    some = play(policy, 1)[0]
+    records = [gbb.Record.of(problem.graph, c.allocation, r, problem.K) for _, c, r in some]
+    total = records[0]
+    for record in records[1:]:
+        total = total.merge(record)
+    state = policy.absorb(policy.init(), None, total.discount(0.5), rounds=len(records))
+    choices = [policy.select(state, np.random.default_rng(3)) for _ in range(2)]
+    assert same(*choices)
+
+
+@every_policy
+@every_problem
+def test_selecting_within_all_arms_gives_an_allocation(name, problem):
+    policy = build(name, problem)
+    allowed = np.ones((problem.n, problem.K), dtype=bool)
+    for state, _, _ in play(policy, 1)[0]:
+        choice = policy.select_within(state, np.random.default_rng(0), allowed)
+        assert choice.allocation.shape == (problem.n,)
+        assert choice.allocation.max() < problem.K
+
+
+@every_policy
 def test_read_only_rewards_are_welcome(name):
     policy = build(name, PROBLEMS["general arms"])
     rewards = np.zeros(policy.problem.m)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gbb import _checks
 from gbb._checks import FloatArray, IntArray
@@ -80,6 +81,33 @@ class Policy(ABC, Generic[State]):
     def update(self, state: State, choice: Choice, rewards: FloatArray) -> State:
         """The state after ``choice`` paid ``rewards``, one per directed edge in edge order."""
 
+    def absorb(
+        self,
+        state: State,
+        choice: Choice | None,  # noqa: ARG002
+        seen: Record,
+        *,
+        rounds: int = 1,
+    ) -> State:
+        """The state after ``rounds`` rounds of which only the record is known.
+
+        For rewards that come late, in part or from a log. With all edges of one round it does what
+        ``update`` does. ``choice`` is what was played, or None when this policy did not choose it.
+        """
+        return absorbed(type(self).__name__, state, seen, rounds)
+
+    def select_within(
+        self,
+        state: State,
+        rng: np.random.Generator,
+        allowed: NDArray[np.bool_],  # noqa: ARG002
+    ) -> Choice:
+        """The next allocation when agent i should play arm a only where ``allowed[i, a]``.
+
+        A wish, not a promise: whoever asks repairs the agents that are left with a forbidden arm.
+        """
+        return self.select(state, rng)
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.problem!r})"
 
@@ -92,6 +120,16 @@ def observe(problem: Problem, state: Learned, choice: Choice, rewards: FloatArra
     rewards = problem.rewards(rewards)
     seen = Record.of(problem.graph, choice.allocation, rewards, problem.K)
     return Learned(state.rounds + 1, state.record.merge(seen))
+
+
+def absorbed(policy: str, state: State, seen: Record, rounds: int) -> State:
+    """What :meth:`Policy.absorb` does to the states that most policies have."""
+    if isinstance(state, Learned):
+        return cast(State, Learned(state.rounds + rounds, state.record.merge(seen)))
+    if isinstance(state, int):
+        return cast(State, state + rounds)
+    rule = "have a state that can absorb a record"
+    raise _checks.fail("policy", rule, policy, f"Give {policy} its own `absorb`.")
 
 
 def random_argmax(values: FloatArray, rng: np.random.Generator) -> int:

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gbb import _checks
 from gbb._checks import FloatArray
@@ -80,6 +81,25 @@ class CouplePolicy(Policy[Learned]):
         return Learned(0, Record.empty(self.problem.K))
 
     def select(self, state: Learned, rng: np.random.Generator) -> Choice:
+        optimistic = self._optimistic(state)
+        return self._choice(optimistic, random_argmax(optimistic, rng))
+
+    def select_within(
+        self, state: Learned, rng: np.random.Generator, allowed: NDArray[np.bool_]
+    ) -> Choice:
+        """The best couple that every agent of V1 and V2 may play; the best one if there is none."""
+        first, second = (allowed[side].all(axis=0) for side in (self.cut.V1, self.cut.V2))
+        couples = np.flatnonzero(np.outer(first, second))
+        optimistic = self._optimistic(state)
+        if couples.size == 0:
+            return self._choice(optimistic, random_argmax(optimistic, rng))
+        return self._choice(optimistic, int(couples[random_argmax(optimistic[couples], rng)]))
+
+    def update(self, state: Learned, choice: Choice, rewards: FloatArray) -> Learned:
+        return observe(self.problem, state, choice, rewards)
+
+    def _optimistic(self, state: Learned) -> FloatArray:
+        """The optimistic value of every couple, entry ``a * K + b``."""
         ridge = Ridge(self.problem, state.record, self.lam)
         radius = confidence_radius(
             self.radius,
@@ -89,13 +109,12 @@ class CouplePolicy(Policy[Learned]):
             lam=self.lam,
             delta=self.delta,
         )
-        optimistic = self.objectives @ ridge.theta_hat + radius * ridge.width(self.objectives)
-        best = random_argmax(optimistic, rng)
+        values: FloatArray = self.objectives @ ridge.theta_hat
+        return values + radius * ridge.width(self.objectives)
+
+    def _choice(self, optimistic: FloatArray, best: int) -> Choice:
         couple = divmod(best, self.problem.K)
         return Choice(self.cut.allocation(couple), couple, float(optimistic[best]))
-
-    def update(self, state: Learned, choice: Choice, rewards: FloatArray) -> Learned:
-        return observe(self.problem, state, choice, rewards)
 
 
 def couple_objectives(problem: Problem, weights: Weights) -> FloatArray:

@@ -16,6 +16,7 @@ from gbb.policies._base import (
     Choice,
     Learned,
     Policy,
+    absorbed,
     draw_arms,
     observe,
     random_argmax,
@@ -105,3 +106,12 @@ class ExploreThenCommit(Policy[Committed]):
             self.problem.rewards(rewards)
             return Committed(state.learned, choice.couple)
         return Committed(observe(self.problem, state.learned, choice, rewards), None)
+
+    def absorb(
+        self, state: Committed, choice: Choice | None, seen: Record, *, rounds: int = 1
+    ) -> Committed:
+        if choice is not None and choice.couple is not None:
+            return Committed(state.learned, choice.couple)
+        if state.couple is not None:
+            return state
+        return Committed(absorbed(self.name, state.learned, seen, rounds), None)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gbb._checks import FloatArray
+from gbb._checks import FloatArray, IntArray
 from gbb.policies._base import Choice, Policy, draw_arms
 
 
@@ -16,6 +17,17 @@ class UniformRandom(Policy[int]):
 
     def select(self, state: int, rng: np.random.Generator) -> Choice:  # noqa: ARG002
         return Choice(draw_arms(np.ones(self.problem.K), self.problem.n, rng))
+
+    def select_within(
+        self,
+        state: int,  # noqa: ARG002
+        rng: np.random.Generator,
+        allowed: NDArray[np.bool_],
+    ) -> Choice:
+        steps = np.cumsum(allowed, axis=1)
+        drawn = rng.random(self.problem.n) * steps[:, -1]
+        arms: IntArray = np.argmax(steps > drawn[:, None], axis=1)
+        return Choice(arms)
 
     def update(self, state: int, choice: Choice, rewards: FloatArray) -> int:  # noqa: ARG002
         self.problem.rewards(rewards)

@@ -1,0 +1,182 @@
+"""``gbb control``: ask and tell from the shell, from scripts and from any language."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gbb import _checks, policies
+from gbb._cli import control_answers as answers
+from gbb._cli import control_files as files
+from gbb._cli import options as opt
+from gbb._cli.control_options import Format, Name, Storage, opened, url_of
+from gbb._cli.graphs import cut_of, graph_of
+from gbb._cli.tables import read_arms
+from gbb.problem import Problem
+
+if TYPE_CHECKING:
+    from gbb.controller import Trial
+
+app = typer.Typer(
+    help="Run a real network: ask what to play, tell what it paid, keep all of it.",
+    no_args_is_help=True,
+    add_completion=False,
+)
+
+
+@app.command()
+def create(  # noqa: PLR0917
+    url: Storage,
+    graph: opt.GraphSpec,
+    arms: Annotated[
+        Path,
+        typer.Option("--arms", metavar="FILE", help="The arms, a CSV with names and features."),
+    ],
+    name: Annotated[str, typer.Option("--name", help="The controller's name.")] = "default",
+    policy: Annotated[str, typer.Option("--policy", help="The policy.")] = "ImprovedOFUL",
+    horizon: Annotated[
+        int | None, typer.Option("--horizon", help="Rounds to come, for policies that must know.")
+    ] = None,
+    seed: opt.SeedNumber = 0,
+    cut: opt.CutName = "greedy",
+    p: opt.EdgeProbability = None,
+    degree: opt.Degree = None,
+    undirected: opt.Undirected = False,
+    sigma: opt.Sigma = None,
+    S: Annotated[
+        float, opt.option("--S", panel=opt.INSTANCE, help="Bound on the norm of M*.", shown=1)
+    ] = 1.0,
+    L: opt.EdgeArmBound = None,
+    lam: opt.Lam = None,
+    delta: opt.Delta = None,
+    radius: opt.RadiusName = "paper",
+) -> None:
+    """Start a controller for a graph and its arms."""
+    from gbb.controller import Controller  # noqa: PLC0415  (slow to import)
+
+    built = graph_of(graph, p=p, degree=degree, undirected=undirected, seed=seed)
+    features, names = read_arms(arms)
+    noise = 1.0 if sigma is None else sigma
+    problem = Problem(built, features, sigma=noise, S=S, L=L, arm_names=names)
+    known = {kind.lower(): kind for kind in policies.classes()}
+    settings: dict[str, Any] = {"lam": lam, "delta": delta, "radius": radius, "horizon": horizon}
+    chosen = policies.build(
+        known.get(policy.lower(), policy),
+        problem,
+        cut=cut_of(built, cut, seed),
+        **{key: value for key, value in settings.items() if value is not None},
+    )
+    with Controller.create(url_of(url), problem, chosen, seed, name=name) as controller:
+        typer.echo(f"created {name!r}: {controller.problem!r}, policy {chosen.name}")
+
+
+@app.command()
+def ask(
+    url: Storage,
+    name: Name = None,
+    trial: Annotated[
+        int | None, typer.Option("--trial", help="Show this open trial again; ask for nothing.")
+    ] = None,
+    count: Annotated[int, typer.Option("--count", help="Ask for so many trials at once.")] = 1,
+    format: Format = "text",
+) -> None:
+    """What each agent should do next."""
+    files.format_of(format)
+    with opened(url, name) as controller:
+        trials = controller.ask_many(count) if trial is None else [controller.trial(trial)]
+    data = [_trial(each) for each in trials]
+    rows = [(t.id, t.round, *pair) for t in trials for pair in t.allocation.items()]
+    title = f"trial {trials[0].id}" if len(trials) == 1 else f"{len(trials)} trials"
+    columns = ("trial", "round", "agent", "arm")
+    files.show(format, title, columns, rows, data=data[0] if len(data) == 1 else data)
+
+
+def _trial(trial: Trial) -> dict[str, Any]:
+    return {"trial": trial.id, "round": trial.round, "allocation": trial.allocation}
+
+
+@app.command()
+def tell(  # noqa: PLR0917
+    url: Storage,
+    trial: Annotated[int, typer.Argument(metavar="TRIAL", help="The trial's number.")],
+    rewards: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[REWARDS]",
+            help="CSV or JSON rows of source, target and reward (some edges or all); - reads them "
+            "from standard input.",
+        ),
+    ] = None,
+    fail: Annotated[bool, typer.Option("--fail", help="It was played and gave nothing.")] = False,
+    abandon: Annotated[bool, typer.Option("--abandon", help="It was not played.")] = False,
+    reason: Annotated[str, typer.Option("--reason", help="Why it gave nothing.")] = "",
+    name: Name = None,
+) -> None:
+    """What the links paid when a trial was played."""
+    if (rewards is not None) + fail + abandon != 1:
+        raise _checks.fail("tell", "have one of REWARDS, --fail and --abandon", "none or several")
+    given = None if rewards is None else files.rewards_from(rewards)
+    with opened(url, name) as controller:
+        if given is not None:
+            controller.tell(trial, given)
+        else:
+            (controller.fail if fail else controller.abandon)(trial, reason)
+        status = controller.status()
+    typer.echo(
+        f"trial {trial} is closed; {status['rounds']} rounds told, {len(status['open'])} open"
+    )
+
+
+@app.command()
+def attach(
+    url: Storage,
+    allocation: Annotated[
+        str,
+        typer.Argument(
+            metavar="ALLOCATION", help="CSV of agent and arm, or JSON {agent: arm}; - reads it."
+        ),
+    ],
+    rewards: Annotated[
+        str, typer.Argument(metavar="REWARDS", help="CSV or JSON rows of source, target, reward.")
+    ],
+    name: Name = None,
+) -> None:
+    """Learn from a round that was played elsewhere."""
+    arms, given = files.allocation_from(allocation), files.rewards_from(rewards)
+    with opened(url, name) as controller:
+        controller.attach(arms, given)
+        rounds = controller.status()["rounds"]
+    typer.echo(f"attached; {rounds} rounds told")
+
+
+@app.command()
+def forbid(  # noqa: PLR0917
+    url: Storage,
+    agent: Annotated[
+        list[str] | None, typer.Option("--agent", help="The agents; all when left out.")
+    ] = None,
+    arm: Annotated[list[str] | None, typer.Option("--arm", help="The arms.")] = None,
+    pin: Annotated[bool, typer.Option("--pin", help="Allow no arm but this one.")] = False,
+    allow: Annotated[bool, typer.Option("--allow", help="Allow them again.")] = False,
+    name: Name = None,
+) -> None:
+    """Keep agents from playing arms; or pin them to one, or allow arms again."""
+    if pin and allow:
+        raise _checks.fail("forbid", "have one of --pin and --allow", "both")
+    if not arm and not allow:
+        raise _checks.fail("--arm", "be given", "none")
+    if pin and len(arm or ()) != 1:
+        raise _checks.fail("--arm", "be one arm with --pin", arm)
+    with opened(url, name) as controller:
+        if pin:
+            controller.pin(agent or None, (arm or [""])[0])
+        else:
+            (controller.allow if allow else controller.forbid)(agent or None, arm or None)
+        count = controller.status()["forbidden"]
+    typer.echo(f"{count} pairs of agent and arm are forbidden")
+
+
+for command in (answers.recommend, answers.status, answers.history, answers.export):
+    app.command()(command)

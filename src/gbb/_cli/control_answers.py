@@ -1,0 +1,111 @@
+"""``gbb control recommend | status | history | export``: what a controller knows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from gbb._cli import control_files as files
+from gbb._cli.control_options import Format, Name, Out, Storage, opened
+from gbb._cli.show import as_json, console, number
+
+
+def recommend(url: Storage, name: Name = None, format: Format = "text", out: Out = None) -> None:
+    """The best allocation by what is known, with its predicted reward."""
+    format = files.format_of(format, out)
+    with opened(url, name) as controller:
+        best = controller.recommend()
+    values = {
+        key: getattr(best, key) for key in ("reward", "low", "high", "upper_bound", "gap", "proven")
+    }
+    data = {"allocation": best.allocation, **values}
+    columns = ("agent", "arm")
+    files.show(format, "recommended", columns, best.allocation.items(), data=data, out=out)
+    if format == "text":
+        console.print(
+            f"predicted reward {number(best.reward)} a round, in [{number(best.low)}, "
+            f"{number(best.high)}]; no allocation pays more than {number(best.upper_bound)}"
+        )
+
+
+def status(url: Storage, name: Name = None, format: Format = "text") -> None:
+    """How far the controller is, and which trials are open."""
+    files.format_of(format)
+    with opened(url, name) as controller:
+        facts = controller.status()
+    rows = [
+        (key, " ".join(map(str, value)) if isinstance(value, list) else value)
+        for key, value in facts.items()
+    ]
+    files.show(format, facts["name"], ("what", "value"), rows, data=facts)
+
+
+def history(
+    url: Storage,
+    name: Name = None,
+    kind: Annotated[list[str] | None, typer.Option("--kind", help="Only these kinds.")] = None,
+    format: Format = "text",
+    out: Out = None,
+) -> None:
+    """Every event, the oldest first."""
+    format = files.format_of(format, out)
+    with opened(url, name) as controller:
+        entries = controller.history(kind or None)
+    data = [
+        {
+            "seq": entry.seq,
+            "time": entry.time.isoformat(),
+            "kind": entry.kind,
+            "trial": entry.trial_id,
+            "content": entry.content,
+        }
+        for entry in entries
+    ]
+    rows = [
+        (
+            entry.seq,
+            entry.time.isoformat(" ", "seconds")[:19] if format == "text" else row["time"],
+            entry.kind,
+            entry.trial_id,
+            _short(entry.content, format),
+        )
+        for entry, row in zip(entries, data, strict=True)
+    ]
+    columns = ("seq", "time", "kind", "trial", "content")
+    files.show(format, f"{len(rows)} events", columns, rows, data=data, out=out)
+
+
+def _short(content: Any, format: str) -> str:
+    text = as_json(content) if content else ""
+    text = " ".join(text.split())
+    return text if format == "csv" or len(text) < 60 else text[:57] + "..."
+
+
+def export(
+    url: Storage,
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="A .csv or .json file.")],
+    name: Name = None,
+) -> None:
+    """Every reward with the arms that gave it, as CSV; or the whole history, as JSON."""
+    format = files.format_of("text", out)
+    if format == "json":
+        history(url, name, None, "json", out)
+        return
+    with opened(url, name) as controller:
+        entries = controller.history(("ask", "tell", "attach"))
+    asked: dict[int | None, dict[Any, Any]] = {}
+    rows = []
+    for entry in entries:
+        if entry.kind == "ask":
+            asked[entry.trial_id] = entry.content["allocation"]
+            continue
+        arms = entry.content.get("allocation") or asked.pop(entry.trial_id)
+        time = entry.time.isoformat()
+        rows += [
+            (entry.trial_id, time, i, arms[i], j, arms[j], reward)
+            for i, j, reward in entry.content["rewards"]
+        ]
+    columns = ("trial", "time", "source", "source_arm", "target", "target_arm", "reward")
+    files.show("csv", "", columns, rows, data=None, out=out)

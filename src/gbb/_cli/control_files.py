@@ -1,0 +1,121 @@
+"""Rewards and allocations from files and standard input; answers as text, JSON or CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import typer
+
+from gbb import _checks
+from gbb._checks import InputError
+from gbb._cli.show import as_json, console, grid
+from gbb._files import write_text
+
+FORMATS = ("text", "json", "csv")
+
+
+def rewards_from(source: str) -> Any:
+    """Rewards from a file or ``-``: CSV or JSON rows of source, target, reward, or m numbers."""
+    text = _read("REWARDS", source)
+    if not text.lstrip().startswith(("[", "{")):
+        return _table("REWARDS", source, text, ("source", "target", "reward"))
+    data = _json("REWARDS", source, text)
+    rows = data.get("rewards") if isinstance(data, dict) else data
+    if isinstance(rows, list) and all(isinstance(row, int | float) for row in rows):
+        return rows
+    if isinstance(rows, list) and all(isinstance(row, dict) for row in rows):
+        return pd.DataFrame(rows)
+    if isinstance(rows, list) and all(isinstance(row, list) and len(row) == 3 for row in rows):
+        return pd.DataFrame(rows, columns=["source", "target", "reward"])
+    cure = "Write [[source, target, reward], ...], or one number per directed edge."
+    raise _checks.fail("REWARDS", "be JSON rows", f"something else in {source!r}", cure)
+
+
+def allocation_from(source: str) -> dict[str, str]:
+    """An allocation from a file or ``-``: CSV of agent and arm, or JSON ``{agent: arm}``."""
+    text = _read("ALLOCATION", source)
+    if not text.lstrip().startswith(("[", "{")):
+        table = _table("ALLOCATION", source, text, ("agent", "arm"))
+        return dict(zip(table["agent"], table["arm"], strict=True))
+    data = _json("ALLOCATION", source, text)
+    found = data.get("allocation", data) if isinstance(data, dict) else None
+    if not isinstance(found, dict):
+        rule = 'be JSON like {"agent": "arm"}'
+        raise _checks.fail("ALLOCATION", rule, f"something else in {source!r}")
+    return found
+
+
+def format_of(format: str, out: Path | None = None) -> str:
+    """The format asked for; that of the file's name when there is a file."""
+    if out is not None and format == "text":
+        format = out.suffix.removeprefix(".").lower()
+        if format not in FORMATS[1:]:
+            raise _checks.fail("--out", "end in .json or .csv", repr(out.name))
+    return _checks.choice("--format", format, FORMATS)
+
+
+def show(
+    format: str,
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    data: Any,
+    out: Path | None = None,
+) -> None:
+    """An answer as text (a table), CSV (the same) or JSON (``data``), printed or in a file."""
+    if format == "text":
+        shown = [["-" if cell is None else str(cell) for cell in row] for row in rows]
+        console.print(grid(title, columns, shown))
+        return
+    if format == "json":
+        text = as_json(data) + "\n"
+    else:
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(rows)
+        text = buffer.getvalue()
+    if out is None:
+        typer.echo(text, nl=False)
+    else:
+        write_text(out, text)
+
+
+def _read(name: str, source: str) -> str:
+    if source == "-":
+        return sys.stdin.read()
+    try:
+        return Path(source).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"Cannot read `{name}` {source!r}: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise InputError(f"Cannot read `{name}` {source!r}: it is no text.") from None
+
+
+def _json(name: str, source: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise InputError(f"Cannot read `{name}` {source!r}: it is no JSON ({error}).") from None
+
+
+def _table(name: str, source: str, text: str, columns: Sequence[str]) -> pd.DataFrame:
+    try:
+        table = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
+    except ValueError as error:
+        reason = str(error).strip().split("\n")[0]
+        raise InputError(f"Cannot read `{name}` {source!r}: it is no CSV ({reason}).") from None
+    table = table.rename(columns=lambda column: str(column).strip())
+    missing = [column for column in columns if column not in table.columns]
+    if missing:
+        rule = f"have the columns {', '.join(columns)}"
+        raise _checks.fail(name, rule, f"{', '.join(map(str, table.columns))} in {source!r}")
+    return table.map(str.strip)

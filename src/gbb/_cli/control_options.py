@@ -1,0 +1,44 @@
+"""What the commands of ``gbb control`` share: where the controller is, and how it is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from gbb.controller import Controller
+
+Storage = Annotated[
+    str,
+    typer.Argument(
+        metavar="URL",
+        show_default=False,
+        help="A file such as wind.db, sqlite:///wind.db, or postgresql://user@host/database.",
+    ),
+]
+Name = Annotated[
+    str | None,
+    typer.Option("--name", help="Which controller, where the database holds several."),
+]
+Format = Annotated[str, typer.Option("--format", help="text, json or csv.")]
+Out = Annotated[
+    Path | None, typer.Option("--out", metavar="FILE", help="Write it here (.json or .csv).")
+]
+
+
+@contextmanager
+def opened(url: str, name: str | None) -> Iterator[Controller]:
+    """The controller, until the block ends."""
+    from gbb.controller import Controller  # noqa: PLC0415  (slow to import)
+
+    with Controller.open(url_of(url), name) as controller:
+        yield controller
+
+
+def url_of(url: str) -> str:
+    """A URL, or a file as one of SQLite."""
+    return url if "://" in url else f"sqlite:///{url}"

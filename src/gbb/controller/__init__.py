@@ -1,0 +1,16 @@
+"""The controller: ask and tell for real systems, with a memory that survives crashes."""
+
+from gbb.controller._answers import Entry, Estimate, Prediction, Recommendation, Trial
+from gbb.controller._controller import Controller
+from gbb.controller._errors import RewardWarning, StorageError
+
+__all__ = [
+    "Controller",
+    "Entry",
+    "Estimate",
+    "Prediction",
+    "Recommendation",
+    "RewardWarning",
+    "StorageError",
+    "Trial",
+]

@@ -1,0 +1,316 @@
+"""Controller: ask what to play, tell what it paid, and keep every bit of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gbb import _checks, _random
+from gbb._random import Seed
+from gbb.controller import _tell
+from gbb.controller._answers import (
+    Entry,
+    Estimate,
+    Label,
+    Prediction,
+    Recommendation,
+    Trial,
+    named,
+)
+from gbb.controller._choose import next_ask
+from gbb.controller._events import Draft, sealed
+from gbb.controller._history import entries
+from gbb.controller._knowledge import Knowledge
+from gbb.controller._log import Log
+from gbb.controller._rewards import Rewards
+from gbb.controller._spec import (
+    graph_to,
+    moved,
+    policy_of,
+    policy_to,
+    problem_to,
+)
+from gbb.controller._state import State, seed_to
+from gbb.controller._store import Store
+from gbb.cuts import Cut
+from gbb.graph import Graph
+from gbb.policies import AnyPolicy
+from gbb.problem import Problem
+
+Names = Label | Iterable[Label] | None
+Allocation = ArrayLike | Mapping[Any, Any]
+
+
+class Controller:
+    """Chooses the arms of a real network, learns what its links pay, and never forgets.
+
+    Make one with :meth:`create` and come back to it with :meth:`open`, from any process: every call
+    that changes something is one transaction of an append-only log, and has happened for good when
+    it returns. One object serves one process and its threads.
+    """
+
+    def __init__(self, log: Log, name: str) -> None:
+        self._log, self.name = log, name
+
+    @classmethod
+    def create(
+        cls,
+        url: str,
+        problem: Problem,
+        policy: AnyPolicy | str = "ImprovedOFUL",
+        seed: Seed = 0,
+        *,
+        name: str = "default",
+        **settings: Any,
+    ) -> Controller:
+        """Start a controller.
+
+        Parameters
+        ----------
+        url
+            ``sqlite:///file.db``, or ``postgresql://user@host/database`` for several hosts.
+        problem
+            What is known: the graph, the arms and the bounds.
+        policy
+            A policy of ``problem``, or the name of one.
+        seed
+            Where the policy's randomness comes from: the asks are the choices of
+            ``gbb.simulate(..., runs=1, seed=seed)``.
+        name
+            The controller's name; one database holds many.
+        **settings
+            Settings of a policy given by name, such as ``delta``; the cut is greedy by default.
+        """
+        if not isinstance(problem, Problem):
+            raise _checks.fail("problem", "be a gbb.Problem", type(problem).__name__)
+        if not isinstance(name, str) or not name.strip():
+            raise _checks.fail("name", "be a text that is not empty", repr(name))
+        chosen = policy_of(policy, problem, settings)
+        child = _random.spawn(seed, 1)[0].spawn(2)[1]  # as the first run of gbb.simulate
+        content = {
+            "problem": problem_to(problem),
+            "graph": graph_to(problem.graph),
+            "policy": policy_to(chosen),
+            "seed": seed_to(child),
+        }
+        first = sealed(Draft("create", content), seq=1, time=time.time(), before=0)
+        store = Store(url, create=True)
+        return cls(Log(store, store.add_study(name, first)), name)
+
+    @classmethod
+    def open(cls, url: str, name: str | None = None) -> Controller:
+        """Come back to a controller; ``name`` may be left out where there is only one."""
+        store = Store(url)
+        study, found = store.study(name)
+        return cls(Log(store, study), found)
+
+    @property
+    def problem(self) -> Problem:
+        """What is known, on the present graph."""
+        return self._log.state.setup.problem
+
+    @property
+    def policy(self) -> AnyPolicy:
+        """The policy that chooses."""
+        return self._log.state.setup.policy
+
+    def ask(self) -> Trial:
+        """What each agent should do next; the trial stays open until it is told, failed or abandoned."""
+        return self.ask_many(1)[0]
+
+    def ask_many(self, count: int) -> list[Trial]:
+        """``count`` trials at once; none of them knows the others' rewards."""
+        count = _checks.integer("count", count, low=1)
+        with self._log.turn() as turn:
+            first = turn.state.trials + 1
+            for _ in range(count):
+                turn.append(next_ask(turn.state))
+        return [_trial(turn.state, id) for id in range(first, first + count)]
+
+    def open_trials(self) -> list[Trial]:
+        """The trials that wait for rewards, the oldest first; where to go on after a crash."""
+        state = self._log.refresh()
+        return [_trial(state, id) for id in sorted(state.open)]
+
+    def trial(self, id: int) -> Trial:
+        """An open trial by its number."""
+        state = self._log.refresh()
+        if id not in state.open:
+            raise _checks.fail("trial", "be open", id, f"Open are: {sorted(state.open) or 'none'}.")
+        return _trial(state, id)
+
+    def tell(self, trial: Trial | int, rewards: Rewards) -> None:
+        """What the links paid when ``trial`` was played; closes the trial.
+
+        Parameters
+        ----------
+        trial
+            The trial or its number.
+        rewards
+            ``{(agent, agent): reward}``; or an array in the graph's edge order; or a pandas table or
+            a CSV file with the columns source, target and reward. All but the array may leave edges
+            out. Trials may be told late and in any order.
+
+        Notes
+        -----
+        Telling a trial the same again changes nothing; telling it anything else is an error.
+        """
+        with self._log.turn() as turn:
+            _tell.tell(turn, _id(trial), rewards)
+
+    def fail(self, trial: Trial | int, reason: str = "") -> None:
+        """Close a trial that was played and gave no rewards."""
+        with self._log.turn() as turn:
+            _tell.close(turn, _id(trial), "fail", reason)
+
+    def abandon(self, trial: Trial | int, reason: str = "") -> None:
+        """Close a trial that was not played."""
+        with self._log.turn() as turn:
+            _tell.close(turn, _id(trial), "abandon", reason)
+
+    def attach(self, allocation: Allocation, rewards: Rewards) -> None:
+        """Learn from a round that was played elsewhere; each call counts, the same one twice too."""
+        with self._log.turn() as turn:
+            _tell.attach(turn, allocation, rewards)
+
+    def recommend(self) -> Recommendation:
+        """The best allocation by what is known, among those allowed."""
+        state = self._log.refresh()
+        known, allowed = Knowledge.of(state), state.setup.allowed
+        best = known.best(allowed)
+        reward, width = known.predict(best.allocation)
+        return Recommendation(
+            allocation=named(known.problem.graph, best.allocation, known.problem.arm_names),
+            arms=best.allocation,
+            reward=reward,
+            low=reward - width,
+            high=reward + width,
+            upper_bound=max(known.upper_bound(best, allowed), reward),
+            proven=best.proven,
+        )
+
+    def predict(self, allocation: Allocation) -> Prediction:
+        """The expected global reward of an allocation, with its interval."""
+        known = Knowledge.of(self._log.refresh())
+        reward, width = known.predict(known.problem.allocation(allocation))
+        return Prediction(reward, reward - width, reward + width)
+
+    def estimate(self) -> tuple[Estimate, ...]:
+        """What is known of M*, one estimate per edge type."""
+        known = Knowledge.of(self._log.refresh())
+        d = known.problem.d
+        widths = known.radius * known.ridge.width(np.eye(d * d))
+        return (
+            Estimate(
+                edge_type=0,
+                M_hat=known.ridge.M_hat,
+                M_width=_checks.frozen(widths.reshape(d, d).T),
+                table=known.table,
+                table_width=known.widths,
+                N=_checks.frozen(known.record.N.astype(np.float64)),
+                Y=_checks.frozen(known.record.Y.copy()),
+            ),
+        )
+
+    def history(self, kind: str | Iterable[str] | None = None) -> list[Entry]:
+        """Every event, or those of some kinds, the oldest first."""
+        kinds = {kind} if isinstance(kind, str) else None if kind is None else set(kind)
+        return list(entries(self._log.events(), kinds))
+
+    def status(self) -> dict[str, Any]:
+        """How far the controller is, in plain values."""
+        state = self._log.refresh()
+        problem, allowed = state.setup.problem, state.setup.allowed
+        return {
+            "name": self.name,
+            "url": self._log.store.shown,
+            "policy": state.setup.policy.name,
+            "agents": problem.n,
+            "edges": problem.m,
+            "arms": problem.K,
+            "rounds": state.rounds,
+            "trials": state.trials,
+            "open": sorted(state.open),
+            "events": state.seq,
+            "edge_rewards": float(state.record.N.sum()),
+            "forbidden": 0 if allowed is None else int((~allowed).sum()),
+        }
+
+    def forbid(self, agents: Names, arms: Names) -> None:
+        """Keep agents from playing arms from now on; None stands for all agents."""
+        self._arms("forbid", agents, arms)
+
+    def pin(self, agents: Names, arm: Label) -> None:
+        """Let agents play one arm only from now on."""
+        self._arms("pin", agents, arm)
+
+    def allow(self, agents: Names, arms: Names = None) -> None:
+        """Let agents play arms (all of them when left out) again."""
+        self._arms("allow", agents, arms)
+
+    def replace_graph(self, graph: Graph, *, cut: Cut | None = None) -> None:
+        """Play on another graph and keep what was learnt.
+
+        Agents are the same when they have the same name; they keep their forbidden arms. Open trials
+        are told on the graph they were asked on. A policy with a cut gets ``cut``, greedy by default.
+        """
+        if not isinstance(graph, Graph):
+            raise _checks.fail("graph", "be a gbb.Graph", type(graph).__name__)
+        with self._log.turn() as turn:
+            spec = moved(turn.state.setup.spec, graph, cut)
+            turn.append(Draft("graph", {"graph": graph_to(graph), "policy": spec}))
+
+    def set_policy(self, policy: AnyPolicy | str, **settings: Any) -> None:
+        """Let another policy, or other settings, choose from now on; it knows all that was told."""
+        with self._log.turn() as turn:
+            chosen = policy_of(policy, turn.state.setup.problem, settings)
+            turn.append(Draft("policy", {"policy": policy_to(chosen)}))
+
+    def discount(self, factor: float) -> None:
+        """Let everything told so far count ``factor`` of what it did, in (0, 1]."""
+        factor = _checks.real("factor", factor, low=0.0, low_open=True, high=1.0)
+        with self._log.turn() as turn:
+            turn.append(Draft("discount", {"factor": factor}))
+
+    def _arms(self, kind: str, agents: Names, arms: Names) -> None:
+        content = {"agents": _labels(agents), "arms": _labels(arms)}
+        with self._log.turn() as turn:
+            turn.append(Draft(kind, content))
+
+    def close(self) -> None:
+        """Let the storage go; everything is in it already."""
+        self._log.store.close()
+
+    def __enter__(self) -> Controller:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Controller({self._log.store.shown!r}, {self.name!r}, {self.problem!r})"
+
+
+def _trial(state: State, id: int) -> Trial:
+    ask = state.open[id]
+    return Trial(
+        id, ask.round, ask.allocation, state.graphs[ask.graph], state.setup.problem.arm_names
+    )
+
+
+def _id(trial: Trial | int) -> int:
+    if isinstance(trial, Trial):
+        return trial.id
+    return _checks.integer("trial", trial, cure="Give the trial or its number.")
+
+
+def _labels(names: Names) -> list[Label] | None:
+    """A list of names; None stays None."""
+    if names is None:
+        return None
+    given: list[Any] = [names] if np.ndim(names) == 0 else list(names)  # type: ignore[arg-type]
+    return [name.item() if isinstance(name, np.generic) else name for name in given]

@@ -1,0 +1,78 @@
+"""The history: events by names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from gbb.controller._answers import Entry, named
+from gbb.controller._bytes import allocation_size, unpack_allocation, unpack_rewards
+from gbb.controller._events import Event
+from gbb.controller._spec import graph_from
+from gbb.graph import Graph
+
+ARRAYS = {"problem", "seed"}
+"""What the history leaves out of the first event."""
+
+
+def entries(events: Iterable[Event], kinds: set[str] | None) -> Iterator[Entry]:
+    """The events of some kinds (or all) with their content by names."""
+    reader = _Reader()
+    for event in events:
+        if event.kind in ("create", "graph"):
+            reader.graph = graph_from(event.content["graph"])
+        if event.kind == "create":
+            problem = event.content["problem"]
+            reader.K, reader.arm_names = len(problem["arms"]), problem["arm_names"]
+        if event.kind == "ask" and event.trial is not None:
+            reader.graphs[event.trial] = reader.graph
+        if kinds is None or event.kind in kinds:
+            time = datetime.fromtimestamp(event.time, UTC)
+            yield Entry(event.seq, event.kind, time, event.trial, reader.content(event))
+        if event.kind in ("tell", "fail", "abandon") and event.trial is not None:
+            reader.graphs.pop(event.trial, None)
+
+
+class _Reader:
+    """Remembers what later events refer to."""
+
+    def __init__(self) -> None:
+        self.graph: Graph
+        self.K = 0
+        self.arm_names: list[str] | None = None
+        self.graphs: dict[int, Graph] = {}
+
+    def content(self, event: Event) -> dict[str, Any]:
+        """The event's content by names."""
+        plain = {key: value for key, value in event.content.items() if key not in ARRAYS}
+        if "policy" in plain:
+            settings = event.content["policy"]["settings"]
+            shown = {k: v for k, v in settings.items() if isinstance(v, int | float | str)}
+            plain["policy"] = {"kind": event.content["policy"]["kind"], "settings": shown}
+        if "graph" in plain:
+            plain["graph"] = {"n": self.graph.n, "m": self.graph.m}
+        if event.kind == "ask":
+            plain["allocation"] = self._allocation(event.data)
+        elif event.kind == "tell" and event.trial is not None:
+            plain["rewards"] = self._rewards(self.graphs[event.trial], event, event.data)
+        elif event.kind == "attach":
+            rest = event.data[allocation_size(self.graph.n, self.K) :]
+            plain["allocation"] = self._allocation(event.data)
+            plain["rewards"] = self._rewards(self.graph, event, rest)
+        return plain
+
+    def _allocation(self, data: bytes) -> dict[Any, Any]:
+        names = None if self.arm_names is None else tuple(self.arm_names)
+        return named(self.graph, unpack_allocation(data, self.graph.n, self.K), names)
+
+    @staticmethod
+    def _rewards(graph: Graph, event: Event, data: bytes) -> list[list[Any]]:
+        """Rows of source, target and reward."""
+        seen = unpack_rewards(data, graph.m, partial="edges" in event.content)
+        edges = graph.edges if seen.edges is None else graph.edges[seen.edges]
+        labels = graph.labels
+        return [
+            [labels[i], labels[j], value]
+            for (i, j), value in zip(edges.tolist(), seen.values.tolist(), strict=True)
+        ]

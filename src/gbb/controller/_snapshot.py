@@ -1,0 +1,99 @@
+"""Snapshots: a state as text, so that a long log opens at once. They only save time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gbb.controller import _codec
+from gbb.controller._events import Event
+from gbb.controller._fold import ask_of
+from gbb.controller._spec import graph_from, kinds_of, policy_from, problem_from
+from gbb.controller._state import Setup, State, seed_from
+from gbb.estimator import Record
+
+FORMAT = 1
+"""Snapshots of another format are not read."""
+
+
+def snapshot_of(state: State) -> str | None:
+    """A state as text; None when the policy's state has no such form."""
+    setup = state.setup
+    try:
+        memory = _codec.dumps(state.memory)
+    except TypeError:
+        return None
+    return _codec.dumps(
+        {
+            "format": FORMAT,
+            "seq": state.seq,
+            "seal": state.seal,
+            "setup": setup.seq,
+            "graph": setup.graph_seq,
+            "policy": setup.spec,
+            "allowed": setup.allowed,
+            "rng": list(state.rng),
+            "memory": memory,
+            "N": state.record.N,
+            "Y": state.record.Y,
+            "rounds": state.rounds,
+            "trials": state.trials,
+            "open": [[key, ask.round, ask.setup, ask.graph] for key, ask in state.open.items()],
+        }
+    )
+
+
+def restored(
+    text: str, find: Callable[[int], Event], asked: Callable[[list[int]], list[Event]]
+) -> State | None:
+    """The state of a snapshot, or None when it does not fit the log.
+
+    Parameters
+    ----------
+    text
+        What :func:`snapshot_of` gave.
+    find
+        Gives the event with a number.
+    asked
+        Gives the ask events of some trials.
+    """
+    content = _codec.loads(text)
+    if content["format"] != FORMAT or find(content["seq"]).seal != content["seal"]:
+        return None
+    first = find(1).content
+    needed = sorted({content["graph"], *(row[3] for row in content["open"])})
+    graphs = {seq: graph_from(find(seq).content["graph"]) for seq in needed}
+    problem = problem_from(first["problem"], graphs[content["graph"]])
+    policy = policy_from(content["policy"], problem)
+    setup = Setup(
+        seq=content["setup"],
+        graph_seq=content["graph"],
+        base=first["problem"],
+        problem=problem,
+        policy=policy,
+        spec=content["policy"],
+        allowed=content["allowed"],
+        seed=seed_from(first["seed"]),
+    )
+    events = {event.trial: event for event in asked([row[0] for row in content["open"]])}
+    still_open = {
+        key: ask_of(
+            events[key], setup=made, graph=graph, round=round, n=graphs[graph].n, K=problem.K
+        )
+        for key, round, made, graph in content["open"]
+    }
+    memory: Any = _codec.loads(content["memory"], kinds_of(policy))
+    return State(
+        seq=content["seq"],
+        seal=content["seal"],
+        setup=setup,
+        rng=bytes(content["rng"]),
+        memory=memory,
+        record=Record(np.asarray(content["N"]), np.asarray(content["Y"])),
+        rounds=content["rounds"],
+        trials=content["trials"],
+        open=still_open,
+        graphs=graphs,
+    )

@@ -1,0 +1,104 @@
+"""What closes a trial: rewards, a failure or giving up; and rewards that no trial asked for."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from gbb import _checks
+from gbb._checks import InputError
+from gbb.controller._bytes import Observed, pack_allocation, pack_rewards
+from gbb.controller._errors import RewardWarning
+from gbb.controller._events import Draft, Event
+from gbb.controller._log import Turn
+from gbb.controller._rewards import FAR, Rewards, far_outside, observed
+from gbb.controller._spec import problem_from
+from gbb.graph import Graph
+from gbb.problem import Problem
+
+CLOSING = ("tell", "fail", "abandon")
+
+
+def tell(turn: Turn, trial: int, rewards: Rewards) -> None:
+    """Close ``trial`` with its rewards; the same again changes nothing."""
+    ask = turn.state.open.get(trial)
+    if ask is not None:
+        problem = _problem(turn, turn.state.graphs[ask.graph])
+        draft, seen = _draft(problem, trial, rewards)
+        turn.append(draft)
+        flag(turn, problem, seen, trial)
+        return
+    asked, closing = _closed(turn, trial)
+    if closing.kind != "tell":
+        rule = "be open"
+        raise _checks.fail("trial", rule, f"trial {trial}, which was closed by {closing.kind}()")
+    draft, _ = _draft(_problem(turn, turn.graph_at(asked.seq)), trial, rewards)
+    if (draft.content, draft.data) != (closing.content, closing.data):
+        raise InputError(
+            f"Expected `rewards` of trial {trial} to be those told before, as it is closed, "
+            "but got others. Nothing was changed."
+        )
+
+
+def close(turn: Turn, trial: int, kind: str, reason: str) -> None:
+    """Close ``trial`` without rewards; the same again changes nothing."""
+    if trial in turn.state.open:
+        turn.append(Draft(kind, {"reason": reason} if reason else {}, trial))
+        return
+    _, closing = _closed(turn, trial)
+    if closing.kind != kind:
+        raise _checks.fail(
+            "trial", "be open", f"trial {trial}, which was closed by {closing.kind}()"
+        )
+
+
+def attach(turn: Turn, allocation: Any, rewards: Rewards) -> None:
+    """Learn from a round that was played elsewhere."""
+    problem = turn.state.setup.problem
+    arms = problem.allocation(allocation)
+    draft, seen = _draft(problem, None, rewards)
+    data = pack_allocation(arms, problem.K) + draft.data
+    turn.append(Draft("attach", draft.content, None, data))
+    flag(turn, problem, seen, None)
+
+
+def flag(turn: Turn, problem: Problem, seen: Observed, trial: int | None) -> None:
+    """Keep a warning event about rewards far outside the declared bounds."""
+    far = far_outside(problem, seen)
+    if not far.size:
+        return
+    place = int(far[0])
+    edge = place if seen.edges is None else int(seen.edges[place])
+    graph = problem.graph
+    link = [graph.label(int(i)) for i in graph.edges[edge]]
+    value, limit = float(seen.values[place]), problem.L * problem.S + FAR * problem.sigma
+    text = (
+        f"{far.size} of {seen.values.size} rewards lie outside +-{limit:g} "
+        f"(L S + {FAR:g} sigma), first {value:g} on {link[0]!r} -> {link[1]!r}; they are kept."
+    )
+    content = {"message": text, "link": link, "reward": value, "limit": limit}
+    turn.append(Draft("warning", content, trial))
+    warnings.warn(text, RewardWarning, stacklevel=4)
+
+
+def _draft(problem: Problem, trial: int | None, rewards: Rewards) -> tuple[Draft, Observed]:
+    seen = observed(problem, rewards)
+    content = {} if seen.edges is None else {"edges": int(seen.edges.size)}
+    return Draft("tell", content, trial, pack_rewards(seen, problem.m)), seen
+
+
+def _problem(turn: Turn, graph: Graph) -> Problem:
+    """The problem on the graph that a trial was asked on."""
+    setup = turn.state.setup
+    return setup.problem if graph is setup.problem.graph else problem_from(setup.base, graph)
+
+
+def _closed(turn: Turn, trial: int) -> tuple[Event, Event]:
+    """The events that asked for and closed ``trial``."""
+    if not 1 <= trial <= turn.state.trials:
+        most = turn.state.trials
+        rule = f"be one of the {most} trials asked so far" if most else "be a trial asked before"
+        raise _checks.fail("trial", rule, f"unknown trial {trial}")
+    events = turn.events_of(trial)
+    asked = next(event for event in events if event.kind == "ask")
+    return asked, next(event for event in events if event.kind in CLOSING)

@@ -1,0 +1,44 @@
+"""A process that asks and tells until it is killed; run by test_crash.py.
+
+It writes a line to standard output after every call that returned: what it has been acknowledged.
+The rewards of a trial depend on its number alone, so every run faces the same ones.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+import gbb
+from control import environment, small
+from gbb.controller import Controller
+from gbb.controller import _log as log
+
+log.SNAPSHOT_EVENTS = 25  # so that some kills fall on a snapshot
+
+
+def rewards_of(env: gbb.Environment, trial) -> np.ndarray:
+    return env.draw(trial.arms, np.random.default_rng(trial.id))
+
+
+def step(controller: Controller, env: gbb.Environment) -> tuple[str, int]:
+    """What an uninterrupted run does next: finish the open trial, else ask for one."""
+    waiting = controller.open_trials()
+    if not waiting:
+        return "ask", controller.ask().id
+    controller.tell(waiting[0], rewards_of(env, waiting[0]))
+    return "tell", waiting[0].id
+
+
+def main(url: str, most: int) -> None:
+    env = environment(small())
+    with Controller.open(url) as controller:
+        for _ in range(most):
+            kind, trial = step(controller, env)
+            sys.stdout.write(f"{kind} {trial}\n")
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))

@@ -1,0 +1,191 @@
+"""A state machine: any order of calls, against a plain model in memory."""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+import gbb
+from control import replayed, same_state
+from gbb.controller import Controller, _log
+
+K = 3
+GRAPHS = [
+    gbb.Graph.from_edges(edges, names=names, undirected=True)
+    for names, edges in [
+        (["a", "b", "c"], [("a", "b"), ("b", "c"), ("c", "a")]),
+        (["b", "c", "d", "e"], [("b", "c"), ("c", "d"), ("d", "e"), ("b", "e")]),
+        (["a", "e"], [("a", "e")]),
+    ]
+]
+
+
+class Model:
+    """What a controller is, in dictionaries and loops."""
+
+    def __init__(self, graph):
+        self.graph = graph
+        self.open = {}
+        self.told = {}
+        self.closed = {}
+        self.N, self.Y = np.zeros((K, K)), np.zeros((K, K))
+        self.allowed = {name: set(range(K)) for name in graph.names}
+        self.attached, self.events = 0, 1
+
+    def learn(self, allocation, rewards):
+        for (i, j), value in rewards.items():
+            self.N[allocation[i], allocation[j]] += 1
+            self.Y[allocation[i], allocation[j]] += value
+
+    def links(self, graph):
+        return [(graph.names[i], graph.names[j]) for i, j in graph.edges]
+
+
+class Machine(RuleBasedStateMachine):
+    """Whole-numbered rewards, so that sums are exact."""
+
+    @initialize(policy=st.sampled_from(sorted(gbb.policies.classes())), seed=st.integers(0, 9))
+    def start(self, policy, seed):
+        memory = Path("/dev/shm")  # many small commits, and the disk is not what is tested here
+        self.folder = tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None)
+        self.url = f"sqlite:///{self.folder.name}/control.db"
+        problem = gbb.Problem(GRAPHS[0], np.eye(K), S=9.0, sigma=1.0)
+        fixed = {"allocation": np.zeros(3, int)} if policy == "FixedAllocation" else {}
+        # Small enough that the rules cross a snapshot now and then.
+        self.every, _log.SNAPSHOT_EVENTS = _log.SNAPSHOT_EVENTS, 4
+        self.moves = not fixed
+        self.controller = Controller.create(self.url, problem, policy, seed, exploration=3, **fixed)
+        self.model = Model(GRAPHS[0])
+
+    def teardown(self):
+        if hasattr(self, "controller"):
+            self.controller.close()
+            self.folder.cleanup()
+            _log.SNAPSHOT_EVENTS = self.every
+
+    @rule()
+    def ask(self):
+        trial = self.controller.ask()
+        model = self.model
+        assert trial.id == len(model.open) + len(model.told) + len(model.closed) + 1
+        assert trial.round == self.rounds + 1
+        assert list(trial.allocation) == list(model.graph.names)
+        assert all(trial.allocation[name] in model.allowed[name] for name in model.graph.names)
+        model.open[trial.id] = (model.graph, trial.allocation)
+        model.events += 1
+
+    @precondition(lambda self: self.model.open)
+    @rule(data=st.data())
+    def tell(self, data):
+        id = data.draw(st.sampled_from(sorted(self.model.open)))
+        graph, allocation = self.model.open.pop(id)
+        links = self.model.links(graph)
+        some = data.draw(st.lists(st.sampled_from(links), min_size=1, unique=True))
+        rewards = {link: float(data.draw(st.integers(-9, 9))) for link in some}
+        self.controller.tell(id, rewards)
+        self.model.told[id] = rewards
+        self.model.learn(allocation, rewards)
+        self.model.events += 1
+
+    @precondition(lambda self: self.model.told)
+    @rule(data=st.data())
+    def tell_again(self, data):
+        id = data.draw(st.sampled_from(sorted(self.model.told)))
+        self.controller.tell(id, self.model.told[id])
+        link = next(iter(self.model.told[id]))
+        self.refused(lambda: self.controller.tell(id, {**self.model.told[id], link: 99.0}))
+
+    @precondition(lambda self: self.model.open)
+    @rule(data=st.data(), kind=st.sampled_from(["fail", "abandon"]))
+    def close(self, data, kind):
+        id = data.draw(st.sampled_from(sorted(self.model.open)))
+        getattr(self.controller, kind)(id)
+        self.model.closed[id] = kind
+        del self.model.open[id]
+        self.model.events += 1
+        self.refused(lambda: self.controller.tell(id, {("a", "b"): 1.0}))
+
+    @rule(data=st.data(), kind=st.sampled_from(["forbid", "pin", "allow"]))
+    def arms(self, data, kind):
+        agent = data.draw(st.sampled_from(self.model.graph.names))
+        arm = data.draw(st.integers(0, K - 1))
+        row = self.model.allowed[agent]
+        left = {"forbid": row - {arm}, "pin": {arm}, "allow": row | {arm}}[kind]
+        if not left:
+            self.refused(lambda: getattr(self.controller, kind)(agent, arm))
+            return
+        getattr(self.controller, kind)(agent, arm)
+        self.model.allowed[agent] = left
+        self.model.events += 1
+
+    @precondition(lambda self: self.moves)
+    @rule(graph=st.sampled_from(GRAPHS))
+    def replace_graph(self, graph):
+        self.controller.replace_graph(graph)
+        old = {name: self.model.allowed[name] for name in self.model.graph.names}
+        self.model.graph = graph
+        self.model.allowed = {name: old.get(name, set(range(K))) for name in graph.names}
+        self.model.events += 1
+
+    @rule(data=st.data())
+    def attach(self, data):
+        graph = self.model.graph
+        allocation = {name: data.draw(st.integers(0, K - 1)) for name in graph.names}
+        rewards = {link: float(data.draw(st.integers(-9, 9))) for link in self.model.links(graph)}
+        self.controller.attach(allocation, rewards)
+        self.model.learn(allocation, rewards)
+        self.model.attached += 1
+        self.model.events += 1
+
+    @rule()
+    def discount(self):
+        self.controller.discount(0.5)
+        self.model.N, self.model.Y = self.model.N / 2, self.model.Y / 2
+        self.model.events += 1
+
+    @rule()
+    def reopen(self):
+        self.controller.close()
+        self.controller = Controller.open(self.url)
+
+    @rule()
+    def look(self):
+        advice = self.controller.recommend()
+        allowed = self.model.allowed
+        assert all(advice.allocation[name] in allowed[name] for name in self.model.graph.names)
+        assert advice.low <= advice.reward <= min(advice.high, advice.upper_bound)
+
+    def refused(self, call):
+        before = self.controller._log.state.seq
+        try:
+            call()
+        except gbb.InputError:
+            assert self.controller._log.refresh().seq == before
+        else:
+            raise AssertionError("it should have been refused")
+
+    @property
+    def rounds(self):
+        return len(self.model.told) + self.model.attached
+
+    @invariant()
+    def agrees(self):
+        if not hasattr(self, "controller"):
+            return
+        state = self.controller._log.state
+        assert state.seq == self.model.events
+        assert sorted(state.open) == sorted(self.model.open)
+        assert np.array_equal(state.record.N, self.model.N)
+        assert np.array_equal(state.record.Y, self.model.Y)
+        assert state.rounds == self.rounds
+        for id, (graph, allocation) in self.model.open.items():
+            assert state.graphs[state.open[id].graph] == graph
+            assert state.open[id].allocation.tolist() == list(allocation.values())
+        assert same_state(replayed(self.controller), state)
+
+
+TestMachine = Machine.TestCase
+TestMachine.settings = settings(stateful_step_count=30)

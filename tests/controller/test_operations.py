@@ -1,0 +1,303 @@
+"""Operations: arms forbidden and pinned, graphs and policies replaced, old data discounted."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import gbb
+import naive
+from control import drive, environment, replayed, same_state, small, url_of
+from gbb.controller import Controller
+from gbb.controller._allowed import repaired
+from gbb.controller._knowledge import Knowledge, best_within, most_by_link
+
+
+@pytest.fixture
+def problem():
+    return small(named=True)
+
+
+@pytest.fixture
+def controller(problem, tmp_path):
+    with Controller.create(url_of(tmp_path), problem, seed=1) as made:
+        yield made
+
+
+def arms_of(controller, rounds=6):
+    """Which arms each agent was asked to play."""
+    env = environment(controller.problem)
+    played = drive(controller, env, np.random.default_rng(0), rounds)
+    return [set(column) for column in played.T.tolist()]
+
+
+@pytest.mark.parametrize("policy", list(gbb.policies.classes()))
+def test_no_policy_plays_a_forbidden_arm(policy, problem, tmp_path):
+    controller = Controller.create(url_of(tmp_path), problem, policy, exploration=3)
+    controller.forbid("cell-0", ["tilt-0", "tilt-2"])
+    controller.forbid(["cell-1", "cell-2"], "tilt-1")
+    controller.pin("cell-3", "tilt-2")
+    played = arms_of(controller, 12)
+    assert played[0] == {1}
+    assert not played[1] & {1}
+    assert not played[2] & {1}
+    assert played[3] == {2}
+    again = Controller.open(url_of(tmp_path))
+    assert again.status()["forbidden"] == 6
+    assert same_state(again._log.state, replayed(controller))
+    again.allow("cell-3")
+    again.allow("cell-0", "tilt-0")
+    again.pin(None, "tilt-0")
+    assert arms_of(again) == [{0}] * 4
+    again.allow(None)
+    assert again.status()["forbidden"] == 0
+
+
+def test_an_arm_forbidden_everywhere_leaves_the_problem_without_it(problem, tmp_path):
+    """The couple is then the best allowed one: the choices are those of the smaller problem."""
+    two = gbb.Problem(problem.graph, np.eye(3)[:2], sigma=0.5, S=3.0)
+    M = gbb.instances.absolute_normal(3, seed=2)
+    played = []
+    for k, each in enumerate((problem, two)):
+        controller = Controller.create(
+            url_of(tmp_path), each, seed=3, name=str(k), radius="symmetric"
+        )
+        if each is problem:
+            controller.forbid(None, "tilt-2")
+        env = gbb.Environment(each, M)
+        played.append(drive(controller, env, np.random.default_rng(0), 40))
+    # The first choices are ties, which the two problems break differently.
+    assert set(np.unique(played[0])) <= {0, 1}
+    assert np.array_equal(played[0][-10:], played[1][-10:])
+
+
+def test_every_agent_keeps_an_arm(controller):
+    controller.pin("cell-1", "tilt-1")
+    before = controller.status()
+    with pytest.raises(
+        gbb.InputError, match="every agent an arm, but got none left for agent 'cell-1'"
+    ):
+        controller.forbid(None, "tilt-1")
+    with pytest.raises(gbb.InputError, match="`agent` to name an agent, but got 'cell-7'"):
+        controller.forbid("cell-7", "tilt-1")
+    with pytest.raises(gbb.InputError, match=r"`arm` to be one of .*'tilt-0'.* but got 'tilt'"):
+        controller.pin("cell-0", "tilt")
+    assert controller.status() == before
+
+
+def test_repair_moves_only_who_must_and_to_a_best_response():
+    rng = np.random.default_rng(0)
+    for seed in range(20):
+        graph = gbb.Graph.random(7, p=0.5, seed=seed)
+        K = 4
+        W = rng.normal(size=(K, K))
+        W = W + W.T
+        arms = rng.integers(K, size=7)
+        allowed = rng.random((7, K)) < 0.5
+        allowed[np.arange(7), rng.integers(K, size=7)] = True
+        fixed, moved = repaired(graph, W, arms, allowed)
+        broken = ~allowed[np.arange(7), arms]
+        assert moved == broken.sum()
+        assert np.array_equal(fixed[~broken], arms[~broken])
+        for i in np.flatnonzero(broken):
+            gains = [sum(W[a, fixed[j]] for j in graph.neighbours(i)) for a in range(K)]
+            best = max(gains[a] for a in range(K) if allowed[i, a])
+            assert allowed[i, fixed[i]]
+            assert gains[fixed[i]] == pytest.approx(best)
+
+
+def test_the_best_allowed_allocation_and_its_bound():
+    rng = np.random.default_rng(1)
+    for seed in range(10):
+        graph = gbb.Graph.random(5, p=0.7, seed=seed)
+        problem = gbb.Problem(graph, np.eye(3))
+        W = rng.normal(size=(3, 3))
+        W = W + W.T
+        allowed = rng.random((5, 3)) < 0.6
+        allowed[np.arange(5), rng.integers(3, size=5)] = True
+        best = best_within(problem, W, allowed)
+        values = {
+            arms: sum(W[arms[i], arms[j]] for i, j in graph.edges) / 2
+            for arms in itertools.product(range(3), repeat=5)
+            if all(allowed[i, a] for i, a in enumerate(arms))
+        }
+        assert tuple(best.allocation) in values
+        assert best.value == pytest.approx(values[tuple(best.allocation)])
+        assert best.value >= max(values.values()) - 0.2 * abs(max(values.values()))
+        assert best.upper_bound >= max(values.values()) - 1e-12
+        assert most_by_link(problem, W, np.ones((5, 3), bool)) == pytest.approx(
+            most_by_link(problem, W, None)
+        )
+
+
+def test_a_new_graph_keeps_what_was_learnt_and_open_trials(controller, problem, tmp_path):
+    env = environment(problem)
+    drive(controller, env, np.random.default_rng(0), 5)
+    controller.forbid("cell-1", "tilt-0")
+    controller.pin("cell-2", "tilt-1")
+    late = controller.ask()
+    record = controller._log.state.record
+    grown = gbb.Graph.from_edges(
+        [("cell-1", "cell-3"), ("cell-3", "mast"), ("mast", "cell-1")],
+        names=["cell-1", "cell-3", "mast"],
+        undirected=True,
+    )
+    controller.replace_graph(grown)
+    assert np.array_equal(controller._log.state.record.N, record.N)
+    assert controller.problem.graph == grown
+    assert controller.policy.problem.graph == grown
+    trial = controller.ask()
+    assert list(trial.allocation) == ["cell-1", "cell-3", "mast"]
+    assert trial.allocation["cell-1"] != "tilt-0"
+    assert controller.status()["forbidden"] == 1
+    controller.tell(late, np.ones(problem.m))  # on the graph it was asked on
+    controller.tell(trial, {("mast", "cell-1"): 2.0})
+    with pytest.raises(gbb.InputError, match="`agent` to name an agent, but got 'cell-0'"):
+        controller.tell(controller.ask(), {("cell-0", "cell-1"): 1.0})
+    controller.tell(late, np.ones(problem.m))  # the same again, on its own graph
+    assert controller._log.state.record.N.sum() == 6 * problem.m + 1
+    assert same_state(replayed(controller), controller._log.state)
+    again = Controller.open(url_of(tmp_path))
+    assert again.ask().allocation == Controller.open(url_of(tmp_path)).trial(8).allocation
+    assert [entry.content["graph"] for entry in again.history("graph")] == [{"n": 3, "m": 6}]
+
+
+def test_radii_that_count_rounds_never_count_too_few(controller, problem):
+    drive(controller, environment(problem), np.random.default_rng(0), 5)
+    controller.replace_graph(gbb.Graph.path(2))
+    state = controller._log.state
+    assert state.memory.rounds * controller.problem.m >= state.record.N.sum()
+
+
+def test_another_cut_goes_with_another_graph(controller, problem, tmp_path):
+    graph = gbb.Graph.path(3)
+    cut = gbb.Cut.of(graph, [0, 1, 1])
+    controller.replace_graph(graph, cut=cut)
+    assert np.array_equal(controller.policy.cut.sides, [0, 1, 1])
+    with pytest.raises(gbb.InputError, match="`cut` to cut the problem's graph"):
+        controller.replace_graph(gbb.Graph.path(4), cut=cut)
+    with pytest.raises(gbb.InputError, match=r"`graph` to be a gbb.Graph, but got list"):
+        controller.replace_graph([(0, 1)])
+    other = Controller.create(url_of(tmp_path), problem, "UniformRandom", name="no cut")
+    with pytest.raises(gbb.InputError, match="`cut` to be left out, as UniformRandom has none"):
+        other.replace_graph(graph, cut=cut)
+
+
+def test_another_policy_knows_all_that_was_told(controller, problem):
+    drive(controller, environment(problem), np.random.default_rng(0), 8)
+    old = controller.ask()
+    controller.set_policy("OFUL", delta=0.1, radius="symmetric")
+    assert controller.policy.delta == 0.1
+    assert np.array_equal(controller._log.state.memory.record.N, controller._log.state.record.N)
+    controller.tell(old, np.zeros(problem.m))
+    controller.set_policy(
+        gbb.policies.ExploreThenCommit(
+            controller.problem, cut=gbb.cuts.greedy(problem.graph), exploration=4
+        )
+    )
+    couples = {
+        tuple(arms) for arms in drive(controller, environment(problem), np.random.default_rng(1), 4)
+    }
+    assert len(couples) == 1  # it has seen enough and commits
+    with pytest.raises(gbb.InputError, match="`delta` to be a finite number > 0 and <= 1"):
+        controller.set_policy("OFUL", delta=2.0)
+    kinds = [entry.content["policy"]["kind"] for entry in controller.history("policy")]
+    assert kinds == ["OFUL", "ExploreThenCommit"]
+    assert same_state(replayed(controller), controller._log.state)
+
+
+def test_discounted_data_counts_for_less(controller, problem):
+    drive(controller, environment(problem), np.random.default_rng(0), 8)
+    before = controller.estimate()[0]
+    controller.discount(0.25)
+    after = controller.estimate()[0]
+    assert np.allclose(after.N, before.N / 4)
+    assert np.allclose(after.Y, before.Y / 4)
+    seen = before.N > 0
+    assert (after.table_width[seen] > before.table_width[seen]).all()
+    controller.ask()
+    assert same_state(replayed(controller), controller._log.state)
+    for factor in (0.0, 1.5, float("nan")):
+        with pytest.raises(gbb.InputError, match="`factor` to be a finite number > 0 and <= 1"):
+            controller.discount(factor)
+
+
+def test_logged_history_starts_it_off(problem, tmp_path):
+    """Attaching rounds gives the policy the memory that playing them would have given."""
+    env, rng = environment(problem), np.random.default_rng(0)
+    played = Controller.create(url_of(tmp_path), problem, name="played")
+    attached = Controller.create(url_of(tmp_path), problem, name="attached")
+    for _ in range(10):
+        trial = played.ask()
+        rewards = env.draw(trial.arms, rng)
+        played.tell(trial, rewards)
+        attached.attach(trial.allocation, rewards)
+    assert np.array_equal(attached._log.state.memory.record.Y, played._log.state.memory.record.Y)
+    assert attached._log.state.memory.rounds == 10
+    assert attached.status()["trials"] == 0
+    attached.attach(np.zeros(4, int), {("cell-0", "cell-1"): 1.0})
+    assert attached.status()["edge_rewards"] == 121
+    with pytest.raises(gbb.InputError, match="every agent an arm, but got none for agent 'cell-1'"):
+        attached.attach({"cell-0": "tilt-0"}, rewards)
+
+
+def test_knowledge_is_ridge_regression_with_the_complete_radius(controller, problem):
+    drive(controller, environment(problem), np.random.default_rng(0), 5)
+    controller.tell(controller.ask(), {("cell-0", "cell-1"): 1.0})
+    record = controller._log.state.record
+    d2 = problem.d**2
+    z = np.array([naive.edge_arm(x, y) for x in problem.arms for y in problem.arms])
+    A = np.eye(d2) + (z * record.N.reshape(-1, 1)).T @ z
+    theta = np.linalg.solve(A, record.Y.ravel() @ z)
+    radius = 0.5 * np.sqrt(np.linalg.slogdet(A)[1] + 2 * np.log(1e3)) + 3.0
+    (estimate,) = controller.estimate()
+    assert estimate.M_hat == pytest.approx(theta.reshape(3, 3).T)
+    inverse = np.linalg.inv(A)
+    assert estimate.M_width == pytest.approx(radius * np.sqrt(np.diag(inverse)).reshape(3, 3).T)
+    assert estimate.table == pytest.approx((z @ theta).reshape(3, 3))
+    widths = radius * np.sqrt(np.einsum("pi,ij,pj->p", z, inverse, z))
+    assert estimate.table_width == pytest.approx(widths.reshape(3, 3))
+    arms = np.array([0, 1, 2, 1])
+    v = sum(
+        naive.edge_arm(problem.arms[arms[i]], problem.arms[arms[j]]) for i, j in problem.graph.edges
+    )
+    answer = controller.predict(arms)
+    width = radius * np.sqrt(v @ inverse @ v)
+    assert (answer.reward, answer.low, answer.high) == pytest.approx(
+        (v @ theta, v @ theta - width, v @ theta + width)
+    )
+    named = dict(zip(problem.graph.names, ["tilt-0", "tilt-1", "tilt-2", "tilt-1"], strict=True))
+    assert controller.predict(named).reward == pytest.approx(answer.reward)
+
+
+@pytest.mark.parametrize("forbidden", [False, True])
+def test_the_recommendation_comes_with_an_interval_and_a_bound_that_hold(
+    forbidden, problem, tmp_path
+):
+    env = environment(problem, seed=3)
+    controller = Controller.create(url_of(tmp_path), problem, "UniformRandom")
+    if forbidden:
+        controller.forbid("cell-0", "tilt-1")
+        controller.pin("cell-2", "tilt-0")
+    drive(controller, env, np.random.default_rng(0), 30)
+    advice = controller.recommend()
+    values = {
+        arms: env.expected_reward(np.array(arms))
+        for arms in itertools.product(range(3), repeat=4)
+        if not forbidden or (arms[0] != 1 and arms[2] == 0)
+    }
+    assert tuple(advice.arms) in values
+    assert advice.low <= values[tuple(advice.arms)] <= advice.high
+    assert max(values.values()) <= advice.upper_bound
+    assert advice.gap == advice.upper_bound - advice.reward >= 0
+    assert advice.allocation == {
+        name: problem.arm_names[a] for name, a in zip(problem.graph.names, advice.arms, strict=True)
+    }
+    assert values[tuple(advice.arms)] >= 0.9 * max(values.values())
+
+
+def test_knowing_nothing_is_no_obstacle(controller):
+    advice = controller.recommend()
+    assert advice.low < advice.reward == 0.0 < advice.high <= advice.upper_bound
+    known = Knowledge.of(controller._log.state)
+    assert known.radius == pytest.approx(0.5 * np.sqrt(2 * np.log(1e3)) + 3.0)

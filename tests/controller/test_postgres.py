@@ -1,0 +1,100 @@
+"""The same on a real PostgreSQL server, which the tests start themselves."""
+
+import sys
+
+import numpy as np
+import psycopg
+import pytest
+from test_processes import check_processes, check_race
+
+import gbb
+from control import drive, environment, replayed, same_state, small, url_of
+from gbb.cli import main
+from gbb.controller import Controller, StorageError, _log
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+
+
+def test_eight_processes_on_one_postgresql_server(postgres_url):
+    check_processes(postgres_url)
+
+
+def test_racing_for_the_same_thing_has_one_winner(postgres_url):
+    check_race(postgres_url)
+
+
+def test_both_databases_give_the_same_asks(tmp_path, postgres_url):
+    env = environment(small())
+    controllers = [
+        Controller.create(url, small(), seed=9) for url in (url_of(tmp_path), postgres_url)
+    ]
+    for round in range(30):
+        trials = [controller.ask() for controller in controllers]
+        assert np.array_equal(trials[0].arms, trials[1].arms)
+        rewards = env.draw(trials[0].arms, np.random.default_rng(round))
+        for controller, trial in zip(controllers, trials, strict=True):
+            controller.tell(trial, rewards)
+    one, other = (Controller.open(url)._log.state for url in (url_of(tmp_path), postgres_url))
+    assert np.array_equal(one.record.Y, other.record.Y)
+    assert one.rng == other.rng
+
+
+def test_everything_goes_through_the_server(postgres_url, monkeypatch):
+    monkeypatch.setattr(_log, "SNAPSHOT_EVENTS", 10)
+    problem = small(named=True)
+    with Controller.create(postgres_url, problem, seed=2) as controller:
+        drive(controller, environment(problem), np.random.default_rng(0), 12)
+        late = controller.ask()
+        controller.forbid("cell-1", "tilt-0")
+        controller.discount(0.5)
+        controller.replace_graph(gbb.Graph.path(3))
+        controller.tell(late, {("cell-0", "cell-1"): 1.0})
+        controller.fail(controller.ask(), "no wind\x00 at all")
+        state = controller._log.state
+        assert same_state(replayed(controller), state)
+    with Controller.open(postgres_url) as again:
+        assert same_state(again._log.state, state)
+        assert again.recommend().upper_bound >= again.recommend().reward
+        assert again.history("fail")[0].content["reason"] == "no wind\x00 at all"
+
+
+def test_a_broken_connection_is_made_again(postgres, postgres_url):
+    with Controller.create(postgres_url, small()) as controller:
+        controller.ask()
+        with psycopg.connect(postgres, autocommit=True) as admin:
+            admin.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname LIKE 'test_%'"
+            )
+        assert controller.ask().id == 2
+
+
+def test_a_server_that_is_not_there_is_said_without_the_password():
+    url = "postgresql://me:secret@127.0.0.1:9/none"
+    with pytest.raises(StorageError, match=r"Cannot use .*127.0.0.1:9/none") as caught:
+        Controller.open(url)
+    assert "secret" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_driver_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(
+        gbb.InputError, match=r"pip install 'graphical-bilinear-bandits\[postgres\]'"
+    ):
+        Controller.open("postgresql://host/db")
+
+
+def test_the_shell_drives_a_server(postgres_url, tmp_path, capsys):
+    (tmp_path / "arms.csv").write_text("arm,x,y\nlow,1,0\nhigh,0,1\n")
+    (tmp_path / "rewards.json").write_text("[1, 0.5]")
+
+    def run(*args):
+        with pytest.raises(SystemExit) as stop:
+            main(["control", *map(str, args)])
+        assert stop.value.code == 0
+        return capsys.readouterr().out
+
+    run("create", postgres_url, "path:2", "--arms", tmp_path / "arms.csv")
+    assert "trial,round,agent,arm\n1,1,0," in run("ask", postgres_url, "--format", "csv")
+    run("tell", postgres_url, 1, tmp_path / "rewards.json")
+    assert "predicted reward" in run("recommend", postgres_url)

@@ -1,0 +1,93 @@
+"""Many processes on one storage: nothing lost, nothing counted twice, no deadlock."""
+
+import itertools
+import multiprocessing
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from control import replayed, same_state, small, url_of
+from gbb.controller import Controller
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+
+PROCESSES, TELLS, ASKS = 8, 10_000, 10
+MINUTES = 5
+
+
+def rewards_of(trial):
+    """Whole numbers, so that sums are exact in any order."""
+    return np.full(12, float(trial % 7))
+
+
+def work(url, tells, queue):
+    """Ask a few at a time and tell them, now and then twice; report what was acknowledged."""
+    told = []
+    with Controller.open(url) as controller:
+        while len(told) < tells:
+            trials = controller.ask_many(min(ASKS, tells - len(told)))
+            for trial in trials[::-1]:
+                controller.tell(trial, rewards_of(trial.id))
+                told.append(trial.id)
+                if trial.id % 20 == 0:
+                    controller.tell(trial.id, rewards_of(trial.id))
+    queue.put(told)
+
+
+def run_workers(url, target, args):
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    workers = [context.Process(target=target, args=(url, *args, queue)) for _ in range(PROCESSES)]
+    for worker in workers:
+        worker.start()
+    answers = [queue.get(timeout=60 * MINUTES) for _ in workers]
+    for worker in workers:
+        worker.join(60)
+        assert worker.exitcode == 0
+    return answers
+
+
+def check_processes(url):
+    Controller.create(url, small(), "ImprovedOFUL", seed=4).close()
+    told = itertools.chain.from_iterable(run_workers(url, work, (TELLS // PROCESSES,)))
+    assert sorted(told) == list(range(1, TELLS + 1))
+    controller = Controller.open(url)
+    state = controller._log.state
+    assert (state.rounds, state.trials, len(state.open)) == (TELLS, TELLS, 0)
+    assert state.record.N.sum() == 12 * TELLS
+    assert state.record.Y.sum() == 12 * sum(trial % 7 for trial in range(1, TELLS + 1))
+    kinds = Counter(entry.kind for entry in controller.history())
+    assert kinds == {"create": 1, "ask": TELLS, "tell": TELLS}
+    assert same_state(replayed(controller), state)
+
+
+def test_eight_processes_on_one_sqlite_file(tmp_path):
+    check_processes(url_of(tmp_path))
+
+
+def race(url, queue):
+    """All at once: make the same controller, tell the same trial."""
+    made = 1
+    try:
+        Controller.create(url, small(), name="raced").close()
+    except ValueError as error:
+        made = 0 if "which is there already" in str(error) else -9
+    with Controller.open(url, "first") as controller:
+        for trial in range(1, 11):
+            controller.tell(trial, rewards_of(trial))
+    queue.put(made)
+
+
+def check_race(url):
+    controller = Controller.create(url, small(), name="first")
+    controller.ask_many(10)
+    controller.close()
+    assert sum(run_workers(url, race, ())) == 1
+    again = Controller.open(url, "first")
+    assert again.status()["rounds"] == 10
+    assert len(again.history("tell")) == 10
+
+
+def test_racing_for_the_same_thing_has_one_winner(tmp_path):
+    check_race(url_of(tmp_path))

@@ -1,0 +1,210 @@
+"""Asks are those of the simulation, and closing, killing or replaying changes none of them."""
+
+import multiprocessing
+
+import numpy as np
+import pytest
+import sqlalchemy as sa
+
+import gbb
+from control import drive, environment, noise_of, replayed, same_state, small, url_of
+from gbb.controller import Controller, StorageError, _codec, _fold, _log, _schema
+from gbb.controller._bytes import pack_rng, unpack_rng
+from gbb.controller._choose import next_ask
+from gbb.controller._tell import tell
+
+ROUNDS = 60
+
+
+@pytest.mark.parametrize("name", list(gbb.policies.classes()))
+@pytest.mark.parametrize("seed", [0, 7])
+def test_driving_it_gives_the_choices_of_simulate(name, seed, tmp_path):
+    problem = small()
+    policy = gbb.policies.build(
+        name, problem, cut=gbb.cuts.greedy(problem.graph), horizon=ROUNDS, radius="paper"
+    )
+    env = environment(problem)
+    expected = gbb.simulate(
+        env, policy, rounds=ROUNDS, seed=seed, method="reference", keep_allocations=True
+    )
+    url = url_of(tmp_path)
+    rng = noise_of(seed)
+    played = []
+    Controller.create(url, problem, policy, seed).close()
+    for _ in range(3):
+        with Controller.open(url) as controller:
+            played.append(drive(controller, env, rng, ROUNDS // 3))
+    allocations = expected["allocation"].isel(policy=0, run=0).to_numpy()
+    assert np.array_equal(np.concatenate(played), allocations)
+
+
+@pytest.mark.parametrize("every", [1, 7, 10_000])
+def test_snapshots_change_nothing(every, tmp_path, monkeypatch):
+    monkeypatch.setattr(_log, "SNAPSHOT_EVENTS", every)
+    problem = small(named=True)
+    url = url_of(tmp_path)
+    controller = Controller.create(url, problem, "ExploreThenCommit", 3, exploration=9)
+    drive(controller, environment(problem), np.random.default_rng(0), 12)
+    controller.ask_many(2)
+    controller.replace_graph(gbb.Graph.path(3))
+    controller.forbid(1, "tilt-2")
+    controller.ask()
+    again = Controller.open(url)
+    assert same_state(again._log.state, controller._log.state)
+    assert same_state(replayed(controller), controller._log.state)
+    assert np.array_equal(again.ask().arms, next_arms(replayed(controller)))
+
+
+def next_arms(state):
+    """What the state, whose last ask was just made, holds."""
+    return state.open[state.trials].allocation
+
+
+@pytest.mark.parametrize("damage", ['{"format":99}', "no json", '{"format":1,"seq":2,"seal":0}'])
+def test_a_bad_snapshot_only_costs_time(damage, tmp_path, monkeypatch):
+    monkeypatch.setattr(_log, "SNAPSHOT_EVENTS", 5)
+    url = url_of(tmp_path)
+    controller = Controller.create(url, small())
+    drive(controller, environment(small()), np.random.default_rng(0), 6)
+    with controller._log.store.writing(1) as connection:
+        connection.execute(sa.update(_schema.snapshots).values(content=damage))
+    assert same_state(Controller.open(url)._log.state, controller._log.state)
+
+
+def test_events_that_a_snapshot_knows_are_missed(tmp_path, monkeypatch):
+    monkeypatch.setattr(_log, "SNAPSHOT_EVENTS", 5)
+    url = url_of(tmp_path)
+    controller = Controller.create(url, small())
+    drive(controller, environment(small()), np.random.default_rng(0), 5)
+    with controller._log.store.writing(1) as connection:
+        connection.execute(sa.delete(_schema.events).where(_schema.events.c.seq > 8))
+    with pytest.raises(StorageError, match="log is damaged: event 11 or the one before it is miss"):
+        Controller.open(url)
+
+
+def test_a_long_log_is_small_and_opens_from_its_end(tmp_path, monkeypatch):
+    """The paper's Figure 2 sizes: under 1,000 bytes a round, and under 1,000 events to replay."""
+    rounds = 1700
+    problem = gbb.Problem(gbb.Graph.complete(5), np.eye(5), S=4.0)
+    env, rng = environment(problem), np.random.default_rng(0)
+    controller = Controller.create(url_of(tmp_path), problem)
+    for _ in range(rounds // 100):
+        with controller._log.turn() as turn:
+            for _ in range(100):
+                trial = turn.append(next_ask(turn.state)).trial
+                tell(turn, trial, env.draw(turn.state.open[trial].allocation, rng))
+    state = controller._log.state
+    controller.close()
+    assert (tmp_path / "control.db").stat().st_size < 600 * rounds
+    folded = []
+    monkeypatch.setattr(_log, "fold", lambda s, e: folded.append(e) or _fold.fold(s, e))
+    assert same_state(Controller.open(url_of(tmp_path))._log.state, state)
+    assert len(folded) < _log.SNAPSHOT_EVENTS
+
+
+def test_large_events_are_snapshot_by_size(tmp_path, monkeypatch):
+    monkeypatch.setattr(_log, "SNAPSHOT_BYTES", 500)
+    controller = Controller.create(url_of(tmp_path), small())
+    drive(controller, environment(small()), np.random.default_rng(0), 10)
+    assert controller._log._snapshot_seq > 10
+
+
+def test_a_changed_event_is_noticed(tmp_path):
+    url = url_of(tmp_path)
+    controller = Controller.create(url, small())
+    drive(controller, environment(small()), np.random.default_rng(0), 4)
+    events = _schema.events
+    with controller._log.store.writing(1) as connection:
+        data = connection.execute(sa.select(events.c.data).where(events.c.seq == 5)).scalar_one()
+        bad = bytes([data[0] ^ 1]) + data[1:]
+        connection.execute(sa.update(events).where(events.c.seq == 5).values(data=bad))
+    with pytest.raises(StorageError, match="log is damaged: event 5 is missing or is not what was"):
+        Controller.open(url)
+    with controller._log.store.writing(1) as connection:
+        connection.execute(sa.delete(events).where(events.c.seq == 5))
+    with pytest.raises(StorageError, match="log is damaged: event 5"):
+        controller.history()
+
+
+def test_a_newer_storage_is_refused(tmp_path, monkeypatch):
+    url = url_of(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(_schema, "VERSION", 9)
+        Controller.create(url, small())
+    with pytest.raises(StorageError, match="has version 9 and was written by a newer gbb"):
+        Controller.open(url)
+    with pytest.raises(StorageError, match="Install a newer gbb"):
+        Controller.create(url, small(), name="second")
+
+
+def test_an_older_storage_is_brought_up_to_date(tmp_path, monkeypatch):
+    url = url_of(tmp_path)
+    before = drive(Controller.create(url, small()), environment(small()), noise_of(0), 5)
+    newer = sa.text("ALTER TABLE gbb_studies ADD COLUMN note TEXT")
+    monkeypatch.setattr(_schema, "VERSION", 3)
+    steps = {1: lambda connection: connection.execute(newer), 2: lambda _: None}
+    monkeypatch.setattr(_schema, "MIGRATIONS", steps)
+    for _ in range(2):
+        controller = Controller.open(url)
+        asked = [entry.content["allocation"] for entry in controller.history("ask")]
+        assert [list(arms.values()) for arms in asked] == before.tolist()
+    with controller._log.store.reading() as connection:
+        assert _schema.version_of(connection) == 3
+        assert connection.execute(sa.text("SELECT note FROM gbb_studies")).scalar() is None
+
+
+def test_an_unknown_event_says_who_can_read_it(tmp_path, monkeypatch):
+    url = url_of(tmp_path)
+    controller = Controller.create(url, small())
+    with monkeypatch.context() as patch:
+        patch.setitem(_fold.STEPS, "dream", lambda state, _: state)
+        with controller._log.turn() as turn:
+            turn.append(_log.Draft("dream", {}))
+    with pytest.raises(StorageError, match="kind 'dream', which this version of gbb does not know"):
+        Controller.open(url)
+
+
+def child_asks(controller, queue):
+    queue.put([controller.ask().id for _ in range(5)])
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_process_may_go_on_with_it(tmp_path):
+    controller = Controller.create(url_of(tmp_path), small())
+    controller.ask()
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    child = context.Process(target=child_asks, args=(controller, queue))
+    child.start()
+    own = [controller.ask().id for _ in range(5)]
+    ids = own + queue.get(timeout=60)
+    child.join(60)
+    assert sorted(ids) == list(range(2, 12))
+    assert same_state(replayed(controller), controller._log.refresh() or controller._log.state)
+
+
+def test_generators_round_trip_anywhere_on_their_stream():
+    seed = np.random.SeedSequence(5)
+    rng = np.random.default_rng(seed)
+    for draw in (lambda g: g.random(3), lambda g: g.integers(9, size=3, dtype=np.int32)):
+        draw(rng)
+        copy = unpack_rng(np.random.SeedSequence(5), pack_rng(rng))
+        assert np.array_equal(draw(rng), draw(copy))
+
+
+def test_the_codec_gives_back_what_it_was_given():
+    record = gbb.Record.empty(2)
+    value = {
+        "array": [1, 2.5, None, True],
+        "x": (float("inf"), ("a", 2)),
+        "r": record,
+        "only": {"tuple": 3},
+    }
+    back = _codec.loads(_codec.dumps(value), {"Record": gbb.Record})
+    assert isinstance(back["r"], gbb.Record)
+    assert np.array_equal(back["r"].N, record.N)
+    assert (back["array"], back["x"], back["only"]) == (value["array"], value["x"], {"tuple": 3})
+    with pytest.raises(TypeError, match="set has no form in JSON"):
+        _codec.dumps({1, 2})
+    with pytest.raises(KeyError):
+        _codec.loads(_codec.dumps(record))
