@@ -14,6 +14,7 @@ from gbb._cli.errors import exit_code_of
 
 def commands() -> typer.Typer:
     """All commands; their help lists what is found in the folders, so that may fail."""
+    from gbb._cli.control import app as control  # noqa: PLC0415
     from gbb._cli.inspect import inspect  # noqa: PLC0415
     from gbb._cli.paper import app as paper  # noqa: PLC0415
     from gbb._cli.simulate import simulate  # noqa: PLC0415
