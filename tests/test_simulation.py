@@ -4,8 +4,15 @@ import xarray as xr
 
 import gbb
 import naive
-from gbb.policies import OFUL, ExploreThenCommit, FixedAllocation, ImprovedOFUL, UniformRandom
-from gbb.radius import RADII
+from gbb.policies import (
+    OFUL,
+    ExploreThenCommit,
+    FixedAllocation,
+    ImprovedOFUL,
+    JointOFUL,
+    UniformRandom,
+)
+from gbb.radius import radius as confidence_radius
 from gbb.simulation._noise import SUMS
 from gbb.simulation._trace import recorded_rounds
 from gbb.simulation.reference import run_reference
@@ -321,7 +328,7 @@ def test_the_alpha_regret_stays_under_the_bound_of_the_theorems(env):
     cut = gbb.cuts.greedy(env.problem.graph)
     report = gbb.theory.report(env, cut=cut)
     assert all(assumption.holds for assumption in report.assumptions)
-    policies = [kind(env.problem, cut=cut) for kind in (OFUL, ImprovedOFUL)]
+    policies = [kind(env.problem, cut=cut) for kind in (OFUL, ImprovedOFUL, JointOFUL)]
     found = gbb.simulate(env, policies, rounds=T, runs=2, seed=0)
     bound = np.array([report.regret_bound(t) for t in range(1, T + 1)])
     assert (found.alpha_regret.values <= bound).all()
@@ -362,7 +369,9 @@ def covered(radius, runs=300, rounds=12, delta=0.1, shrink=1.0):
             ridge = gbb.Ridge(problem, state.record, policy.lam)
             error = ridge.M_hat - M
             v = naive.vec((error + error.T) / 2 if radius == "symmetric" else error)
-            size = RADII[radius](problem, state.record.N, state.rounds, policy.lam, delta)
+            size = confidence_radius(
+                radius, problem, state.record.N, state.rounds, lam=policy.lam, delta=delta
+            )
             holds = holds and np.sqrt(v @ ridge.A @ v) <= shrink * size
         held += holds
     return held / runs

@@ -11,9 +11,10 @@ from typing import cast
 
 from gbb import _discover
 from gbb.cuts._cut import Cut, CutMethod, check_cut
+from gbb.cuts._parts import KCut, k_cut
 from gbb.cuts.greedy import greedy
 
-__all__ = ["Cut", "CutMethod", "check_cut", "greedy", "methods"]
+__all__ = ["Cut", "CutMethod", "KCut", "check_cut", "greedy", "k_cut", "methods"]
 
 
 def methods() -> dict[str, CutMethod]:

@@ -9,6 +9,7 @@ import numpy as np
 from gbb._checks import IntArray
 from gbb.environment import Environment
 from gbb.policies import (
+    AllocationPolicy,
     AnyPolicy,
     CouplePolicy,
     ExploreThenCommit,
@@ -18,6 +19,7 @@ from gbb.policies import (
 )
 from gbb.policies.explore_then_commit import Committed
 from gbb.simulation._couples import run_couples
+from gbb.simulation._joint import run_joint
 from gbb.simulation._noise import Blocks
 from gbb.simulation._random_play import run_constant, run_random
 from gbb.simulation._trace import Trace
@@ -28,6 +30,8 @@ def supports(policy: AnyPolicy) -> bool:
     if isinstance(policy, CouplePolicy):
         w12, w21, _, _ = policy.weights
         return w12 == w21  # otherwise decisions depend on more than the symmetric block
+    if isinstance(policy, AllocationPolicy):
+        return True
     return type(policy) in (ExploreThenCommit, FixedAllocation, UniformRandom)
 
 
@@ -57,6 +61,16 @@ def run_engine(
     match policy:
         case CouplePolicy():
             return run_couples(
+                env,
+                policy,
+                rounds,
+                recorded=recorded,
+                blocks=blocks,
+                rng=rng,
+                keep_allocations=keep_allocations,
+            )
+        case AllocationPolicy():
+            return run_joint(
                 env,
                 policy,
                 rounds,

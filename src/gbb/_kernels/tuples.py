@@ -1,0 +1,98 @@
+"""The tuple of arms, one per part of the agents, with the best optimistic value."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gbb._checks import FloatArray, IntArray
+from gbb._kernels._jit import compiled
+from gbb._kernels.choose import pick
+
+
+@compiled()
+def best_tuple(
+    table: FloatArray,
+    centre: FloatArray,
+    radius: float,
+    counts: IntArray,
+    rng: np.random.Generator,
+) -> tuple[int, float, FloatArray]:
+    """The best of all K^k tuples, ties broken at random, in O(K^k k D).
+
+    Part p playing ``a_p`` makes ``g = sum_p counts[p, p] f_{a_p a_p} + sum_{q < p} 2 counts[p, q]
+    f_{a_p a_q}``, worth ``<g, centre> + radius ||g||``. ``table[b, i, a]`` is coordinate i of ``f_ab``.
+    The first part's arm is the leading digit of a tuple's number. Returns number, value and g.
+    """
+    K, k, size = table.shape[0], counts.shape[0], centre.size
+    values = np.empty(K**k)
+    arms = np.zeros(k, dtype=np.int64)
+    prefix = np.zeros((k, size))
+    last = k - 1
+    fresh = 0
+    start = 0
+    while True:
+        for p in range(fresh, last):
+            extend(table, counts, arms, p, prefix[p], prefix[p + 1])
+        fill_last(table, centre, radius, counts, arms, prefix[last], values[start : start + K])
+        start += K
+        p = last - 1
+        while p >= 0 and arms[p] == K - 1:
+            arms[p] = 0
+            p -= 1
+        if p < 0:
+            break
+        arms[p] += 1
+        fresh = p
+    best = pick(values, rng)
+    code = best
+    for p in range(last, -1, -1):
+        arms[p] = code % K
+        code //= K
+    g = np.zeros(size)
+    for p in range(k):
+        extend(table, counts, arms, p, g, g)
+    return best, values[best], g
+
+
+@compiled()
+def extend(
+    table: FloatArray, counts: IntArray, arms: IntArray, p: int, g: FloatArray, result: FloatArray
+) -> None:
+    """``g`` with the edges inside part p, and between it and the parts before it, added."""
+    a = arms[p]
+    own = float(counts[p, p])
+    for i in range(g.size):
+        result[i] = g[i] + own * table[a, i, a]
+    for q in range(p):
+        both = 2.0 * counts[p, q]
+        for i in range(g.size):
+            result[i] += both * table[arms[q], i, a]
+
+
+@compiled()
+def fill_last(
+    table: FloatArray,
+    centre: FloatArray,
+    radius: float,
+    counts: IntArray,
+    arms: IntArray,
+    g: FloatArray,
+    values: FloatArray,
+) -> None:
+    """Values of all arms of the last part, the other parts' arms given."""
+    K, p = values.size, counts.shape[0] - 1
+    own = float(counts[p, p])
+    mean, norm2, x = np.zeros(K), np.zeros(K), np.empty(K)
+    for i in range(g.size):
+        for a in range(K):
+            x[a] = g[i] + own * table[a, i, a]
+        for q in range(p):
+            both = 2.0 * counts[p, q]
+            other = table[arms[q], i]
+            for a in range(K):
+                x[a] += both * other[a]
+        for a in range(K):
+            mean[a] += x[a] * centre[i]
+            norm2[a] += x[a] * x[a]
+    for a in range(K):
+        values[a] = mean[a] + radius * np.sqrt(norm2[a])

@@ -1,0 +1,55 @@
+"""Optimism over whole allocations, started from the paper's couple."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from gbb.cuts import Cut, KCut
+from gbb.policies._allocation import AllocationPolicy
+from gbb.problem import Problem
+
+
+class JointOFUL(AllocationPolicy):
+    """The paper's couple over the cut, improved agent by agent on the optimistic objective.
+
+    Starts each round from the couple of :class:`~gbb.policies.ImprovedOFUL` and climbs
+
+        ``sum over E of <z, theta_hat> + radius || sum over E of z ||_{A^-1}``
+
+    by local search over all allocations. The value reached is never below the couple's, which is all
+    that the proof of Theorem 4.1 asks of the allocation that is played: no regret against alpha_2 times
+    the optimum, and rewards beyond what two arms can earn.
+
+    Parameters
+    ----------
+    problem
+        What the learner knows.
+    cut
+        The parts V1 and V2, or k parts to start from the best k-tuple of arms over them.
+    lam
+        The ridge regulariser lambda, > 0.
+    delta
+        The confidence set misses theta* with probability at most delta.
+    radius
+        ``paper``, ``symmetric`` (valid and smaller) or ``released`` (for parity with released code).
+    name
+        How results call this policy.
+
+    References
+    ----------
+    Rizk, Colin, Thomas, Laraki and Chevaleyre (2022), Algorithm 3 and Theorem 4.1, for the couple.
+    """
+
+    guarantee: ClassVar[str | None] = "alpha_2"
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        cut: Cut | KCut,
+        lam: float = 1.0,
+        delta: float = 1e-3,
+        radius: str = "symmetric",
+        name: str | None = None,
+    ) -> None:
+        super().__init__(problem, cut=cut, lam=lam, delta=delta, radius=radius, name=name)
