@@ -37,7 +37,8 @@ imports: $(READY)
 	$(BIN)/lint-imports
 
 unit: $(READY)
-	$(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-report=term:skip-covered --cov-fail-under=90
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/test_kernels.py --cov --cov-report=
+	$(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-append --cov-report=term:skip-covered --cov-fail-under=90
 
 constraints: $(READY)
 	@(head -1 constraints.txt; $(BIN)/python -m pip freeze --exclude-editable | grep '==') > constraints.new
@@ -46,6 +47,10 @@ constraints: $(READY)
 format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+bench: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[bench]"
+	$(BIN)/python benchmarks/engine.py
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage results

@@ -42,8 +42,8 @@ def pivoted_qr(rows: FloatArray, y: FloatArray) -> tuple[FloatArray, IntArray]:
         for k in range(j, -1, -1):
             reflect(columns[k], Q[j], k, scales[k])
     for k in range(size):
-        for i in range(k):
-            rows[i, k] = columns[k, i]
+        rows[:, k] = 0.0
+        rows[:k, k] = columns[k, :k]
         rows[k, k] = heads[k]
     return Q.T.copy(), pivots
 

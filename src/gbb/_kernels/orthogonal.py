@@ -61,6 +61,7 @@ def play_orthogonal(
     for a in range(K):
         for b in range(K):
             refresh(plan, mu, var, a, b, mean, width2)
+    total, k = tally.scalars[0], tally.kept[0]
     for i in range(noise.shape[0]):
         fill_values(flat_mean, flat_width2, radius_of(plan, tally, radii[i]), values)
         p = pick(values, rng)
@@ -83,13 +84,18 @@ def play_orthogonal(
         if crossed:
             for c in range(K):
                 refresh(plan, mu, var, a, c, mean, width2)
-                refresh(plan, mu, var, c, a, mean, width2)
                 refresh(plan, mu, var, b, c, mean, width2)
-                refresh(plan, mu, var, c, b, mean, width2)
+            for c in range(K):
+                if c not in (a, b):
+                    refresh(plan, mu, var, c, a, mean, width2)
+                    refresh(plan, mu, var, c, b, mean, width2)
         else:
             refresh(plan, mu, var, a, a, mean, width2)
             refresh(plan, mu, var, b, b, mean, width2)
             refresh(plan, mu, var, a, b, mean, width2)
             refresh(plan, mu, var, b, a, mean, width2)
-        keep(plan, tally, recorded, first + i, p)
+        total += plan.payoff[p]
+        if k < recorded.size and recorded[k] == first + i:
+            k = keep(tally, k, p, total)
+    tally.scalars[0], tally.kept[0] = total, k
     tally.mean[:], tally.width2[:] = flat_mean, flat_width2

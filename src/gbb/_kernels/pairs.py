@@ -107,6 +107,7 @@ def play_pairs(
     base = np.empty(count)
     column = np.empty(count)
     afresh(plan, tally, features, mu, H, base)
+    total, k = tally.scalars[0], tally.kept[0]
     for i in range(noise.shape[0]):
         fill_tables(plan, tally, mu, H)
         fill_values(tally.mean, tally.width2, radius_of(plan, tally, radii[i]), values)
@@ -124,5 +125,8 @@ def play_pairs(
                 worn = True
         if worn:
             afresh(plan, tally, features, mu, H, base)
-        keep(plan, tally, recorded, first + i, p)
+        total += plan.payoff[p]
+        if k < recorded.size and recorded[k] == first + i:
+            k = keep(tally, k, p, total)
+    tally.scalars[0], tally.kept[0] = total, k
     fill_tables(plan, tally, mu, H)

@@ -88,14 +88,11 @@ def radius_of(plan: Plan, tally: Tally, given: float) -> float:
 
 
 @compiled(inline="always")
-def keep(plan: Plan, tally: Tally, recorded: IntArray, t: int, p: int) -> None:
-    """Add round t, which played couple p, to the totals, and record it if it is to be kept."""
-    tally.scalars[0] += plan.payoff[p]
-    k = tally.kept[0]
-    if k < recorded.size and recorded[k] == t:
-        tally.couple[k] = p
-        tally.cumulative[k] = tally.scalars[0]
-        tally.kept[0] = k + 1
+def keep(tally: Tally, k: int, p: int, total: float) -> int:
+    """Record couple p and the cumulative expected reward as the k-th kept round; returns k + 1."""
+    tally.couple[k] = p
+    tally.cumulative[k] = total
+    return k + 1
 
 
 @compiled(inline="always")

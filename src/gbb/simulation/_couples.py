@@ -76,7 +76,7 @@ def best_form(problem: Problem) -> str:
     K, d = problem.K, problem.d
     pairs, size = K * (K + 1) // 2, d * (d + 1) // 2
     by_pairs = 3 * pairs**2 + 8 * K**2
-    by_features = 3 * (4 * size**2 + K * d**2 + K**2 * (d + 3))
+    by_features = 6 * size**2 + 2 * K * d**2 + 3 * K * size**2 / 2  # some three arms evaluated
     return "pairs" if by_pairs <= by_features else "features"
 
 
@@ -132,14 +132,13 @@ def _tally(problem: Problem, size: int) -> Tally:
 
 def _player(problem: Problem, plan: Plan, tally: Tally, form: str) -> Play:
     """The round loop of ``form`` with everything but the rounds filled in."""
+    if form == "orthogonal":
+        size2 = np.sum(problem.arms**2, axis=1)
+        norm2 = np.outer(size2, size2) * (1.0 + np.eye(problem.K)) / 2.0
+        return lambda *rest: play_orthogonal(plan, tally, norm2, *rest)
     i, j = np.triu_indices(problem.K)
     features = np.ascontiguousarray(symmetric_edge_arms(problem.arms)[i * problem.K + j])
-    if form == "orthogonal":
-        norm2 = np.sum(symmetric_edge_arms(problem.arms) ** 2, axis=1)
-        norm2 = norm2.reshape(problem.K, problem.K)
-        return lambda *rest: play_orthogonal(plan, tally, norm2, *rest)
     if form == "pairs":
         return lambda *rest: play_pairs(plan, tally, features, *rest)
     arms = np.array(problem.arms)
-    columns = tuple(np.ascontiguousarray(column) for column in arms.T)
-    return lambda *rest: play_features(plan, tally, features, arms, columns, *rest)
+    return lambda *rest: play_features(plan, tally, features, arms, *rest)

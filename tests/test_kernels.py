@@ -1,0 +1,141 @@
+"""Compiled loops against slow, obvious twins.
+
+`make test` runs this file twice: compiled, and with numba switched off (NUMBA_DISABLE_JIT=1), so that
+the same source is checked as plain Python and its coverage can be seen.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gbb
+from gbb._kernels.choose import fill_values, largest, pick
+from gbb._kernels.cut import greedy_sides
+from gbb._kernels.factor import factor
+from gbb._kernels.features import drift, evaluate
+from gbb._kernels.random_play import play_random
+from gbb.policies._base import draw_arms, random_argmax
+from gbb.radius import symmetric_edge_arms
+from gbb.simulation._couples import FORMS, _plan
+from test_engine import ARMS, GRAPHS, make_env, played_out, replayed, unit_arms
+
+
+def test_pick_follows_the_policies_rule_and_stream():
+    rng = np.random.default_rng(0)
+    for seed in range(200):
+        values = rng.integers(0, 4, size=12).astype(float) - 1.0
+        values[rng.integers(12)] *= 1 + 1e-13
+        one, two = np.random.default_rng(seed), np.random.default_rng(seed)
+        assert pick(values, one) == random_argmax(values, two)
+        assert one.random() == two.random()
+        assert largest(values) == values.max()
+
+
+def test_fill_values():
+    rng = np.random.default_rng(0)
+    mean, width2, values = rng.standard_normal(7), rng.random(7), np.empty(7)
+    fill_values(mean, width2, 3.0, values)
+    np.testing.assert_allclose(values, mean + 3.0 * np.sqrt(width2), rtol=1e-15)
+
+
+@pytest.mark.parametrize("spread", [1.0, 1e6])
+def test_factor_is_ridge_regression(spread):
+    rng = np.random.default_rng(1)
+    features = rng.standard_normal((9, 4)) * np.geomspace(1, spread, 4)
+    weight = np.where(rng.random(9) < 0.6, rng.integers(1, 50, 9), 0).astype(float)
+    total = weight * rng.standard_normal(9)
+    R, qy, pivots, white = factor(features, weight, total, 0.7)
+    A = 0.7 * np.eye(4) + (features * weight[:, None]).T @ features
+    P = np.eye(4)[:, pivots]
+    np.testing.assert_allclose(P @ R.T @ R @ P.T, A, rtol=1e-9, atol=1e-9 * spread)
+    H = features @ np.linalg.solve(A, features.T)
+    scale = np.sqrt(np.outer(np.diag(H), np.diag(H)))
+    np.testing.assert_allclose(white @ white.T / scale, H / scale, atol=1e-9)
+    mean = features @ np.linalg.solve(A, features.T @ total)
+    np.testing.assert_allclose(white @ qy, mean, rtol=1e-7, atol=1e-9)
+
+
+def test_factor_of_nothing_is_the_prior():
+    features = np.random.default_rng(0).standard_normal((5, 3))
+    _, qy, _, white = factor(features, np.zeros(5), np.zeros(5), 4.0)
+    np.testing.assert_allclose(white @ white.T, features @ features.T / 4.0, atol=1e-15)
+    assert not qy.any()
+
+
+def test_evaluate_is_a_quadratic_form():
+    rng = np.random.default_rng(2)
+    V = rng.standard_normal((4, 6))
+    half = rng.standard_normal((4, 4))
+    B, centre = half @ half.T, rng.standard_normal(4)
+    mean, width2 = np.empty(6), np.empty(6)
+    evaluate(V, B, centre, mean, width2, np.empty(6))
+    np.testing.assert_allclose(mean, centre @ V, rtol=1e-12)
+    np.testing.assert_allclose(width2, np.einsum("ib,ij,jb->b", V, B, V), rtol=1e-12)
+
+
+def test_drift_bounds_how_far_means_move():
+    rng = np.random.default_rng(3)
+    for seed in range(30):
+        env = make_env(GRAPHS["random"], unit_arms(6, 3, seed) * rng.uniform(0.1, 3.0, (6, 1)))
+        policy = gbb.policies.ImprovedOFUL(env.problem, cut=gbb.cuts.greedy(env.problem.graph))
+        inverse, moved = rng.standard_normal((6, 6)), rng.standard_normal(6)
+        coordinates = inverse @ moved
+        pairs = symmetric_edge_arms(env.problem.arms) @ coordinates
+        table = pairs.reshape(6, 6)
+        w12, _, w1, w2 = policy.weights
+        own = np.diag(table)
+        change = 2 * w12 * table + w1 * own[:, None] + w2 * own[None, :]
+        bound = np.zeros(6)
+        drift(_plan(env, policy), np.array(env.problem.arms), inverse, moved, bound)
+        assert (bound >= np.abs(change).max(axis=1) * (1 - 1e-12)).all()
+        assert (bound <= 40 * np.abs(change).max()).all()
+
+
+def test_random_play_draws_and_counts_as_the_policies_do():
+    graph = GRAPHS["random"]
+    R = np.random.default_rng(0).random((3, 3))
+    weights = np.array([0.2, 0.0, 0.8])
+    noise = np.random.default_rng(1).standard_normal((8, graph.m))
+    N, E = np.zeros((3, 3), dtype=np.int64), np.zeros((3, 3))
+    rewards, arms = np.empty(8), np.empty((8, graph.n), dtype=np.int64)
+    rng, twin = np.random.default_rng(2), np.random.default_rng(2)
+    play_random(graph.indptr, graph.indices, R, np.cumsum(weights), noise, N, E, rewards, arms, rng)
+    count, total = np.zeros((3, 3), dtype=np.int64), np.zeros((3, 3))
+    for t in range(8):
+        drawn = draw_arms(weights, graph.n, twin)
+        np.testing.assert_array_equal(arms[t], drawn)
+        for k, (i, j) in enumerate(graph.edges):
+            count[drawn[i], drawn[j]] += 1
+            total[drawn[i], drawn[j]] += noise[t, k]
+        assert rewards[t] == pytest.approx(sum(R[drawn[i], drawn[j]] for i, j in graph.edges))
+    np.testing.assert_array_equal(N, count)
+    np.testing.assert_allclose(E, total, rtol=1e-12)
+
+
+@pytest.mark.parametrize("radius", ["paper", "symmetric"])
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("algorithm", ["OFUL", "ImprovedOFUL"])
+def test_round_loops_choose_as_the_reference(algorithm, form, radius):
+    for graph in ("complete", "star"):
+        env = make_env(GRAPHS[graph], ARMS["one-hot"])
+        cut = gbb.cuts.greedy(env.problem.graph)
+        policy = gbb.policies.build(algorithm, env.problem, cut=cut, radius=radius)
+        plain, fast = replayed(env, policy, 40, seed=6, form=form)
+        np.testing.assert_array_equal(fast.couple, plain.couple)
+
+
+@pytest.mark.parametrize("form", ["pairs", "features"])
+def test_worn_estimates_are_made_afresh(form):
+    """A star of many agents shrinks a width beyond the limit in one round."""
+    env = make_env(gbb.Graph.star(200_001), unit_arms(3, 2, 0))
+    policy = gbb.policies.OFUL(env.problem, cut=gbb.cuts.greedy(env.problem.graph))
+    tally = played_out(env, policy, form, 12, block=6)
+    ridge = gbb.Ridge(env.problem, gbb.Record(tally.N, tally.Y), policy.lam)
+    np.testing.assert_allclose(tally.mean, policy.objectives @ ridge.theta_hat, rtol=1e-8)
+    np.testing.assert_allclose(tally.width2, ridge.width(policy.objectives) ** 2, rtol=1e-8)
+
+
+def test_greedy_sides_on_a_path():
+    path = gbb.Graph.path(5)
+    np.testing.assert_array_equal(greedy_sides(path.indptr, path.indices), [0, 1, 0, 1, 0])
