@@ -208,7 +208,7 @@ def test_orthogonal_arms_may_be_treated_as_general_ones(k):
         record = seen(env, rounds, seed=rounds).record
         arms = np.empty((2, env.problem.n), dtype=np.int64)
         found = [
-            choose(rule, record.N, record.Y, given, np.random.default_rng(0), row)
+            choose(rule, record.N.astype(float), record.Y, given, np.random.default_rng(0), row)
             for rule, row in zip((policy.rule, general), arms, strict=True)
         ]
         assert found[0][1] == pytest.approx(found[1][1], rel=1e-10)

@@ -4,27 +4,31 @@ After "An alpha-No-Regret Algorithm For Graphical Bilinear Bandits" (Rizk, Colin
 Chevaleyre, NeurIPS 2022).
 """
 
-from gbb import cuts, experiments, instances, optimum, policies, theory
+from gbb import adversary, cuts, experiments, instances, optimum, policies, theory
 from gbb._checks import InputError
-from gbb.cuts import Cut
+from gbb.adversary import AdversarialEnvironment
+from gbb.cuts import Cut, KCut
 from gbb.design import Design, g_optimal
 from gbb.environment import Environment
 from gbb.estimator import Record, Ridge
 from gbb.graph import Graph
 from gbb.problem import Problem
-from gbb.simulation import load, save, simulate
+from gbb.simulation import load, save, simulate, simulate_adversarial
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "AdversarialEnvironment",
     "Cut",
     "Design",
     "Environment",
     "Graph",
     "InputError",
+    "KCut",
     "Problem",
     "Record",
     "Ridge",
+    "adversary",
     "cuts",
     "experiments",
     "g_optimal",
@@ -34,5 +38,6 @@ __all__ = [
     "policies",
     "save",
     "simulate",
+    "simulate_adversarial",
     "theory",
 ]

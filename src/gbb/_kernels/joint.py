@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gbb._checks import FloatArray, IntArray
 from gbb._kernels._jit import compiled
@@ -49,7 +48,7 @@ class Rule(NamedTuple):
     """
 
     indptr: IntArray
-    indices: NDArray[np.integer]
+    indices: IntArray
     parts: IntArray
     counts: IntArray
     features: FloatArray
@@ -69,7 +68,7 @@ class Rule(NamedTuple):
 @compiled()
 def choose(
     rule: Rule,
-    N: IntArray,
+    N: FloatArray,
     Y: FloatArray,
     given: float,
     rng: np.random.Generator,

@@ -19,7 +19,7 @@ class Run(NamedTuple):
     R, sigma
         Expected edge reward of every edge-arm (K x K), and the noise level.
     N, Y
-        The record.
+        The record; N in floating point, as the choice takes it.
     total, kept
         Cumulative expected reward, and how many rounds have been recorded (one entry each).
     reward, cumulative, tuples, allocations
@@ -28,7 +28,7 @@ class Run(NamedTuple):
 
     R: FloatArray
     sigma: float
-    N: IntArray
+    N: FloatArray
     Y: FloatArray
     total: FloatArray
     kept: IntArray

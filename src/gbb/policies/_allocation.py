@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from gbb import _checks
-from gbb._checks import FloatArray
+from gbb._checks import FloatArray, IntArray
 from gbb._kernels.joint import Rule, choose
 from gbb.cuts import Cut, KCut, check_cut
 from gbb.estimator import Record
@@ -91,10 +91,10 @@ class AllocationPolicy(Policy[Learned]):
         pair[i, j] = pair[j, i] = np.arange(len(i))
         features = np.ascontiguousarray(symmetric_edge_arms(problem.arms)[i * K + j])
         return Rule(
-            indptr=problem.graph.indptr,
-            indices=problem.graph.indices,
-            parts=self.parts.parts,
-            counts=self.parts.counts,
+            indptr=np.array(problem.graph.indptr),  # writable: one type, compiled once
+            indices=np.array(problem.graph.indices, dtype=np.int64),
+            parts=np.array(self.parts.parts),
+            counts=np.array(self.parts.counts),
             features=features,
             norm2=np.sum(features**2, axis=1),
             orthogonal=problem.orthogonal,
@@ -119,9 +119,15 @@ class AllocationPolicy(Policy[Learned]):
         return Learned(0, Record.empty(self.problem.K))
 
     def select(self, state: Learned, rng: np.random.Generator) -> Choice:
-        given = float(self.radii(np.array([float(state.rounds)]))[0])
+        return self.decide(state.record.N, state.record.Y, state.rounds, rng)
+
+    def decide(
+        self, N: IntArray | FloatArray, Y: FloatArray, rounds: float, rng: np.random.Generator
+    ) -> Choice:
+        """The next allocation for the tables N and Y, whose counts need not be whole numbers."""
+        given = float(self.radii(np.array([float(rounds)]))[0])
         arms = np.empty(self.problem.n, dtype=np.int64)
-        number, value = choose(self.rule, state.record.N, state.record.Y, given, rng, arms)
+        number, value = choose(self.rule, N.astype(np.float64), Y, given, rng, arms)
         couple = divmod(number, self.problem.K) if number >= 0 and self.parts.k == 2 else None
         return Choice(arms, couple, value)
 

@@ -33,7 +33,7 @@ def run_joint(
     run = Run(
         R=np.array(env.reward_table),
         sigma=problem.sigma,
-        N=np.zeros((K, K), dtype=np.int64),
+        N=np.zeros((K, K)),
         Y=np.zeros((K, K)),
         total=np.zeros(1),
         kept=np.zeros(1, dtype=np.int64),
@@ -58,5 +58,5 @@ def run_joint(
         cumulative=run.cumulative,
         couple=couple,
         allocation=run.allocations if keep_allocations else None,
-        record=Record(run.N, run.Y),
+        record=Record(run.N.astype(np.int64), run.Y),
     )
