@@ -14,7 +14,7 @@ from scipy import stats
 import gbb
 import naive
 from gbb._kernels.joint import choose
-from gbb.cuts import KCut, k_cut
+from gbb.cuts import KCut, kcut
 from gbb.policies import EpsilonGreedy, ImprovedOFUL, JointOFUL, KCutOFUL, Learned, ThompsonSampling
 from gbb.simulation import engine
 from gbb.simulation._trace import recorded_rounds
@@ -301,42 +301,20 @@ def test_less_is_lost_than_by_two_arms_on_the_papers_figure_2():
     assert total[2] <= total[0] / 25
 
 
-class TestKCut:
-    @given(graph=graphs(max_n=9), k=st.integers(2, 4), data=st.data())
-    def test_at_least_one_minus_one_over_k_of_the_edges_are_cut(self, graph, k, data):
-        part = st.integers(0, k - 1)
-        start = data.draw(st.none() | st.lists(part, min_size=graph.n, max_size=graph.n))
-        found = k_cut(graph, k, start=start)
-        assert found.rho >= 1 - 1 / k - 1e-12
-        counts = np.zeros((k, k), dtype=int)
-        for i, j in graph.edges:
-            counts[found.parts[i], found.parts[j]] += 1
-        assert np.array_equal(found.counts, counts)
-        assert found.k == k
-        assert found.m == graph.m
-
-    @given(graph=graphs(max_n=8))
-    def test_the_merged_cut_is_the_best_grouping(self, graph):
-        parts = k_cut(graph, 3)
+class TestMergedParts:
+    @given(graph=graphs(max_n=8), seed=st.integers(0, 9))
+    def test_the_best_grouping_in_two(self, graph, seed):
+        parts = kcut(graph, 3, seed=seed)
         groupings = [
             gbb.Cut.of(graph, np.array(side)[parts.parts])
             for side in itertools.product(range(2), repeat=3)
         ]
         assert parts.merged.m12 == max(cut.m12 for cut in groupings)
 
-    def test_an_odd_circle_needs_three_parts(self):
-        graph = gbb.Graph.circle(21)
-        assert gbb.cuts.greedy(graph).rho < 1
-        assert k_cut(graph, 3, start=gbb.cuts.greedy(graph).sides).rho == 1
-        assert repr(k_cut(graph, 3)) == "KCut(n=21, m=42, k=3, rho=1)"
-
-    def test_parts_out_of_range_are_refused(self):
-        with pytest.raises(gbb.InputError, match=r"`k` to be a whole number >= 2, but got 1"):
-            k_cut(gbb.Graph.circle(5), 1)
-        with pytest.raises(gbb.InputError, match=r"`parts` to hold numbers from 0 to 1.*got 2"):
-            KCut.of(gbb.Graph.circle(3), [0, 1, 2], k=2)
+    def test_too_many_parts_are_refused(self):
+        parts = KCut.of(gbb.Graph.circle(21), np.arange(21) % 20, 20)
         with pytest.raises(gbb.InputError, match=r"`k` to be at most 16, but got 20.*2\^k"):
-            KCut.of(gbb.Graph.circle(21), np.arange(21) % 20).merged  # noqa: B018
+            parts.merged  # noqa: B018
 
 
 def problem_of(graph, K=3):
@@ -367,11 +345,11 @@ CIRCLE = problem_of(gbb.Graph.circle(5))
         ),
         (lambda cut: KCutOFUL(CIRCLE, cut=cut, k=1), r"`k` to be a whole number >= 2"),
         (
-            lambda cut: KCutOFUL(CIRCLE, cut=k_cut(CIRCLE.graph, 4), k=3),  # noqa: ARG005
+            lambda cut: KCutOFUL(CIRCLE, cut=kcut(CIRCLE.graph, 4), k=3),  # noqa: ARG005
             r"`cut` to have k = 3 parts, but got 4",
         ),
         (
-            lambda cut: KCutOFUL(CIRCLE, cut=k_cut(gbb.Graph.circle(7), 3), k=3),  # noqa: ARG005
+            lambda cut: KCutOFUL(CIRCLE, cut=kcut(gbb.Graph.circle(7), 3), k=3),  # noqa: ARG005
             r"`cut` to cut the problem's graph",
         ),
         (

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -172,10 +173,12 @@ def test_inspect_says_which_assumptions_fail(run, matrix):
     assert max(map(len, out.splitlines())) <= 80
 
 
-def test_inspect_says_when_the_optimum_is_not_proven(run, matrix):
+def test_inspect_says_when_the_optimum_is_not_proven(run, matrix, monkeypatch):
+    heuristic = partial(gbb.optimum.solve, method="heuristic")
+    monkeypatch.setattr("gbb.theory._report.solve", heuristic)
     out = run("inspect", "random:40", "--matrix", matrix).out
-    assert re.search(r"best known \(local_search\), at most [\d,]+;", out)
-    assert "not proven" in out
+    assert re.search(r"best known \(heuristic\), at most [\d,]+;", out)
+    assert re.search(r"not\s+proven", out)
 
 
 def test_inspect_uses_the_names_of_the_arms(run, matrix, tmp_path):
@@ -603,3 +606,21 @@ def test_a_real_process_fails_with_one_line(tmp_path):
     assert (
         done.stderr == "gbb: error: Cannot read `path` 'missing.csv': No such file or directory.\n"
     )
+
+
+def test_simulate_by_the_reference_loop(run, monkeypatch):
+    calls = []
+
+    def spy(env, policies, **settings):
+        calls.append((settings["method"], settings["workers"]))
+        return gbb.simulate(env, policies, **settings)
+
+    monkeypatch.setattr(command, "play", spy)
+    assert run("simulate", "circle:5", *SHORT).code == 0
+    assert run("simulate", "circle:5", *SHORT, "--reference", "--workers", 1).code == 0
+    assert calls == [("engine", None), ("reference", 1)]
+
+
+def test_workers_are_at_least_one(refused):
+    message = refused("simulate", "circle:5", *SHORT, "--workers", 0)
+    assert message == "Expected `workers` to be a whole number >= 1, but got 0."

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 import gbb
 import naive
-from gbb.radius import RADII, log_det_symmetric, paper, released, symmetric, symmetric_edge_arms
+from gbb.radius import RADII, log_det_symmetric, radius, symmetric_edge_arms
 from strategies import arm_sets, graphs
 
 
@@ -46,7 +46,8 @@ def test_the_symmetric_radius_is_that_of_A_on_symmetric_matrices(graph, arms, ro
     log_det = np.linalg.slogdet(A_sym / lam)[1]
     assert log_det_symmetric(problem, record.N, lam) == pytest.approx(log_det, rel=1e-9, abs=1e-9)
     expected = 0.7 * np.sqrt(log_det + 2 * np.log(1 / 0.05)) + np.sqrt(lam) * 1.3
-    assert symmetric(problem, record.N, rounds, lam, 0.05) == pytest.approx(expected, rel=1e-9)
+    size = radius("symmetric", problem, record.N, rounds, lam=lam, delta=0.05)
+    assert size == pytest.approx(expected, rel=1e-9)
 
 
 @given(
@@ -61,7 +62,9 @@ def test_the_symmetric_radius_is_the_smaller_from_two_dimensions_on(
 ):
     problem = gbb.Problem(graph, arms)
     N = played(problem, rounds, seed).N
-    small, large = (radius(problem, N, rounds, 1.0, delta) for radius in (symmetric, paper))
+    small, large = (
+        radius(name, problem, N, rounds, lam=1.0, delta=delta) for name in ("symmetric", "paper")
+    )
     # log det <= D log(1 + t m L^2 / (lam D)), D = d (d + 1) / 2 <= d^2, and 2 <= d^2 unless d = 1.
     if problem.d > 1:
         assert small <= large + 1e-12
@@ -86,7 +89,7 @@ def test_the_papers_radius_by_hand():
     N = np.zeros((3, 3), dtype=int)
     # d^2 = 9, m = 20, L = 4, t = 7: log((1 + 7 * 20 * 16 / 2) / 0.01) = log(112100).
     expected = 0.5 * 3 * np.sqrt(np.log(112_100)) + np.sqrt(2) * 4
-    assert paper(problem, N, 7, 2.0, 0.01) == pytest.approx(expected, rel=1e-14)
+    assert radius("paper", problem, N, 7, lam=2.0, delta=0.01) == pytest.approx(expected, rel=1e-14)
     twin = naive.paper_radius(sigma=0.5, S=4.0, L=4.0, d=3, m=20, t=7, lam=2.0, delta=0.01)
     assert twin == pytest.approx(expected, rel=1e-14)
 
@@ -95,21 +98,25 @@ def test_the_released_radius_by_hand():
     problem = gbb.Problem(gbb.Graph.complete(5), np.eye(3), sigma=0.5, S=4.0)
     expected = 0.5 * 9 * np.sqrt(np.log((1 + 7 / 2) / 0.01)) + np.sqrt(2) * 8
     N = np.zeros((3, 3), dtype=int)
-    assert released(problem, N, 7, 2.0, 0.01) == pytest.approx(expected, rel=1e-14)
+    assert radius("released", problem, N, 7, lam=2.0, delta=0.01) == pytest.approx(
+        expected, rel=1e-14
+    )
 
 
 @pytest.mark.parametrize("name", RADII)
 def test_radii_grow_with_what_was_played_and_with_confidence(name):
     problem = gbb.Problem(gbb.Graph.complete(4), np.random.default_rng(0).normal(size=(3, 2)))
-    radius = RADII[name]
-    values = [radius(problem, played(problem, t, 0).N, t, 1.0, 0.1) for t in (0, 5, 50)]
+    values = [
+        radius(name, problem, played(problem, t, 0).N, t, lam=1.0, delta=0.1) for t in (0, 5, 50)
+    ]
     assert values == sorted(values)
     N = played(problem, 5, 0).N
-    by_delta = [radius(problem, N, 5, 1.0, delta) for delta in (1.0, 0.5, 0.01)]
+    by_delta = [radius(name, problem, N, 5, lam=1.0, delta=delta) for delta in (1.0, 0.5, 0.01)]
     assert by_delta[0] < by_delta[1] < by_delta[2]
 
 
 @pytest.mark.parametrize("name", ["paper", "symmetric"])
 def test_without_noise_only_the_bias_remains(name):
     problem = gbb.Problem(gbb.Graph.complete(4), np.eye(2), sigma=0.0, S=3.0)
-    assert RADII[name](problem, played(problem, 5, 0).N, 5, 4.0, 0.1) == pytest.approx(6.0)
+    N = played(problem, 5, 0).N
+    assert radius(name, problem, N, 5, lam=4.0, delta=0.1) == pytest.approx(6.0)

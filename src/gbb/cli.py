@@ -13,6 +13,7 @@ from gbb._cli.errors import exit_code_of
 from gbb._cli.inspect import inspect
 from gbb._cli.paper import app as paper
 from gbb._cli.simulate import simulate
+from gbb._cli.solvers import cut, optimum
 
 app = typer.Typer(
     name="gbb",
@@ -22,6 +23,8 @@ app = typer.Typer(
 )
 app.command("inspect")(inspect)
 app.command("simulate")(simulate)
+app.command("cut")(cut)
+app.command("optimum")(optimum)
 app.add_typer(paper, name="paper")
 
 

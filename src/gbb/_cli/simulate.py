@@ -50,6 +50,14 @@ def simulate(
         str,
         opt.option("--record", panel=RUN, metavar="K|log", help="Keep every K-th round.", shown=1),
     ] = "1",
+    reference: Annotated[
+        bool,
+        opt.option("--reference", panel=RUN, help="Play edge by edge, by the plain Python loop."),
+    ] = False,
+    workers: Annotated[
+        int | None,
+        opt.option("--workers", panel=RUN, help="Threads for the runs.", shown="all cores"),
+    ] = None,
     out: Annotated[
         Path | None,
         opt.option("--out", panel=RUN, metavar="FILE", help="Write the result here (.nc)."),
@@ -123,6 +131,8 @@ def simulate(
         record=every,
         optimum=best,
         progress=sys.stderr.isatty(),
+        method="reference" if reference else "engine",
+        workers=workers,
     )
     if out is not None:
         save(result, out)

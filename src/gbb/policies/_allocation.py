@@ -138,7 +138,7 @@ class AllocationPolicy(Policy[Learned]):
 def as_parts(problem: Problem, cut: Cut | KCut) -> KCut:
     """``cut`` as parts, if it is a cut of the problem's graph and its tuples of arms can be listed."""
     graph = problem.graph
-    parts = cut if isinstance(cut, KCut) else KCut.of(graph, check_cut(graph, cut).sides, k=2)
+    parts = cut if isinstance(cut, KCut) else KCut.of(graph, check_cut(graph, cut).sides, 2)
     if parts.graph is not graph and parts.graph != graph:
         raise _checks.fail("cut", f"cut the problem's graph ({graph!r})", repr(parts.graph))
     if problem.K**parts.k > TUPLES:

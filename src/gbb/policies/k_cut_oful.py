@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from gbb import _checks
-from gbb.cuts import Cut, KCut, check_cut, k_cut
+from gbb.cuts import Cut, KCut, check_cut, kcut
 from gbb.policies._allocation import AllocationPolicy
 from gbb.problem import Problem
 
@@ -26,8 +26,8 @@ class KCutOFUL(AllocationPolicy):
     problem
         What the learner knows.
     cut
-        A :class:`gbb.cuts.KCut` of k parts, or a :class:`gbb.Cut`: with k = 2 its own parts, with more
-        the parts that agents reach from it by moving one by one.
+        A :class:`gbb.cuts.KCut` of k parts, or a :class:`gbb.Cut`, which is used when k = 2; with more
+        parts, :func:`gbb.cuts.kcut` makes them.
     k
         Number of parts; K^k tuples are compared each round.
     lam
@@ -59,7 +59,8 @@ class KCutOFUL(AllocationPolicy):
                 raise _checks.fail("cut", f"have k = {k} parts", cut.k)
             parts: Cut | KCut = cut
         elif k > 2 and isinstance(problem, Problem):
-            parts = k_cut(problem.graph, k, start=check_cut(problem.graph, cut).sides)
+            check_cut(problem.graph, cut)
+            parts = kcut(problem.graph, k, seed=0)
         else:
             parts = cut
         super().__init__(
