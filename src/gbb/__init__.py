@@ -13,7 +13,7 @@ from gbb.environment import Environment
 from gbb.estimator import Record, Ridge
 from gbb.graph import Graph
 from gbb.problem import Problem
-from gbb.simulation import load, save, simulate, simulate_adversarial
+from gbb.simulation import compare, comparison, load, save, simulate, simulate_adversarial
 
 __version__ = "0.1.0"
 
@@ -29,6 +29,8 @@ __all__ = [
     "Record",
     "Ridge",
     "adversary",
+    "compare",
+    "comparison",
     "cuts",
     "experiments",
     "g_optimal",

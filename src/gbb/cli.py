@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 import gbb
+from gbb._cli.compare import compare
 from gbb._cli.errors import exit_code_of
 from gbb._cli.inspect import inspect
 from gbb._cli.paper import app as paper
@@ -21,6 +22,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("compare")(compare)
 app.command("inspect")(inspect)
 app.command("simulate")(simulate)
 app.command("cut")(cut)
