@@ -36,7 +36,7 @@ def policies(problem: gbb.Problem) -> list[AnyPolicy]:
         JointOFUL(problem, cut=cut, radius="paper", name="JointOFUL, paper"),
         JointOFUL(problem, **symmetric, name="JointOFUL, symmetric"),
         EpsilonGreedy(problem, cut=cut),
-        ThompsonSampling(problem, cut=cut, allocation="couple", name="ThompsonSampling, couple"),
+        ThompsonSampling(problem, cut=cut, starts=0, name="ThompsonSampling, couple"),
         ThompsonSampling(problem, cut=cut),
     ]
 

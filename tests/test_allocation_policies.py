@@ -77,10 +77,11 @@ def test_the_choice_is_that_of_the_plain_search(graph, arms, radius):
     env = instance(graph, arms=arms)
     problem, cut = env.problem, gbb.cuts.greedy(graph)
     policy = (
-        EpsilonGreedy(problem, cut=cut, lam=0.7, explore=0.0)
+        EpsilonGreedy(problem, cut=cut, lam=0.7, explore=0.0, starts=2)
         if radius is None
-        else JointOFUL(problem, cut=cut, lam=0.7, radius=radius)
+        else JointOFUL(problem, cut=cut, lam=0.7, radius=radius, starts=2)
     )
+    decided = 0
     for rounds in (1, 4, 30):
         state = seen(env, rounds, seed=rounds)
         terms = index(policy, state)
@@ -88,11 +89,21 @@ def test_the_choice_is_that_of_the_plain_search(graph, arms, radius):
             couple: naive.index_of(problem.arms, edges_of(problem), cut.allocation(couple), **terms)
             for couple in itertools.product(range(problem.K), repeat=2)
         }
-        couple = max(everything, key=everything.get)
-        end = naive.search(problem.arms, edges_of(problem), cut.allocation(couple), **terms)
+        first = max(everything, key=everything.get)
+        rest = {key: value for key, value in everything.items() if set(key) != set(first)}
+        second = max(rest, key=rest.get)
+        ends = [
+            naive.search(problem.arms, edges_of(problem), cut.allocation(couple), **terms)
+            for couple in (first, second)
+        ]
+        values = [naive.index_of(problem.arms, edges_of(problem), end, **terms) for end in ends]
         choice = policy.select(state, np.random.default_rng(0))
-        if sum(np.isclose(list(everything.values()), everything[couple], rtol=1e-9)) == 1:
-            assert choice.allocation.tolist() == end
+        ties = [
+            np.isclose(list(everything.values()), everything[x], rtol=1e-9) for x in (first, second)
+        ]
+        if np.sum(ties) == 2 and not np.isclose(*values, rtol=1e-9):
+            assert choice.allocation.tolist() == ends[int(np.argmax(values))]
+            decided += 1
         value = naive.index_of(problem.arms, edges_of(problem), choice.allocation, **terms)
         assert choice.value == pytest.approx(value, rel=1e-9)
 
@@ -145,7 +156,7 @@ POLICIES = {
     "JointOFUL symmetric": (JointOFUL, {}),
     "JointOFUL paper": (JointOFUL, {"radius": "paper", "lam": 0.3}),
     "ThompsonSampling": (ThompsonSampling, {}),
-    "ThompsonSampling couple": (ThompsonSampling, {"allocation": "couple", "v": 2.0}),
+    "ThompsonSampling couple": (ThompsonSampling, {"starts": 0, "v": 2.0}),
     "EpsilonGreedy": (EpsilonGreedy, {"explore": 0.2}),
     "KCutOFUL": (KCutOFUL, {"k": 3, "radius": "symmetric"}),
 }
@@ -255,7 +266,7 @@ def test_thompson_draws_from_the_posterior(arms):
     """How often each couple is best, against draws of the whole matrix by dense algebra."""
     env = instance(gbb.Graph.circle(5), arms=arms, K=3)
     problem, cut = env.problem, gbb.cuts.greedy(env.problem.graph)
-    policy = ThompsonSampling(problem, cut=cut, v=0.8, allocation="couple")
+    policy = ThompsonSampling(problem, cut=cut, v=0.8, starts=0)
     state = seen(env, 3)
     draws = 4000
     rng = np.random.default_rng(0)
@@ -301,7 +312,21 @@ def test_less_is_lost_than_by_two_arms_on_the_papers_figure_2():
     assert total[2] <= total[0] / 25
 
 
-class TestMergedParts:
+class TestParts:
+    @given(graph=graphs(max_n=9), k=st.integers(2, 4))
+    def test_refining_a_cut_leaves_no_agent_that_gains_by_moving(self, graph, k):
+        found = gbb.cuts.refine(gbb.cuts.greedy(graph), k)
+        assert found.rho >= max(1 - 1 / k, gbb.cuts.greedy(graph).rho) - 1e-12
+        assert found.k == k
+
+    def test_three_parts_of_an_odd_circle_stay_near_its_cut(self):
+        graph = gbb.Graph.circle(21)
+        cut = gbb.cuts.greedy(graph)
+        found = gbb.cuts.refine(cut, 3)
+        assert found.rho == 1
+        assert np.count_nonzero(found.parts != cut.sides) == 1
+        assert found.merged.rho == cut.rho
+
     @given(graph=graphs(max_n=8), seed=st.integers(0, 9))
     def test_the_best_grouping_in_two(self, graph, seed):
         parts = kcut(graph, 3, seed=seed)
@@ -332,8 +357,8 @@ CIRCLE = problem_of(gbb.Graph.circle(5))
             r"`radius` to be one of .* got 'symetric'\. Did you mean 'symmetric'\?",
         ),
         (
-            lambda cut: ThompsonSampling(CIRCLE, cut=cut, allocation="serach"),
-            r"`allocation` to be one of .* Did you mean 'search'\?",
+            lambda cut: JointOFUL(CIRCLE, cut=cut, starts=0),
+            r"`starts` to be a whole number >= 1, but got 0",
         ),
         (
             lambda cut: ThompsonSampling(CIRCLE, cut=cut, v=-1.0),

@@ -135,8 +135,8 @@ def test_the_command_refuses(capsys, args, message):
 
 def test_specifications_are_read():
     assert parse("oful") == ("OFUL", "OFUL", {})
-    assert parse("EpsilonGreedy:explore=0.2,lam=2,allocation=couple") == (
-        "EpsilonGreedy, explore=0.2,lam=2,allocation=couple",
+    assert parse("EpsilonGreedy:explore=0.2,lam=2,starts=0") == (
+        "EpsilonGreedy, explore=0.2,lam=2,starts=0",
         "EpsilonGreedy",
-        {"explore": 0.2, "lam": 2, "allocation": "couple"},
+        {"explore": 0.2, "lam": 2, "starts": 0},
     )

@@ -1,4 +1,4 @@
-"""One choice of an allocation policy: estimate, best tuple of arms over the parts, local search.
+"""One choice of an allocation policy: estimate, best tuples of arms over the parts, local search.
 
 The pair (a, b) stands for the mean edge-arm ``q_s = (z_ab + z_ba) / 2``. The estimate is held whitened:
 ``f_s`` with ``q_s'A^-1 q_t = <f_s, f_t>`` and ``centre`` with ``q_s'theta = <f_s, centre>``, so that an
@@ -14,10 +14,11 @@ import numpy as np
 
 from gbb._checks import FloatArray, IntArray
 from gbb._kernels._jit import compiled
+from gbb._kernels.choose import pick
 from gbb._kernels.factor import factor
-from gbb._kernels.joint_orthogonal import ascend_orthogonal, best_tuple_orthogonal
+from gbb._kernels.joint_orthogonal import ascend_orthogonal, tuple_values_orthogonal
 from gbb._kernels.search import ascend_optimistic
-from gbb._kernels.tuples import best_tuple
+from gbb._kernels.tuples import digits, next_start, tuple_values, tuple_vector
 
 
 class Rule(NamedTuple):
@@ -43,8 +44,8 @@ class Rule(NamedTuple):
         The estimate is drawn from N(theta_hat, v^2 A^-1) when v > 0.
     explore
         The probability of a round in which every agent draws its arm uniformly.
-    search
-        Whether to improve the tuple's allocation by local search.
+    starts
+        From how many tuples, the best with different sets of arms, to search; 0 for no search.
     """
 
     indptr: IntArray
@@ -62,7 +63,7 @@ class Rule(NamedTuple):
     offset: float
     v: float
     explore: float
-    search: bool
+    starts: int
 
 
 @compiled()
@@ -90,14 +91,8 @@ def choose(
             weight[rule.pair[a, b]] += N[a, b]
             total[rule.pair[a, b]] += Y[a, b]
     if rule.orthogonal:
-        p, value, found = choose_orthogonal(rule, weight, total, given, rng, arms)
-    else:
-        p, value, found = choose_general(rule, weight, total, given, rng, arms)
-    if rule.search:
-        if found > value:
-            return -1, found
-        allocate(rule.parts, rule.counts.shape[0], K, p, arms)
-    return p, value
+        return choose_orthogonal(rule, weight, total, given, rng, arms)
+    return choose_general(rule, weight, total, given, rng, arms)
 
 
 @compiled()
@@ -108,8 +103,8 @@ def choose_general(
     given: float,
     rng: np.random.Generator,
     arms: IntArray,
-) -> tuple[int, float, float]:
-    """Number and value of the best tuple and, if it is improved, the value reached."""
+) -> tuple[int, float]:
+    """Best tuple and searches for any arms."""
     R, centre, _, white = factor(rule.features, weight, total, rule.lam)
     logdet = 0.0
     for j in range(R.shape[1]):
@@ -119,12 +114,22 @@ def choose_general(
         for i in range(centre.size):
             centre[i] += rule.v * rng.standard_normal()
     table = by_arm(white, rule.pair)
-    p, value, g = best_tuple(table, centre, radius, rule.counts, rng)
-    allocate(rule.parts, rule.counts.shape[0], table.shape[0], p, arms)
-    found = value
-    if rule.search:
-        found = ascend_optimistic(rule.indptr, rule.indices, table, centre, radius, g, arms)
-    return p, value, found
+    values = tuple_values(table, centre, radius, rule.counts)
+    start = best = pick(values, rng)
+    value = values[best]
+    allocate(rule, start, arms)
+    trial = np.empty_like(arms)
+    for _ in range(rule.starts):
+        allocate(rule, start, trial)
+        g = tuple_vector(table, rule.counts, start)
+        found = ascend_optimistic(rule.indptr, rule.indices, table, centre, radius, g, trial)
+        if found > value:
+            best, value = -1, found
+            arms[:] = trial
+        start = next_start(values, start, table.shape[0], rule.counts.shape[0])
+        if start < 0:
+            break
+    return best, value
 
 
 @compiled()
@@ -135,7 +140,7 @@ def choose_orthogonal(
     given: float,
     rng: np.random.Generator,
     arms: IntArray,
-) -> tuple[int, float, float]:
+) -> tuple[int, float]:
     """The same for orthogonal pairs, whose ``mu`` and ``var`` stand for themselves."""
     K = rule.pair.shape[0]
     mu, var = np.empty((K, K)), np.empty((K, K))
@@ -151,12 +156,21 @@ def choose_orthogonal(
             mu[a, b] = mu[b, a] = mean
             logdet += np.log(precision / rule.lam)
     radius = radius_of(rule, logdet, given)
-    p, value = best_tuple_orthogonal(mu, var, radius, rule.counts, rng)
-    allocate(rule.parts, rule.counts.shape[0], K, p, arms)
-    found = value
-    if rule.search:
-        found = ascend_orthogonal(rule.indptr, rule.indices, mu, var, radius, arms)
-    return p, value, found
+    values = tuple_values_orthogonal(mu, var, radius, rule.counts)
+    start = best = pick(values, rng)
+    value = values[best]
+    allocate(rule, start, arms)
+    trial = np.empty_like(arms)
+    for _ in range(rule.starts):
+        allocate(rule, start, trial)
+        found = ascend_orthogonal(rule.indptr, rule.indices, mu, var, radius, trial)
+        if found > value:
+            best, value = -1, found
+            arms[:] = trial
+        start = next_start(values, start, K, rule.counts.shape[0])
+        if start < 0:
+            break
+    return best, value
 
 
 @compiled(inline="always")
@@ -180,11 +194,8 @@ def by_arm(white: FloatArray, pair: IntArray) -> FloatArray:
 
 
 @compiled()
-def allocate(parts: IntArray, k: int, K: int, code: int, arms: IntArray) -> None:
+def allocate(rule: Rule, code: int, arms: IntArray) -> None:
     """Every agent plays its part's arm of tuple number ``code``."""
-    chosen = np.empty(k, dtype=np.int64)
-    for part in range(k - 1, -1, -1):
-        chosen[part] = code % K
-        code //= K
+    chosen = digits(code, rule.pair.shape[0], rule.counts.shape[0])
     for i in range(arms.size):
-        arms[i] = chosen[parts[i]]
+        arms[i] = chosen[rule.parts[i]]

@@ -1,4 +1,4 @@
-"""Best tuple and local search when different pairs of arms are orthogonal.
+"""Values of tuples and local search when different pairs of arms are orthogonal.
 
 Then A is diagonal on the pairs: an allocation whose directed edges play pair s ``c_s`` times is worth
 ``sum c_s mu_s + radius sqrt(sum c_s^2 var_s)``, and only the counts need to be kept.
@@ -11,18 +11,17 @@ from numpy.typing import NDArray
 
 from gbb._checks import FloatArray, IntArray
 from gbb._kernels._jit import compiled
-from gbb._kernels.choose import pick
 from gbb._kernels.search import GAIN, SWEEPS
 
 
 @compiled()
-def best_tuple_orthogonal(
-    mu: FloatArray, var: FloatArray, radius: float, counts: IntArray, rng: np.random.Generator
-) -> tuple[int, float]:
-    """Number and value of the best of all K^k tuples, ties broken at random, in O(K^k k^2).
+def tuple_values_orthogonal(
+    mu: FloatArray, var: FloatArray, radius: float, counts: IntArray
+) -> FloatArray:
+    """Values of all K^k tuples of arms, in O(K^k k^2).
 
     ``mu`` and ``var`` are those of the pair of arms (K x K, symmetric); see
-    :func:`gbb._kernels.tuples.best_tuple`.
+    :func:`gbb._kernels.tuples.tuple_values`.
     """
     K, k = mu.shape[0], counts.shape[0]
     values = np.empty(K**k)
@@ -48,8 +47,7 @@ def best_tuple_orthogonal(
             p -= 1
         if p >= 0:
             arms[p] += 1
-    best = pick(values, rng)
-    return best, values[best]
+    return values
 
 
 @compiled()

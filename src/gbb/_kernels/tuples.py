@@ -1,4 +1,4 @@
-"""The tuple of arms, one per part of the agents, with the best optimistic value."""
+"""Tuples of arms, one arm per part of the agents: their optimistic values, and which to start from."""
 
 from __future__ import annotations
 
@@ -6,22 +6,17 @@ import numpy as np
 
 from gbb._checks import FloatArray, IntArray
 from gbb._kernels._jit import compiled
-from gbb._kernels.choose import pick
 
 
 @compiled()
-def best_tuple(
-    table: FloatArray,
-    centre: FloatArray,
-    radius: float,
-    counts: IntArray,
-    rng: np.random.Generator,
-) -> tuple[int, float, FloatArray]:
-    """The best of all K^k tuples, ties broken at random, in O(K^k k D).
+def tuple_values(
+    table: FloatArray, centre: FloatArray, radius: float, counts: IntArray
+) -> FloatArray:
+    """Values of all K^k tuples of arms, in O(K^k k D).
 
     Part p playing ``a_p`` makes ``g = sum_p counts[p, p] f_{a_p a_p} + sum_{q < p} 2 counts[p, q]
     f_{a_p a_q}``, worth ``<g, centre> + radius ||g||``. ``table[b, i, a]`` is coordinate i of ``f_ab``.
-    The first part's arm is the leading digit of a tuple's number. Returns number, value and g.
+    The first part's arm is the leading digit of a tuple's number.
     """
     K, k, size = table.shape[0], counts.shape[0], centre.size
     values = np.empty(K**k)
@@ -43,15 +38,60 @@ def best_tuple(
             break
         arms[p] += 1
         fresh = p
-    best = pick(values, rng)
-    code = best
-    for p in range(last, -1, -1):
-        arms[p] = code % K
-        code //= K
-    g = np.zeros(size)
+    return values
+
+
+@compiled()
+def tuple_vector(table: FloatArray, counts: IntArray, code: int) -> FloatArray:
+    """The vector g of tuple number ``code``."""
+    K, k = table.shape[0], counts.shape[0]
+    arms = digits(code, K, k)
+    g = np.zeros(table.shape[1])
     for p in range(k):
         extend(table, counts, arms, p, g, g)
-    return best, values[best], g
+    return g
+
+
+@compiled()
+def digits(code: int, K: int, k: int) -> IntArray:
+    """The arms of tuple number ``code``, one per part."""
+    arms = np.empty(k, dtype=np.int64)
+    for p in range(k - 1, -1, -1):
+        arms[p] = code % K
+        code //= K
+    return arms
+
+
+@compiled()
+def next_start(values: FloatArray, last: int, K: int, k: int) -> int:
+    """The best tuple whose set of arms is new, -1 if there is none.
+
+    ``values`` is changed: all tuples with the arms of tuple ``last`` fall to minus infinity.
+    """
+    old = digits(last, K, k)
+    best = -1
+    for code in range(values.size):
+        if values[code] == -np.inf:
+            continue
+        arms = digits(code, K, k)
+        if within(arms, old) and within(old, arms):
+            values[code] = -np.inf
+        elif best < 0 or values[code] > values[best]:
+            best = code
+    return best
+
+
+@compiled()
+def within(some: IntArray, others: IntArray) -> bool:
+    """Whether every arm of ``some`` is among ``others``."""
+    for arm in some:
+        found = False
+        for other in others:
+            if arm == other:
+                found = True
+        if not found:
+            return False
+    return True
 
 
 @compiled()

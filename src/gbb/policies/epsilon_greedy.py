@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from gbb import _checks
 from gbb.cuts import Cut, KCut
-from gbb.policies._allocation import ALLOCATIONS, AllocationPolicy
+from gbb.policies._allocation import STARTS, AllocationPolicy
 from gbb.problem import Problem
 
 
@@ -24,8 +23,9 @@ class EpsilonGreedy(AllocationPolicy):
         The ridge regulariser lambda, > 0.
     explore
         The probability of a random round, epsilon.
-    allocation
-        ``search`` (local search from the best couple) or ``couple`` (the couple as it is).
+    starts
+        From how many couples, the best with different arms, local search starts; 0 to play the
+        best couple as it is.
     name
         How results call this policy.
     """
@@ -37,8 +37,7 @@ class EpsilonGreedy(AllocationPolicy):
         cut: Cut | KCut,
         lam: float = 1.0,
         explore: float = 0.05,
-        allocation: str = "search",
+        starts: int = STARTS,
         name: str | None = None,
     ) -> None:
-        search = _checks.choice("allocation", allocation, ALLOCATIONS) == "search"
-        super().__init__(problem, cut=cut, lam=lam, explore=explore, search=search, name=name)
+        super().__init__(problem, cut=cut, lam=lam, explore=explore, starts=starts, name=name)

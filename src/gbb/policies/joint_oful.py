@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from gbb import _checks
 from gbb.cuts import Cut, KCut
-from gbb.policies._allocation import AllocationPolicy
+from gbb.policies._allocation import STARTS, AllocationPolicy
 from gbb.problem import Problem
 
 
@@ -16,9 +17,9 @@ class JointOFUL(AllocationPolicy):
 
         ``sum over E of <z, theta_hat> + radius || sum over E of z ||_{A^-1}``
 
-    by local search over all allocations. The value reached is never below the couple's, which is all
-    that the proof of Theorem 4.1 asks of the allocation that is played: no regret against alpha_2 times
-    the optimum, and rewards beyond what two arms can earn.
+    by local search over all allocations, and from a few more couples too. The value reached is never
+    below the couple's, which is all that the proof of Theorem 4.1 asks of the allocation that is
+    played: no regret against alpha_2 times the optimum, and rewards beyond what two arms can earn.
 
     Parameters
     ----------
@@ -32,6 +33,8 @@ class JointOFUL(AllocationPolicy):
         The confidence set misses theta* with probability at most delta.
     radius
         ``paper``, ``symmetric`` (valid and smaller) or ``released`` (for parity with released code).
+    starts
+        From how many couples, the best with different arms, local search starts; at least 1.
     name
         How results call this policy.
 
@@ -50,6 +53,10 @@ class JointOFUL(AllocationPolicy):
         lam: float = 1.0,
         delta: float = 1e-3,
         radius: str = "symmetric",
+        starts: int = STARTS,
         name: str | None = None,
     ) -> None:
-        super().__init__(problem, cut=cut, lam=lam, delta=delta, radius=radius, name=name)
+        starts = _checks.integer("starts", starts, low=1)
+        super().__init__(
+            problem, cut=cut, lam=lam, delta=delta, radius=radius, starts=starts, name=name
+        )

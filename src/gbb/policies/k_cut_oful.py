@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from gbb import _checks
-from gbb.cuts import Cut, KCut, check_cut, kcut
+from gbb.cuts import Cut, KCut, check_cut, refine
 from gbb.policies._allocation import AllocationPolicy
 from gbb.problem import Problem
 
@@ -26,8 +26,8 @@ class KCutOFUL(AllocationPolicy):
     problem
         What the learner knows.
     cut
-        A :class:`gbb.cuts.KCut` of k parts, or a :class:`gbb.Cut`, which is used when k = 2; with more
-        parts, :func:`gbb.cuts.kcut` makes them.
+        A :class:`gbb.cuts.KCut` of k parts, or a :class:`gbb.Cut`: with k = 2 its own parts, with more
+        those of :func:`gbb.cuts.refine`.
     k
         Number of parts; K^k tuples are compared each round.
     lam
@@ -60,9 +60,9 @@ class KCutOFUL(AllocationPolicy):
             parts: Cut | KCut = cut
         elif k > 2 and isinstance(problem, Problem):
             check_cut(problem.graph, cut)
-            parts = kcut(problem.graph, k, seed=0)
+            parts = refine(cut, k)
         else:
             parts = cut
         super().__init__(
-            problem, cut=parts, lam=lam, delta=delta, radius=radius, search=False, name=name
+            problem, cut=parts, lam=lam, delta=delta, radius=radius, starts=0, name=name
         )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from gbb import _checks
 from gbb.cuts import Cut, KCut
-from gbb.policies._allocation import ALLOCATIONS, AllocationPolicy
+from gbb.policies._allocation import STARTS, AllocationPolicy
 from gbb.problem import Problem
 
 
@@ -27,8 +26,9 @@ class ThompsonSampling(AllocationPolicy):
     v
         Scale of the posterior; the noise level ``sigma`` when left out. Frequentist proofs ask for a
         scale of the order of the confidence radius, which plays worse.
-    allocation
-        ``search`` (local search from the best couple) or ``couple`` (the couple as it is).
+    starts
+        From how many couples, the best with different arms, local search starts; 0 to play the
+        best couple as it is.
     name
         How results call this policy.
 
@@ -45,9 +45,8 @@ class ThompsonSampling(AllocationPolicy):
         cut: Cut | KCut,
         lam: float = 1.0,
         v: float | None = None,
-        allocation: str = "search",
+        starts: int = STARTS,
         name: str | None = None,
     ) -> None:
-        search = _checks.choice("allocation", allocation, ALLOCATIONS) == "search"
         scale = getattr(problem, "sigma", 0.0) if v is None else v
-        super().__init__(problem, cut=cut, lam=lam, v=scale, search=search, name=name)
+        super().__init__(problem, cut=cut, lam=lam, v=scale, starts=starts, name=name)
