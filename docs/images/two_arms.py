@@ -6,6 +6,7 @@ prints the table of ``docs/policies.md``.
 """
 
 import io
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -35,8 +36,8 @@ def main() -> None:
     M = np.random.default_rng(0).uniform(0.8, 1.2, size=(3, 3))
     np.fill_diagonal(M, 0.0)
     figure = Figure(figsize=(8.0, 3.2), layout="constrained")
-    print("| graph | two-arm ceiling | ImprovedOFUL | KCutOFUL(3) | JointOFUL | from 3 parts |")
-    print("| --- | --- | --- | --- | --- | --- |")
+    rows = ["| graph | two-arm ceiling | ImprovedOFUL | KCutOFUL(3) | JointOFUL | from 3 parts |"]
+    rows.append("| --- | --- | --- | --- | --- | --- |")
     for ax, (name, graph) in zip(figure.subplots(1, 2), GRAPHS.items(), strict=True):
         problem = gbb.Problem(graph, np.eye(3), S=float(np.linalg.norm(M)))
         cut, best = gbb.cuts.best(graph, seed=0), gbb.optimum.solve(problem, M)
@@ -62,7 +63,8 @@ def main() -> None:
         late = result["fraction"].sel(round=slice(ROUNDS * 9 // 10, None)).mean(("run", "round"))
         cells = " | ".join(f"{value:.4f}" for value in late.to_numpy())
         proven = "proven" if best.proven else "best known"
-        print(f"| {name} (optimum {proven}) | {ceiling / best.value:.4f} | {cells} |")
+        rows.append(f"| {name} (optimum {proven}) | {ceiling / best.value:.4f} | {cells} |")
+    sys.stdout.write("\n".join(rows) + "\n")
     picture = io.BytesIO()
     figure.savefig(picture, dpi=110)
     Image.open(picture).convert("RGB").quantize(48).save(HERE / "two_arms.png", optimize=True)

@@ -40,6 +40,9 @@ class Rule(NamedTuple):
     adaptive, sigma, spread, offset
         Whether the radius is ``sigma sqrt(log det(A_sym / lam) + spread) + offset``; otherwise it is
         given round by round.
+    shrinking
+        Whether the adaptive radius's offset shrinks with the smallest eigenvalue of A_sym, by
+        ``sqrt(lam / smallest)``.
     v
         The estimate is drawn from N(theta_hat, v^2 A^-1) when v > 0.
     explore
@@ -61,6 +64,7 @@ class Rule(NamedTuple):
     sigma: float
     spread: float
     offset: float
+    shrinking: bool
     v: float
     explore: float
     starts: int
@@ -109,7 +113,10 @@ def choose_general(
     logdet = 0.0
     for j in range(R.shape[1]):
         logdet += np.log(R[j, j] * R[j, j] / rule.lam)
-    radius = radius_of(rule, logdet, given)
+    smallest = rule.lam
+    if rule.shrinking:
+        smallest = max(rule.lam, np.linalg.svd(R)[1][-1] ** 2)
+    radius = radius_of(rule, logdet, smallest, given)
     if rule.v > 0.0:
         for i in range(centre.size):
             centre[i] += rule.v * rng.standard_normal()
@@ -144,7 +151,7 @@ def choose_orthogonal(
     """The same for orthogonal pairs, whose ``mu`` and ``var`` stand for themselves."""
     K = rule.pair.shape[0]
     mu, var = np.empty((K, K)), np.empty((K, K))
-    logdet = 0.0
+    logdet, smallest = 0.0, np.inf
     for a in range(K):
         for b in range(a, K):
             s = rule.pair[a, b]
@@ -155,7 +162,9 @@ def choose_orthogonal(
                 mean += rule.v * np.sqrt(var[a, b]) * rng.standard_normal()
             mu[a, b] = mu[b, a] = mean
             logdet += np.log(precision / rule.lam)
-    radius = radius_of(rule, logdet, given)
+            if rule.norm2[s] > 0.0:
+                smallest = min(smallest, precision)
+    radius = radius_of(rule, logdet, smallest, given)
     values = tuple_values_orthogonal(mu, var, radius, rule.counts)
     start = best = pick(values, rng)
     value = values[best]
@@ -174,11 +183,12 @@ def choose_orthogonal(
 
 
 @compiled(inline="always")
-def radius_of(rule: Rule, logdet: float, given: float) -> float:
+def radius_of(rule: Rule, logdet: float, smallest: float, given: float) -> float:
     """The confidence radius of this round."""
-    if rule.adaptive:
-        return float(rule.sigma * np.sqrt(logdet + rule.spread) + rule.offset)
-    return given
+    if not rule.adaptive:
+        return given
+    share = np.sqrt(rule.lam / smallest) if rule.shrinking else 1.0
+    return float(rule.sigma * np.sqrt(logdet + rule.spread) + share * rule.offset)
 
 
 @compiled()

@@ -73,8 +73,7 @@ def next_start(values: FloatArray, last: int, K: int, k: int) -> int:
     for code in range(values.size):
         if values[code] == -np.inf:
             continue
-        arms = digits(code, K, k)
-        if within(arms, old) and within(old, arms):
+        if same_arms(code, old, K):
             values[code] = -np.inf
         elif best < 0 or values[code] > values[best]:
             best = code
@@ -82,16 +81,20 @@ def next_start(values: FloatArray, last: int, K: int, k: int) -> int:
 
 
 @compiled()
-def within(some: IntArray, others: IntArray) -> bool:
-    """Whether every arm of ``some`` is among ``others``."""
-    for arm in some:
-        found = False
-        for other in others:
-            if arm == other:
-                found = True
-        if not found:
+def same_arms(code: int, arms: IntArray, K: int) -> bool:
+    """Whether tuple number ``code`` plays the same set of arms as ``arms``."""
+    covered = 0
+    for _ in range(arms.size):
+        arm = code % K
+        code //= K
+        seen = 0
+        for q in range(arms.size):
+            if arms[q] == arm:
+                seen |= 1 << q
+        if seen == 0:
             return False
-    return True
+        covered |= seen
+    return covered == (1 << arms.size) - 1
 
 
 @compiled()

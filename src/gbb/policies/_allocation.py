@@ -57,6 +57,9 @@ class AllocationPolicy(Policy[Learned]):
         Probability of a round in which every agent draws its arm uniformly.
     starts
         From how many tuples to search; 0 to play the best tuple as it is.
+    shrinking
+        Charge the symmetric radius only ``lam S / sqrt(smallest eigenvalue of A_sym)`` for the
+        regulariser's bias instead of ``sqrt(lam) S``.
     name
         How results call this policy.
     """
@@ -72,6 +75,7 @@ class AllocationPolicy(Policy[Learned]):
         v: float = 0.0,
         explore: float = 0.0,
         starts: int = STARTS,
+        shrinking: bool = False,
         name: str | None = None,
     ) -> None:
         super().__init__(problem, name=name)
@@ -82,6 +86,7 @@ class AllocationPolicy(Policy[Learned]):
         self.radius = None if radius is None else _checks.choice("radius", radius, RADII)
         self.v = _checks.real("v", v, low=0.0)
         self.explore = _checks.real("explore", explore, low=0.0, high=1.0)
+        self.shrinking = shrinking
         self.starts = _checks.integer("starts", starts, low=0)
 
     @cached_property
@@ -106,6 +111,7 @@ class AllocationPolicy(Policy[Learned]):
             sigma=problem.sigma,
             spread=float(2.0 * np.log(1.0 / self.delta)),
             offset=float(np.sqrt(self.lam) * problem.S),
+            shrinking=self.shrinking,
             v=self.v,
             explore=self.explore,
             starts=self.starts,
