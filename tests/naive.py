@@ -217,3 +217,31 @@ class PaperOFUL:
             self.A = self.A + np.outer(z, z)
             self.b = self.b + z * y
         self.t += 1
+
+
+def allocation_vector(arms, edges, allocation):
+    """The sum of the edge-arms of all directed edges."""
+    return sum(edge_arm(arms[allocation[i]], arms[allocation[j]]) for i, j in edges)
+
+
+def index_of(arms, edges, allocation, *, theta, inverse, radius):
+    """``<C, theta> + radius ||C||_{A^-1}`` for the edge-arms C of an allocation."""
+    C = allocation_vector(arms, edges, allocation)
+    return float(C @ theta + radius * math.sqrt(max(C @ inverse @ C, 0.0)))
+
+
+def search(arms, edges, start, **index):
+    """Agents in turn take the arm with the best index until none gains, from scratch every time."""
+    allocation = [int(a) for a in start]
+    moved = True
+    while moved:
+        moved = False
+        for i in range(len(allocation)):
+            values = [
+                index_of(arms, edges, [*allocation[:i], a, *allocation[i + 1 :]], **index)
+                for a in range(len(arms))
+            ]
+            best = int(np.argmax(values))
+            if values[best] > values[allocation[i]] + 1e-10 * abs(values[allocation[i]]):
+                allocation[i], moved = best, True
+    return allocation

@@ -4,7 +4,14 @@ import xarray as xr
 
 import gbb
 import naive
-from gbb.policies import OFUL, ExploreThenCommit, FixedAllocation, ImprovedOFUL, UniformRandom
+from gbb.policies import (
+    OFUL,
+    ExploreThenCommit,
+    FixedAllocation,
+    ImprovedOFUL,
+    JointOFUL,
+    UniformRandom,
+)
 from gbb.radius import radius as confidence_radius
 from gbb.simulation._noise import SUMS
 from gbb.simulation._trace import recorded_rounds
@@ -340,7 +347,7 @@ def test_the_alpha_regret_stays_under_the_bound_of_the_theorems(env):
     cut = gbb.cuts.greedy(env.problem.graph)
     report = gbb.theory.report(env, cut=cut)
     assert all(assumption.holds for assumption in report.assumptions)
-    policies = [kind(env.problem, cut=cut) for kind in (OFUL, ImprovedOFUL)]
+    policies = [kind(env.problem, cut=cut) for kind in (OFUL, ImprovedOFUL, JointOFUL)]
     found = gbb.simulate(env, policies, rounds=T, runs=2, seed=0)
     bound = np.array([report.regret_bound(t) for t in range(1, T + 1)])
     assert (found.alpha_regret.values <= bound).all()

@@ -6,15 +6,16 @@ Chevaleyre, NeurIPS 2022).
 
 from typing import TYPE_CHECKING, Any
 
-from gbb import cuts, experiments, instances, optimum, policies, theory
+from gbb import adversary, cuts, experiments, instances, optimum, policies, theory
 from gbb._checks import InputError
-from gbb.cuts import Cut
+from gbb.adversary import AdversarialEnvironment
+from gbb.cuts import Cut, KCut
 from gbb.design import Design, g_optimal
 from gbb.environment import Environment
 from gbb.estimator import Record, Ridge
 from gbb.graph import Graph
 from gbb.problem import Problem
-from gbb.simulation import load, save, simulate
+from gbb.simulation import compare, comparison, load, save, simulate, simulate_adversarial
 
 if TYPE_CHECKING:
     from gbb import controller
@@ -23,15 +24,20 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AdversarialEnvironment",
     "Controller",
     "Cut",
     "Design",
     "Environment",
     "Graph",
     "InputError",
+    "KCut",
     "Problem",
     "Record",
     "Ridge",
+    "adversary",
+    "compare",
+    "comparison",
     "controller",
     "cuts",
     "experiments",
@@ -42,6 +48,7 @@ __all__ = [
     "policies",
     "save",
     "simulate",
+    "simulate_adversarial",
     "theory",
 ]
 

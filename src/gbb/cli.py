@@ -14,6 +14,7 @@ from gbb._cli.errors import exit_code_of
 
 def commands() -> typer.Typer:
     """All commands; their help lists what is found in the folders, so that may fail."""
+    from gbb._cli.compare import compare  # noqa: PLC0415
     from gbb._cli.control import app as control  # noqa: PLC0415
     from gbb._cli.inspect import inspect  # noqa: PLC0415
     from gbb._cli.paper import app as paper  # noqa: PLC0415
@@ -27,6 +28,7 @@ def commands() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(gbb_command)
+    app.command("compare")(compare)
     app.command("inspect")(inspect)
     app.command("simulate")(simulate)
     app.command("cut")(cut)

@@ -24,13 +24,17 @@ COLOURS = MappingProxyType(
         "ImprovedOFUL": "#0072B2",
         "OFUL": "#D55E00",
         "ExploreThenCommit": "#009E73",
+        "JointOFUL": "#CC79A7",
+        "ThompsonSampling": "#E69F00",
+        "KCutOFUL": "#56B4E9",
+        "EpsilonGreedy": "#8C6D31",
         "UniformRandom": "#7F7F7F",
         "FixedAllocation": "#000000",
     }
 )
 """Colour of each policy, from the colour-blind-safe palette of Okabe and Ito."""
 
-SPARE = ("#CC79A7", "#56B4E9", "#E69F00", "#8C6D31", "#5E3C99")
+SPARE = ("#5E3C99", "#B2182B", "#1B7837", "#762A83", "#4D4D4D")
 """Colours for policies that :data:`COLOURS` does not name."""
 
 DASHES = ("--", "-.", ":")

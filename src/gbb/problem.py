@@ -103,6 +103,14 @@ class Problem:
         z.flags.writeable = False
         return z
 
+    @cached_property
+    def orthogonal(self) -> bool:
+        """Whether different arms are orthogonal, and with them different pairs of arms."""
+        gram = self.arms @ self.arms.T
+        scale = np.sqrt(np.diag(gram))
+        off = np.abs(gram - np.diag(np.diag(gram)))
+        return bool((off <= 1e-14 * np.outer(scale, scale)).all())
+
     def allocation(self, arms: ArrayLike | Mapping[str, str]) -> IntArray:
         """Check an allocation: one arm per agent, in agent order, as indices.
 

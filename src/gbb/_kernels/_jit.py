@@ -5,22 +5,23 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from numba import njit
 
 HERE = Path(__file__).parent
+Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 
-def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+def compiled(**options: Any) -> Callable[[Kernel], Kernel]:
     """Decorator that compiles a kernel; kept on disk where some folder for that can be written."""
 
-    def decorate(function: Callable[..., Any]) -> Any:
+    def decorate(function: Kernel) -> Kernel:
         settings = {"nogil": True, "error_model": "numpy", **options}
         try:
-            return njit(cache=True, **settings)(function)
+            return cast(Kernel, njit(cache=True, **settings)(function))
         except RuntimeError:  # numba found no folder it may write to
-            return njit(**settings)(function)
+            return cast(Kernel, njit(**settings)(function))
 
     return decorate
 

@@ -12,7 +12,7 @@ from typing import cast
 from gbb import _discover
 from gbb.cuts._cut import Cut, CutMethod, check_cut
 from gbb.cuts._exact import exact
-from gbb.cuts._kcut import KCut, kcut
+from gbb.cuts._kcut import KCut, kcut, refine
 from gbb.cuts._low_rank import CutBound, upper_bound
 from gbb.cuts.annealing import annealing
 from gbb.cuts.best import best
@@ -36,6 +36,7 @@ __all__ = [
     "kcut",
     "local_search",
     "methods",
+    "refine",
     "upper_bound",
 ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +14,7 @@ from gbb._checks import IntArray
 from gbb._kernels import moves
 from gbb._kernels.cut import greedy_parts
 from gbb._random import Seed
+from gbb.cuts._cut import Cut
 from gbb.graph import Graph
 
 HOT, COLD = 0.5, 0.05
@@ -20,6 +22,9 @@ HOT, COLD = 0.5, 0.05
 
 CHUNK = 2_000_000
 """Agents and edges visited between two looks at the clock."""
+
+GROUPED = 16
+"""The most parts that are grouped in two every way."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +68,20 @@ class KCut:
     def uncut(self) -> float:
         """Fraction of the edges inside a part."""
         return float(np.trace(self.counts)) / self.graph.m if self.graph.m else 0.0
+
+    @cached_property
+    def merged(self) -> Cut:
+        """The two groups of parts with most edges between them, as a cut."""
+        if self.k > GROUPED:
+            cure = "Grouping them takes 2^k steps."
+            raise _checks.fail("k", f"be at most {GROUPED}", self.k, cure)
+        best, side = -1, np.zeros(self.k, dtype=np.int64)
+        for code in range(2 ** (self.k - 1)):  # the last part stays in V1
+            group = (code >> np.arange(self.k)) & 1
+            across = int(self.counts[np.ix_(group == 0, group == 1)].sum())
+            if across > best:
+                best, side = across, group
+        return Cut.of(self.graph, side[self.parts])
 
     def allocation(self, arms: ArrayLike) -> IntArray:
         """The allocation in which part a plays ``arms[a]``."""
@@ -111,6 +130,27 @@ def kcut(
     greedy = KCut.of(graph, parts, k)
     annealed = KCut.of(graph, _annealed(graph, k, sweeps, _random.generator(seed), budget), k)
     return annealed if annealed.uncut <= greedy.uncut else greedy
+
+
+def refine(cut: Cut, k: int) -> KCut:
+    """Cut in k parts near ``cut``: agents of its two parts move on only where that cuts more.
+
+    If :func:`kcut` leaves fewer edges inside a part, its parts are returned instead. Of two partitions
+    that cut the same edges the one near a cut in two is the better to play arms over: the best
+    couple pays on most of its edges.
+    """
+    k = _checks.integer("k", k, low=2)
+    graph = cut.graph
+    parts = cut.sides.astype(np.int64)
+    types = _checks.frozen(np.zeros(graph.m, dtype=np.int32))
+    tables = _checks.frozen(1.0 - np.eye(k)[None])
+    allowed = _checks.frozen(np.ones((graph.n, k), dtype=np.bool_))
+    problem = (graph.indptr, graph.indices, types, tables)
+    pays = moves.arm_pays(*problem, parts)
+    while moves.ascend_arms(*problem, allowed, parts, pays, 1) > 0:
+        pass
+    near, far = KCut.of(graph, parts, k), kcut(graph, k, seed=0)
+    return near if near.uncut <= far.uncut else far
 
 
 def _annealed(

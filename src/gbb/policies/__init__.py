@@ -11,25 +11,41 @@ import sys
 from typing import Any
 
 from gbb import _checks, _discover
+from gbb.policies._allocation import AllocationPolicy
 from gbb.policies._base import AnyPolicy, Choice, Learned, Policy
 from gbb.policies._couple import CouplePolicy
+from gbb.policies.discounted_oful import DiscountedOFUL
+from gbb.policies.epsilon_greedy import EpsilonGreedy
 from gbb.policies.explore_then_commit import ExploreThenCommit
+from gbb.policies.exponential_weights import ExponentialWeights
 from gbb.policies.fixed_allocation import FixedAllocation
 from gbb.policies.improved_oful import ImprovedOFUL
+from gbb.policies.joint_oful import JointOFUL
+from gbb.policies.k_cut_oful import KCutOFUL
 from gbb.policies.oful import OFUL
+from gbb.policies.sliding_window_oful import SlidingWindowOFUL
+from gbb.policies.thompson_sampling import ThompsonSampling
 from gbb.policies.uniform_random import UniformRandom
 from gbb.problem import Problem
 
 __all__ = [
     "OFUL",
+    "AllocationPolicy",
     "AnyPolicy",
     "Choice",
     "CouplePolicy",
+    "DiscountedOFUL",
+    "EpsilonGreedy",
     "ExploreThenCommit",
+    "ExponentialWeights",
     "FixedAllocation",
     "ImprovedOFUL",
+    "JointOFUL",
+    "KCutOFUL",
     "Learned",
     "Policy",
+    "SlidingWindowOFUL",
+    "ThompsonSampling",
     "UniformRandom",
     "build",
     "classes",

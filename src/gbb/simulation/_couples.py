@@ -71,10 +71,7 @@ def run_couples(
 
 def best_form(problem: Problem) -> str:
     """The cheapest form for these arms: by orthogonality, then by arithmetic per round."""
-    gram = problem.arms @ problem.arms.T
-    scale = np.sqrt(np.diag(gram))
-    off = np.abs(gram - np.diag(np.diag(gram)))
-    if (off <= 1e-14 * np.outer(scale, scale)).all():
+    if problem.orthogonal:
         return "orthogonal"
     K, d = problem.K, problem.d
     pairs, size = K * (K + 1) // 2, d * (d + 1) // 2

@@ -10,6 +10,7 @@ import numpy as np
 from gbb._checks import IntArray
 from gbb.environment import Environment
 from gbb.policies import (
+    AllocationPolicy,
     AnyPolicy,
     CouplePolicy,
     ExploreThenCommit,
@@ -19,6 +20,7 @@ from gbb.policies import (
 )
 from gbb.policies.explore_then_commit import Committed
 from gbb.simulation._couples import run_couples
+from gbb.simulation._joint import run_joint
 from gbb.simulation._noise import Blocks
 from gbb.simulation._random_play import run_constant, run_random
 from gbb.simulation._trace import Trace
@@ -29,12 +31,18 @@ PROTOCOL = ("init", "select", "update")
 def supports(policy: AnyPolicy) -> bool:
     """Whether the engine has a compiled loop for this policy."""
     if isinstance(policy, CouplePolicy):
-        kind = type(policy)
-        plain = all(getattr(kind, name) is getattr(CouplePolicy, name) for name in PROTOCOL)
         w12, w21, _, _ = policy.weights
         # Unequal weights make decisions depend on more than the symmetric block.
-        return plain and w12 == w21
+        return _plain(policy, CouplePolicy) and w12 == w21
+    if isinstance(policy, AllocationPolicy):
+        return _plain(policy, AllocationPolicy)
     return type(policy) in (ExploreThenCommit, FixedAllocation, UniformRandom)
+
+
+def _plain(policy: AnyPolicy, family: type) -> bool:
+    """Whether ``policy`` chooses and learns as its family does: it overrides none of the protocol."""
+    kind = type(policy)
+    return all(getattr(kind, name) is getattr(family, name) for name in PROTOCOL)
 
 
 def run_engine(
@@ -69,6 +77,8 @@ def run_engine(
     match policy:
         case CouplePolicy():
             return run_couples(env, policy, rounds, **rest)
+        case AllocationPolicy():
+            return run_joint(env, policy, rounds, **rest)
         case ExploreThenCommit():
             return _explore_then_commit(env, policy, rounds, **rest)
         case UniformRandom():

@@ -1,0 +1,120 @@
+"""Exponential weights over couples, for rewards that an adversary chooses."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from gbb import _checks
+from gbb._checks import FloatArray
+from gbb.cuts import Cut, check_cut
+from gbb.design import g_optimal
+from gbb.estimator import Record
+from gbb.policies._base import Choice, Policy
+from gbb.problem import Problem
+from gbb.radius import symmetric_edge_arms
+
+
+class Weighted(NamedTuple):
+    """State: how many rounds were seen, and the sum of the estimates of their matrices."""
+
+    rounds: int
+    total: FloatArray
+
+
+class ExponentialWeights(Policy[Weighted]):
+    """Draws a couple with probability growing exponentially in what it would have earned.
+
+    In round t couple p has probability ``pi_p = (1 - gamma_t) w_p / sum w + gamma_t mu_p`` with
+    ``w_p = exp(eta_t <v_p, sum over s < t of theta_s>)``; ``v_p`` counts the edge-arms that p plays over
+    the cut, and ``mu`` draws both arms from the G-optimal design. The estimate of round s,
+
+        ``theta_s = Q_s^-1 sum over E of z y``,  ``Q_s = E[sum over E of z z']``  under ``pi``,
+
+    has no bias, whatever the matrices of the other rounds. With ``h`` the largest ``z' Q_mu^-1 z``,
+    ``gamma_t = sqrt(m h log(K^2) / (2 t))`` and ``eta_t = gamma_t / (L S m^2 h)``, so that no exponent
+    moves by more than 1 a round, and the regret against the best fixed couple is of order
+    ``m L S d sqrt(T log K)``.
+
+    Parameters
+    ----------
+    problem
+        What the learner knows; S bounds the matrices of all rounds.
+    cut
+        The parts V1 and V2.
+    rate
+        Multiplies ``eta``; above 1, exponents may move further than the proof allows.
+    name
+        How results call this policy.
+
+    References
+    ----------
+    Bubeck, Cesa-Bianchi and Kakade (2012), "Towards minimax policies for online linear optimization
+    with bandit feedback"; Rizk, Thomas, Colin, Laraki and Chevaleyre (2021) for the design.
+    """
+
+    def __init__(
+        self, problem: Problem, *, cut: Cut, rate: float = 1.0, name: str | None = None
+    ) -> None:
+        super().__init__(problem, name=name)
+        self.cut = check_cut(problem.graph, cut)
+        self.rate = _checks.real("rate", rate, low=0.0, low_open=True)
+        arms = g_optimal(problem.arms).weights
+        self.mixture: FloatArray = np.outer(arms, arms).ravel()
+        spread = np.einsum("si,ij,sj->s", self._pairs, self._inverse(self.mixture), self._pairs)
+        self.h = float(spread.max())
+
+    @cached_property
+    def _pairs(self) -> FloatArray:
+        """The mean edge-arms ``(z_ab + z_ba) / 2`` in the symmetric block (K^2 x D)."""
+        return symmetric_edge_arms(self.problem.arms)
+
+    @cached_property
+    def _counts(self) -> FloatArray:
+        """How many directed edges couple p plays with each edge-arm (K^2 x K^2)."""
+        K = self.problem.K
+        a, b = np.divmod(np.arange(K * K), K)
+        counts = np.zeros((K * K, K * K))
+        for first, second, edges in (
+            (a, b, self.cut.m12),
+            (b, a, self.cut.m21),
+            (a, a, self.cut.m1),
+            (b, b, self.cut.m2),
+        ):
+            np.add.at(counts, (np.arange(K * K), first * K + second), edges)
+        return counts
+
+    def _inverse(self, probabilities: FloatArray) -> FloatArray:
+        """``Q^-1`` on the span of the edge-arms."""
+        weights = probabilities @ self._counts
+        Q = (self._pairs * weights[:, None]).T @ self._pairs
+        return np.asarray(np.linalg.pinv(Q, hermitian=True), dtype=np.float64)
+
+    def probabilities(self, state: Weighted) -> FloatArray:
+        """How likely each couple is in the next round (K^2)."""
+        m, t, K = self.problem.m, state.rounds + 1, self.problem.K
+        gamma = min(0.5, float(np.sqrt(m * self.h * np.log(K * K) / (2.0 * t))))
+        scale = self.problem.L * self.problem.S * m * m * self.h
+        gains = self._counts @ (self._pairs @ state.total)
+        exponents = self.rate * gamma / scale * gains
+        weights = np.exp(exponents - exponents.max())
+        mixed: FloatArray = (1.0 - gamma) * weights / weights.sum() + gamma * self.mixture
+        return mixed
+
+    def init(self) -> Weighted:
+        return Weighted(0, np.zeros(self._pairs.shape[1]))
+
+    def select(self, state: Weighted, rng: np.random.Generator) -> Choice:
+        steps = np.cumsum(self.probabilities(state))
+        drawn = int(np.searchsorted(steps, rng.random() * steps[-1], side="right"))
+        couple = divmod(min(drawn, steps.size - 1), self.problem.K)
+        return Choice(self.cut.allocation(couple), couple)
+
+    def update(self, state: Weighted, choice: Choice, rewards: FloatArray) -> Weighted:
+        rewards = self.problem.rewards(rewards)
+        seen = Record.of(self.problem.graph, choice.allocation, rewards, self.problem.K)
+        inverse = self._inverse(self.probabilities(state))
+        estimate = inverse @ (seen.Y.ravel() @ self._pairs)
+        return Weighted(state.rounds + 1, state.total + estimate)

@@ -1,0 +1,77 @@
+"""Optimism over whole allocations, started from the paper's couple."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from gbb import _checks
+from gbb.cuts import Cut, KCut
+from gbb.policies._allocation import STARTS, AllocationPolicy
+from gbb.problem import Problem
+
+
+class JointOFUL(AllocationPolicy):
+    """The paper's couple over the cut, improved agent by agent on the optimistic objective.
+
+    Starts each round from the couple of :class:`~gbb.policies.ImprovedOFUL` and climbs
+
+        ``sum over E of <z, theta_hat> + radius || sum over E of z ||_{A^-1}``
+
+    by local search over all allocations, and from a few more couples too. The value reached is never
+    below the couple's, which is all that the proof of Theorem 4.1 asks of the allocation that is
+    played: no regret against alpha_2 times the optimum, and rewards beyond what two arms can earn.
+
+    Parameters
+    ----------
+    problem
+        What the learner knows.
+    cut
+        The parts V1 and V2, or k parts to start from the best k-tuple of arms over them.
+    lam
+        The ridge regulariser lambda, > 0.
+    delta
+        The confidence set misses theta* with probability at most delta.
+    radius
+        ``paper``, ``released``, or ``symmetric``, here with a smaller charge for the regulariser's
+        bias (see the notes).
+    starts
+        From how many couples, the best with different arms, local search starts; at least 1.
+    name
+        How results call this policy.
+
+    Notes
+    -----
+    The error of ``theta_hat`` is ``A^-1 sum z noise - lam A^-1 theta*``. The symmetric radius bounds the
+    second part by ``sqrt(lam) S ||C||_{A^-1}``; but ``|<C, lam A^-1 theta*>|`` is at most ``lam S /
+    sqrt(smallest eigenvalue of A_sym) ||C||_{A^-1}``, which vanishes as every pair of arms gets played,
+    and is what this policy charges. The confidence set still holds theta* with probability 1 - delta.
+
+    References
+    ----------
+    Rizk, Colin, Thomas, Laraki and Chevaleyre (2022), Algorithm 3 and Theorem 4.1, for the couple.
+    """
+
+    guarantee: ClassVar[str | None] = "alpha_2"
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        cut: Cut | KCut,
+        lam: float = 1.0,
+        delta: float = 1e-3,
+        radius: str = "symmetric",
+        starts: int = STARTS,
+        name: str | None = None,
+    ) -> None:
+        starts = _checks.integer("starts", starts, low=1)
+        super().__init__(
+            problem,
+            cut=cut,
+            lam=lam,
+            delta=delta,
+            radius=radius,
+            starts=starts,
+            shrinking=True,
+            name=name,
+        )

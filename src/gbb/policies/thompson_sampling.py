@@ -1,0 +1,52 @@
+"""Thompson sampling: play what would be best for a matrix drawn from the posterior."""
+
+from __future__ import annotations
+
+from gbb.cuts import Cut, KCut
+from gbb.policies._allocation import STARTS, AllocationPolicy
+from gbb.problem import Problem
+
+
+class ThompsonSampling(AllocationPolicy):
+    """Draws a matrix from the posterior and plays the best allocation it finds for it.
+
+    Under the prior ``theta ~ N(0, v^2 / lam I)`` and noise N(0, v^2) the posterior is
+    ``N(theta_hat, v^2 A^-1)``. Only its symmetric block, of dimension d (d + 1) / 2, bears on an
+    allocation's reward, so only that is drawn. Then the best couple over the cut for the draw is
+    improved by local search.
+
+    Parameters
+    ----------
+    problem
+        What the learner knows.
+    cut
+        The parts V1 and V2, or k parts to start from the best k-tuple of arms over them.
+    lam
+        The ridge regulariser lambda, > 0.
+    v
+        Scale of the posterior; the noise level ``sigma`` when left out. Frequentist proofs ask for a
+        scale of the order of the confidence radius, which plays worse.
+    starts
+        From how many couples, the best with different arms, local search starts; 0 to play the
+        best couple as it is.
+    name
+        How results call this policy.
+
+    References
+    ----------
+    Agrawal and Goyal (2013), "Thompson sampling for contextual bandits with linear payoffs"; Russo and
+    Van Roy (2014), "Learning to optimize via posterior sampling".
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        cut: Cut | KCut,
+        lam: float = 1.0,
+        v: float | None = None,
+        starts: int = STARTS,
+        name: str | None = None,
+    ) -> None:
+        scale = getattr(problem, "sigma", 0.0) if v is None else v
+        super().__init__(problem, cut=cut, lam=lam, v=scale, starts=starts, name=name)

@@ -1,0 +1,191 @@
+"""Matrices that change from round to round, and the policies meant for them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gbb
+from gbb.adversary import AdversarialEnvironment, drifting, from_file, switching
+from gbb.policies import (
+    DiscountedOFUL,
+    ExponentialWeights,
+    ImprovedOFUL,
+    JointOFUL,
+    SlidingWindowOFUL,
+)
+
+GRAPH = gbb.Graph.path(6)
+PLANE = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+PROBLEM = gbb.Problem(GRAPH, PLANE, S=float(np.sqrt(2.0)))
+CUT = gbb.cuts.greedy(GRAPH)
+TURNS = AdversarialEnvironment(PROBLEM, switching([np.eye(2), -np.eye(2)]))
+
+
+def rounds(*numbers):
+    return np.array(numbers)
+
+
+def test_switching_plays_each_matrix_for_a_period():
+    A, B = np.eye(2), np.ones((2, 2))
+    found = switching([A, B], period=2)(rounds(1, 2, 3, 4, 5))
+    assert np.array_equal(found, [A, A, B, B, A])
+
+
+def test_drifting_turns_round():
+    A, B = np.eye(2), np.ones((2, 2))
+    found = drifting(A, B, period=8)(rounds(8, 2, 4, 1))
+    assert found == pytest.approx(np.array([A, B, -A, (A + B) / np.sqrt(2)]))
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".csv"])
+def test_matrices_come_from_a_file(tmp_path, suffix):
+    stack = np.random.default_rng(0).normal(size=(5, 3, 3))
+    path = tmp_path / f"matrices{suffix}"
+    if suffix == ".npy":
+        np.save(path, stack)
+    else:
+        np.savetxt(path, stack.reshape(5, 9), delimiter=",")
+    matrices = from_file(path)
+    assert matrices(rounds(2, 5)) == pytest.approx(stack[[1, 4]], rel=1e-15)
+    with pytest.raises(gbb.InputError, match=r"`rounds` to be at most 5, the file's, but got 6"):
+        matrices(rounds(6))
+
+
+def test_bad_files_are_refused(tmp_path):
+    with pytest.raises(gbb.InputError, match=r"`path` to be one of '\.csv', '\.npy'"):
+        from_file(tmp_path / "matrices.txt")
+    with pytest.raises(gbb.InputError, match=r"`path` to name a readable file"):
+        from_file(tmp_path / "nothing.npy")
+    (tmp_path / "odd.csv").write_text("1,2,3\n", encoding="utf-8")
+    with pytest.raises(gbb.InputError, match=r"d\^2 numbers in every row, but got 3"):
+        from_file(tmp_path / "odd.csv")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: switching(np.eye(2)), r"`matrices` to have 3 dimensions"),
+        (lambda: switching(np.zeros((0, 2, 2))), r"`matrices` to hold at least one matrix"),
+        (lambda: switching([np.eye(2)], period=0), r"`period` to be a whole number >= 1"),
+        (lambda: drifting(np.eye(2), np.eye(3), period=9), r"`second` to have shape \(2, 2\)"),
+        (
+            lambda: AdversarialEnvironment(PROBLEM, switching([np.eye(3)])),
+            r"`matrices` to have shape \(1, 2, 2\), d x d a round",
+        ),
+        (
+            lambda: AdversarialEnvironment(PROBLEM, switching([np.eye(2)]), noise="gausian"),
+            r"Did you mean 'gaussian'\?",
+        ),
+        (lambda: AdversarialEnvironment("path", switching([np.eye(2)])), r"`problem` to be a gbb"),
+        (
+            lambda: gbb.simulate_adversarial(PROBLEM, [], cut=CUT, rounds=5),
+            r"`env` to be a gbb\.AdversarialEnvironment",
+        ),
+        (
+            lambda: gbb.simulate_adversarial(
+                TURNS, [JointOFUL(PROBLEM, cut=CUT)] * 2, cut=CUT, rounds=5
+            ),
+            r"`policies` to have distinct names",
+        ),
+        (
+            lambda: ExponentialWeights(PROBLEM, cut=CUT, rate=0.0),
+            r"`rate` to be a finite number > 0",
+        ),
+        (lambda: DiscountedOFUL(PROBLEM, cut=CUT, gamma=1.1), r"`gamma` to be .* <= 1"),
+        (lambda: SlidingWindowOFUL(PROBLEM, cut=CUT, window=0), r"`window` to be a whole number"),
+    ],
+)
+def test_bad_settings_are_refused(call, message):
+    with pytest.raises(gbb.InputError, match=message):
+        call()
+
+
+def test_the_regret_is_against_the_best_fixed_couple():
+    """Couple by couple and round by round, with plain loops."""
+    rng = np.random.default_rng(1)
+    stack = rng.normal(size=(40, 2, 2))
+    env = AdversarialEnvironment(PROBLEM, lambda t: stack[t - 1], noise="gaussian")
+    policy = gbb.policies.UniformRandom(PROBLEM)
+    found = gbb.simulate_adversarial(env, policy, cut=CUT, rounds=40, record=1, seed=3)
+    totals, best_of_rounds = np.zeros(16), 0.0
+    for t in range(40):
+        frozen = gbb.Environment(PROBLEM, stack[t])
+        values = [frozen.expected_reward(CUT.allocation(divmod(couple, 4))) for couple in range(16)]
+        totals += values
+        best_of_rounds += max(values)
+        here = found.isel(policy=0, run=0, round=t)
+        assert float(here.regret + here.reward) == pytest.approx(totals.max())
+        assert float(here.dynamic_regret + here.reward) == pytest.approx(best_of_rounds)
+
+
+def test_long_runs_are_played_in_blocks(monkeypatch):
+    policy = ExponentialWeights(PROBLEM, cut=CUT)
+    settings = {"cut": CUT, "rounds": 60, "runs": 2, "record": 7}
+    whole = gbb.simulate_adversarial(TURNS, policy, **settings)
+    monkeypatch.setattr("gbb.simulation._adversarial.BLOCK", 8)
+    assert gbb.simulate_adversarial(TURNS, policy, **settings).identical(whole)
+
+
+def test_following_the_average_loses_every_second_round_and_exponential_weights_do_not():
+    policies = [ImprovedOFUL(PROBLEM, cut=CUT), ExponentialWeights(PROBLEM, cut=CUT)]
+    found = gbb.simulate_adversarial(
+        TURNS, policies, cut=CUT, rounds=3000, runs=4, record=[300, 3000]
+    )
+    slow = found.regret.sel(policy="ImprovedOFUL").mean("run").values
+    fast = np.sqrt((found.regret.sel(policy="ExponentialWeights") ** 2).mean("run")).values
+    assert slow[1] > 0.25 * PROBLEM.m * 3000
+    assert 8 < slow[1] / slow[0] < 12
+    assert fast[1] < slow[1] / 10
+
+
+def test_the_estimates_of_exponential_weights_have_no_bias():
+    rng = np.random.default_rng(0)
+    problem = gbb.Problem(gbb.Graph.circle(5), rng.normal(size=(3, 2)), S=2.0)
+    cut = gbb.cuts.greedy(problem.graph)
+    M = rng.normal(size=(2, 2))
+    env = gbb.Environment(problem, M, noise="none")
+    policy = ExponentialWeights(problem, cut=cut, rate=50.0)
+    state = policy.init()
+    for _ in range(5):  # away from the uniform weights of the start
+        choice = policy.select(state, rng)
+        state = policy.update(state, choice, env.draw(choice.allocation, rng))
+    chances = policy.probabilities(state)
+    assert chances.sum() == pytest.approx(1.0)
+    assert chances.max() > 0.2
+    mean = np.zeros_like(state.total)
+    for couple, chance in enumerate(chances):
+        arms = divmod(couple, 3)
+        choice = gbb.policies.Choice(cut.allocation(arms), arms)
+        rewards = env.draw(choice.allocation, rng)
+        mean += chance * (policy.update(state, choice, rewards).total - state.total)
+    half = (M + M.T) / 2
+    assert mean == pytest.approx([half[0, 0], np.sqrt(2) * half[0, 1], half[1, 1]])
+
+
+def test_forgetting_nothing_is_joint_oful():
+    env = gbb.Environment(PROBLEM, [[1.0, 0.3], [0.0, -0.5]])
+    kinds = [
+        JointOFUL(PROBLEM, cut=CUT, name="same"),
+        DiscountedOFUL(PROBLEM, cut=CUT, gamma=1.0, name="same"),
+        SlidingWindowOFUL(PROBLEM, cut=CUT, window=99, name="same"),
+    ]
+    runs = [
+        gbb.simulate(env, policy, rounds=60, seed=2, method="reference", keep_allocations=True)
+        for policy in kinds
+    ]
+    assert np.array_equal(runs[0].allocation, runs[1].allocation)
+    assert np.array_equal(runs[0].allocation, runs[2].allocation)
+
+
+@pytest.mark.parametrize("kind", [DiscountedOFUL, SlidingWindowOFUL])
+def test_forgetting_pays_when_the_matrix_drifts(kind):
+    first, second = np.diag([1.0, -1.0]), np.array([[0.0, 1.0], [1.0, 0.0]])
+    arms = np.array([[np.cos(x), np.sin(x)] for x in np.linspace(0, np.pi, 6, endpoint=False)])
+    problem = gbb.Problem(GRAPH, arms, sigma=0.3, S=float(np.sqrt(2.0)))
+    env = AdversarialEnvironment(problem, drifting(first, second, period=1500), noise="gaussian")
+    option = {"gamma": 0.98} if kind is DiscountedOFUL else {"window": 50}
+    policies = [JointOFUL(problem, cut=CUT), kind(problem, cut=CUT, **option)]
+    found = gbb.simulate_adversarial(env, policies, cut=CUT, rounds=3000, record=[3000])
+    lost = found.dynamic_regret.values.ravel()
+    assert lost[1] < 0.5 * lost[0]
