@@ -88,7 +88,7 @@ def judge_family(limit: float) -> tuple[str, str]:
             f"| {kind} | {len(items)} | {len(shorts)} | {found} ({found / len(shorts):.1%}) "
             f"| {np.mean(times):.3f} s | {max(times):.3f} s |"
         )
-    head = "| kind | problems | proven | heuristic within 0.1 % of them | mean processor time | longest |"
+    head = "| kind | problems | proven | heuristic within 0.1 % | mean processor time | longest |"
     return table(head, rows), table("| problem | optimum | heuristic | short by |", misses)
 
 
