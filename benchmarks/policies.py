@@ -22,7 +22,7 @@ from gbb.policies import (
 
 ROUNDS = 20_000
 FIRST_SEED = 1000
-"""Matrices that nothing was tuned on."""
+"""Of the matrices."""
 
 
 def policies(problem: gbb.Problem) -> list[AnyPolicy]:

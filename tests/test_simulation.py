@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -41,7 +43,9 @@ def all_policies(problem=PROBLEM, cut=CUT, horizon=30):
 
 @pytest.fixture(scope="module")
 def result():
-    return gbb.simulate(ENV, all_policies(), rounds=30, runs=3, seed=1, keep_allocations=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", gbb.simulation.SlowPolicyWarning)
+        return gbb.simulate(ENV, all_policies(), rounds=30, runs=3, seed=1, keep_allocations=True)
 
 
 def test_the_dataset_is_labelled(result):
@@ -173,6 +177,7 @@ def test_log_spaced_rounds_reach_from_the_first_to_the_last():
     assert (np.diff(rounds) > 0).all()
 
 
+@pytest.mark.filterwarnings("ignore::gbb.simulation.SlowPolicyWarning")
 def test_recording_less_keeps_the_same_numbers(result):
     few = gbb.simulate(ENV, all_policies(), rounds=30, runs=3, seed=1, record=[3, 17, 30])
     whole = result.sel(round=[3, 17, 30]).drop_vars(["allocation", "agent"])
