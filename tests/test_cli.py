@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ import typer
 
 import gbb
 from gbb._cli import simulate as command
-from gbb._cli.errors import exit_code_of
+from gbb._cli.errors import exit_code_of, in_options
 from gbb._cli.tables import read_arms, read_matrix
 from gbb.cli import main
 
@@ -172,10 +173,12 @@ def test_inspect_says_which_assumptions_fail(run, matrix):
     assert max(map(len, out.splitlines())) <= 80
 
 
-def test_inspect_says_when_the_optimum_is_not_proven(run, matrix):
+def test_inspect_says_when_the_optimum_is_not_proven(run, matrix, monkeypatch):
+    heuristic = partial(gbb.optimum.solve, method="heuristic")
+    monkeypatch.setattr("gbb.theory._report.solve", heuristic)
     out = run("inspect", "random:40", "--matrix", matrix).out
-    assert re.search(r"best known \(local_search\), at most [\d,]+;", out)
-    assert "not proven" in out
+    assert re.search(r"best known \(heuristic\), at most [\d,]+;", out)
+    assert re.search(r"not\s+proven", out)
 
 
 def test_inspect_uses_the_names_of_the_arms(run, matrix, tmp_path):
@@ -220,8 +223,8 @@ def test_simulate_summary_numbers(run, tmp_path):
     every = gbb.load(tmp_path / "all.nc")
     fraction = every["fraction"].sel(policy="UniformRandom")
     assert row["fraction"] == pytest.approx(float(fraction.mean()))
-    # Recorded every 7 rounds: the last recorded round that leaves a tenth is 21.
-    assert row["fraction_last"] == pytest.approx(float(fraction[:, 21:].mean()))
+    # Recorded every 7 rounds: the one that leaves nearest to a tenth of 30 is 28.
+    assert row["fraction_last"] == pytest.approx(float(fraction[:, 28:].mean()))
     assert row["regret"] == pytest.approx(float(every["regret"][0, :, -1].mean()))
 
 
@@ -285,7 +288,7 @@ def test_a_negative_optimum_has_no_fractions(run, refused, tmp_path):
         ("missing.csv", "'missing.csv': No such file or directory."),
         ("missing.xyz", "to end in .csv, .graphml, .json"),
         ("C:/missing.csv", "'C:/missing.csv': No such file or directory."),
-        (".", "Cannot read `path` '.'"),
+        (".", "Expected `GRAPH` to be a file or FAMILY:SIZE, but got the directory '.'."),
     ],
 )
 def test_bad_graphs(refused, spec, message):
@@ -297,6 +300,7 @@ def test_bad_graphs(refused, spec, message):
     ("text", "message"),
     [
         ("0,1\n", "to hold both directions of every edge, but got (0, 1) at row 0"),
+        ("0,1\n", "Pass --undirected if each row stands for both directions."),
         ("0,0\n", "(0, 0)"),
         ("", "the file is empty."),
     ],
@@ -347,15 +351,15 @@ def test_options_of_the_report_need_a_matrix(refused, option):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["--sigma", "-1"], "Expected `sigma` to be a finite number >= 0, but got -1.0."),
-        (["--sigma", "nan"], "Expected `sigma` to be a finite number >= 0, but got nan."),
-        (["--S", "0"], "Expected `S` to be a finite number > 0, but got 0.0."),
-        (["--L", "0.5"], "Expected `L` to be at least max ||x||^2 = 1, but got 0.5."),
-        (["--lam", "0"], "Expected `lam` to be a finite number > 0, but got 0.0."),
-        (["--lambda", "-2"], "Expected `lam` to be a finite number > 0, but got -2.0."),
-        (["--delta", "0"], "Expected `delta` to be a finite number > 0 and <= 1, but got 0.0."),
-        (["--delta", "1.5"], "Expected `delta` to be a finite number > 0 and <= 1, but got 1.5."),
-        (["--rounds", "0"], "to be a whole number >= 1, but got 0."),
+        (["--sigma", "-1"], "Expected `--sigma` to be a finite number >= 0, but got -1.0."),
+        (["--sigma", "nan"], "Expected `--sigma` to be a finite number >= 0, but got nan."),
+        (["--S", "0"], "Expected `--S` to be a finite number > 0, but got 0.0."),
+        (["--L", "0.5"], "Expected `--L` to be at least max ||x||^2 = 1, but got 0.5."),
+        (["--lam", "0"], "Expected `--lam` to be a finite number > 0, but got 0.0."),
+        (["--lambda", "-2"], "Expected `--lam` to be a finite number > 0, but got -2.0."),
+        (["--delta", "0"], "Expected `--delta` to be a finite number > 0 and <= 1, but got 0.0."),
+        (["--delta", "1.5"], "Expected `--delta` to be a finite number > 0 and <= 1, but got 1.5."),
+        (["--rounds", "0"], "Expected `--rounds` to be a whole number >= 1, but got 0."),
         (["--rounds", "abc"], "unable to parse string as an integer (got 'abc')."),
     ],
 )
@@ -367,17 +371,20 @@ def test_bad_numbers(refused, matrix, args, message):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["--runs", "0"], "Expected `runs` to be a whole number >= 1, but got 0."),
+        (["--runs", "0"], "Expected `--runs` to be a whole number >= 1, but got 0."),
         (["--policy", "OFULL"], "but got 'OFULL'. Did you mean 'OFUL'?"),
-        (["--policy", "OFUL", "--policy", "oful"], "Expected `policies` to have distinct names"),
+        (["--policy", "OFUL,oful"], "Repeat it: --policy OFUL --policy oful."),
+        (["--rounds", "1000000000000"], "Expected `--record` to keep few enough rounds for 8 GiB"),
+        (["--rounds", "1000000000000"], "Pass --record log or a larger step, or fewer runs."),
+        (["--policy", "OFUL", "--policy", "oful"], "Expected `--policy` to have distinct names"),
         (["--noise", "gauss"], "but got 'gauss'. Did you mean 'gaussian'?"),
-        (["--radius", "big"], "Expected `radius` to be one of 'paper', 'released', 'symmetric'"),
+        (["--radius", "big"], "Expected `--radius` to be one of 'paper', 'released', 'symmetric'"),
         (["--record", "0"], "Expected `--record` to be a whole number >= 1 or 'log', but got '0'."),
         (["--record", "often"], "to be a whole number >= 1 or 'log', but got 'often'."),
-        (["--seed", "-1"], "Expected `seed` to be >= 0, but got -1."),
-        (["--d", "0"], "Expected `d` to be a whole number >= 1, but got 0."),
-        (["--zeta", "2"], "Expected `zeta` to be a finite number >= 0 and <= 1, but got 2.0."),
-        (["--frobenius", "0"], "Expected `frobenius` to be a finite number > 0, but got 0.0."),
+        (["--seed", "-1"], "Expected `--seed` to be >= 0, but got -1."),
+        (["--d", "0"], "Expected `--d` to be a whole number >= 1, but got 0."),
+        (["--zeta", "2"], "Expected `--zeta` to be a finite number >= 0 and <= 1, but got 2.0."),
+        (["--frobenius", "0"], "Expected `--frobenius` to be a finite number > 0, but got 0.0."),
     ],
 )
 def test_bad_options_of_simulate(refused, args, message):
@@ -419,7 +426,7 @@ def test_bad_matrices(refused, tmp_path, text, message):
         ("1,0,0\n0,1,b\n", "but got 'b' at row 2, column 3."),
         ("arm,x,y,z\nup,1,0,0\nup,0,1,0\n", "to hold distinct names, but got 'up' more than once."),
         ("1,0\n0,1\n", "to have d = 3 columns of numbers, as --matrix is d x d, but got 2 in"),
-        ("0,0,0\n", "Expected `arms` to have norms that are not all zero"),
+        ("0,0,0\n", "Expected `--arms` to have norms that are not all zero"),
     ],
 )
 def test_bad_arms(refused, matrix, tmp_path, text, message):
@@ -438,13 +445,17 @@ def test_arms_and_dimension_must_agree(refused, tmp_path):
 def test_unreadable_tables(refused, tmp_path, option):
     args = ["--matrix", "ok.csv"] if option == "--arms" else []
     (tmp_path / "ok.csv").write_text("1,2\n3,4\n")
+    (tmp_path / "european.csv").write_text("1,5;2\n3;4\n")
     (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00\x01")
     for path, message in (
-        ("missing.csv", "Cannot read 'missing.csv': No such file or directory."),
-        (".", "Cannot read '.': Is a directory."),
-        ("binary.csv", "Cannot read 'binary.csv': it is no CSV text"),
+        ("missing.csv", "'missing.csv': No such file or directory."),
+        (".", "'.': Is a directory."),
+        ("binary.csv", "'binary.csv': it is no CSV text"),
+        ("european.csv", "'european.csv': columns must be separated by commas."),
     ):
-        assert message in refused("simulate", "complete:5", *args, option, path)
+        assert f"Cannot read `{option}` {message}" in refused(
+            "simulate", "complete:5", *args, option, path
+        )
 
 
 def test_arms_may_have_a_header_and_names(tmp_path):
@@ -503,6 +514,18 @@ def test_a_read_only_file_is_not_replaced(refused, monkeypatch, tmp_path):
     message = refused("simulate", "complete:5", *SHORT, "--out", "r.nc")
     assert message == "Cannot write `--out` 'r.nc': Permission denied."
     assert (tmp_path / "r.nc").read_text() == "mine"
+
+
+def test_a_forbidden_folder_names_the_option(refused, monkeypatch):
+    def forbidden(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", forbidden)
+    for args, name in (
+        (["simulate", "complete:5", "--plot", "f.png"], "`--plot` 'f.png'"),
+        (["paper", "table1", "--out", "deep/er"], "`--out` 'deep/er'"),
+    ):
+        assert refused(*args) == f"Cannot write {name}: Permission denied."
 
 
 def test_system_errors_are_one_line(refused, monkeypatch):
@@ -601,7 +624,7 @@ def test_a_real_process_fails_with_one_line(tmp_path):
     )
     assert done.returncode == 2
     assert (
-        done.stderr == "gbb: error: Cannot read `path` 'missing.csv': No such file or directory.\n"
+        done.stderr == "gbb: error: Cannot read `GRAPH` 'missing.csv': No such file or directory.\n"
     )
 
 
@@ -620,4 +643,104 @@ def test_simulate_by_the_reference_loop(run, monkeypatch):
 
 def test_workers_are_at_least_one(refused):
     message = refused("simulate", "circle:5", *SHORT, "--workers", 0)
-    assert message == "Expected `workers` to be a whole number >= 1, but got 0."
+    assert message == "Expected `--workers` to be a whole number >= 1, but got 0."
+
+
+@pytest.mark.parametrize(
+    ("rounds", "record", "start"),
+    [(50, 100, None), (200, 50, None), (200, 20, 180), (200, 30, 180), (6, 1, None), (7, 1, 6)],
+)
+def test_the_end_of_a_run_is_known_or_left_out(run, tmp_path, rounds, record, start):
+    args = ["complete:4", "--policy", "UniformRandom", "--rounds", rounds, "--d", 2]
+    row = json.loads(run("simulate", *args, "--record", record, "--json").out)["policies"][0]
+    if start is None:
+        assert row["fraction_last"] is None
+        printed = run("simulate", *args, "--record", record).out
+        assert re.search(r"UniformRandom +0\.\d+ +- ", printed)
+        return
+    assert run("simulate", *args, "--out", "r.nc").code == 0
+    fraction = gbb.load(tmp_path / "r.nc")["fraction"][0, 0, start:]
+    assert row["fraction_last"] == pytest.approx(float(fraction.mean()))
+
+
+def test_simulate_says_what_it_wrote(run):
+    args = ["simulate", "circle:5", *SHORT, "--out", "r.nc", "--plot", "f.png"]
+    args += ["--save-matrix", "M.csv"]
+    assert run(*args).out.splitlines()[-1] == "wrote M.csv, r.nc, f.png"
+    assert "wrote" not in run(*args, "--json").out
+    assert "wrote" not in run("simulate", "circle:5", *SHORT).out
+
+
+def test_the_matrix_that_was_drawn_can_be_played_again(run, refused):
+    args = ["simulate", "circle:5", *SHORT, "--json"]
+    drawn = run(*args, "--d", 3, "--zeta", 0.5, "--save-matrix", "M.csv").out
+    assert run(*args, "--matrix", "M.csv").out == drawn
+    message = refused(*args, "--matrix", "M.csv", "--save-matrix", "N.csv")
+    assert message.startswith("Expected `--save-matrix` to go with a random matrix")
+    assert "to end in .csv" in refused(*args, "--save-matrix", "M.txt")
+
+
+def test_simulate_warns_when_an_assumption_fails(run, matrix, tmp_path):
+    assert run("simulate", "circle:5", *SHORT, "--matrix", matrix).err == ""
+    outcome = run("simulate", "circle:5", *SHORT, "--matrix", matrix, "--S", 1)
+    assert outcome.code == 0
+    assert outcome.err.startswith("gbb: warning: what the paper assumes does not hold, so no alpha")
+    assert "the Frobenius norm of M* is at most S (4.036 against 1)" in outcome.err
+    assert outcome.err.count("\n") == 1
+    (tmp_path / "N.csv").write_text("-1,2\n3,1\n")
+    outcome = run("simulate", "circle:5", *SHORT, "--matrix", "N.csv")
+    assert "expected rewards are at least 0 (-1 against 0)" in outcome.err
+
+
+def test_headings_count_right_and_fit(run, tmp_path):
+    out = run("simulate", "circle:5", "--rounds", 1).out
+    assert "1 round, 1 run\n" in out
+    long = "a-graph-with-a-very-long-name-" * 5 + ".json"
+    gbb.Graph.circle(5).write(tmp_path / long)
+    out = run("simulate", long, *SHORT).out
+    assert max(map(len, out.splitlines())) <= 80
+    assert out.replace("\n", "").startswith(long)
+
+
+def test_inspect_lists_agents_by_name(run, matrix, tmp_path):
+    gbb.Graph.from_edges([("hub", "a"), ("hub", "b")], undirected=True).write(tmp_path / "g.json")
+    (tmp_path / "X.csv").write_text("arm,x,y,z\nup,1,0,0\ndown,0,1,0\nflat,0,0,1\n")
+    plain = json.loads(run("inspect", "g.json", "--agents", "--json").out)["agents"]
+    assert {frozenset(part) for part in plain.values()} == {frozenset({"hub"}), frozenset("ab")}
+    args = ["inspect", "g.json", "--matrix", matrix, "--arms", "X.csv", "--agents"]
+    best = json.loads(run(*args, "--json").out)["agents"]["best_allocation"]
+    assert set(best) == {"hub", "a", "b"}
+    assert best["a"] == best["b"]
+    assert {best["a"], best["hub"]} == {"up", "flat"}
+    out = run(*args).out
+    assert re.search(r"V[12] +a, b *\n", out)
+    assert re.search(rf"hub +{best['hub']} *\n", out)
+    assert "agents" not in json.loads(run("inspect", "g.json", "--json").out)
+
+
+def test_names_with_brackets_are_shown_whole(run, tmp_path):
+    gbb.Graph.from_edges([("[bold]", "[/x]")], undirected=True).write(tmp_path / "g.json")
+    out = run("inspect", "g.json", "--agents").out
+    assert re.search(r"V1 +\[bold\]", out)
+    assert re.search(r"V2 +\[/x\]", out)
+
+
+def test_warnings_speak_of_options():
+    assert in_options('Pass method="reference" for `runs`.') == "Pass --reference for `--runs`."
+
+
+@pytest.mark.parametrize("args", [["simulate", "--help"], ["simulate", "circle:5"]])
+def test_a_broken_policy_file_is_one_line(tmp_path, args):
+    (tmp_path / "odd_policy.py").write_text("import nowhere_to_be_found\n")
+    broken = f"import gbb\ngbb.policies.__path__.append({str(tmp_path)!r})\n{PROGRAM}"
+    done = subprocess.run(
+        [sys.executable, "-c", broken, *args],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(Path(gbb.__file__).parents[1])},
+    )
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("gbb: error: Cannot import ")
+    assert "odd_policy.py': ModuleNotFoundError: No module named" in done.stderr

@@ -47,7 +47,9 @@ def test_there_are_pages():
     assert {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/paper-map.md"} <= names
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/index.md", "docs/controller.md"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "docs/index.md", "docs/graphs.md", "docs/controller.md"]
+)
 def test_python_blocks_run_in_order(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = BLOCK.findall((ROOT / name).read_text(encoding="utf-8"))
@@ -80,6 +82,14 @@ def test_links_and_test_files_exist(page):
         assert (page.parent / target).exists(), target
     for target in TEST_FILE.findall(text):
         assert (ROOT / target).is_file(), target
+
+
+@every_page
+def test_tables_are_whole(page):
+    lines = ["", *page.read_text(encoding="utf-8").splitlines(), ""]
+    for before, line, after in zip(lines, lines[1:], lines[2:], strict=False):
+        if line.startswith("|") and not before.startswith("|"):
+            assert after.startswith("| ---"), line
 
 
 def test_the_map_names_code_and_test_on_every_line():

@@ -65,3 +65,13 @@ def test_a_target_that_is_a_folder_fails_and_leaves_nothing(tmp_path):
     with pytest.raises(IsADirectoryError, match="folder"):
         _files.write_text(tmp_path / "folder", "text")
     assert names(tmp_path) == ["folder"]
+
+
+def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path):
+    (tmp_path / "far").mkdir()
+    (tmp_path / "far" / "real.txt").write_text("old")
+    (tmp_path / "link.txt").symlink_to(tmp_path / "far" / "real.txt")
+    _files.write_text(tmp_path / "link.txt", "new")
+    assert (tmp_path / "link.txt").is_symlink()
+    assert (tmp_path / "far" / "real.txt").read_text() == "new"
+    assert names(tmp_path / "far") == ["real.txt"]

@@ -84,6 +84,28 @@ def test_csv_with_numbers(tmp_path: Path, text: str, undirected: bool) -> None:
 
 
 @pytest.mark.parametrize(
+    "header",
+    ["From,To", "src,dst", "SRC,DST", "u,v", "i,j", "I, J", "node1,node2", '"agent1","agent2"'],
+)
+def test_csv_headers(tmp_path: Path, header: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"{header}\n0,1\n1,2\n")
+    assert Graph.read(path, undirected=True) == Graph.path(3)
+    path.write_text(f"{header},weight\n0,1,5\n1,0,5\n1,2,5\n2,1,5\n")
+    assert Graph.read(path) == Graph.path(3)
+    path.write_text(f"{header}\nkitchen,hall\nhall,porch\n")
+    assert Graph.read(path, undirected=True) == named("kitchen", "hall", "porch")
+
+
+def test_csv_agents_may_be_called_like_columns(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("u,v\nv,w\n")
+    assert Graph.read(path, undirected=True) == named("u", "v", "w")
+    path.write_text("i,j\n")
+    assert Graph.read(path, undirected=True) == named("i", "j")
+
+
+@pytest.mark.parametrize(
     ("text", "names"),
     [
         ("b,a\na,c\n", ("b", "a", "c")),
@@ -113,7 +135,7 @@ def test_csv_with_names(tmp_path: Path, text: str, names: tuple[str, ...]) -> No
         ("a.csv", "a,b\nb,\n", "row 1 has no target"),
         ("a.csv", "a,b\n,a\n", "row 1 has no source"),
         ("a.csv", "a,b\nb\n", "row 1 has no target"),
-        ("a.csv", "u,v\n0,1\n1,0\n", "first row, u,v, looks like a header: write source,target"),
+        ("a.csv", "x,y\n0,1\n1,0\n", "first row, x,y, looks like a header: write source,target"),
         ("a.csv", "0,1\n", r"\(0, 1\) at row 0 without \(1, 0\)\. Pass undirected=True"),
         ("a.csv", "x,y\n", r"\('x', 'y'\) at row 0 without \('y', 'x'\)\. Pass undirected=True"),
         ("a.csv", "0,1\n1,0\n1,1\n", r"different agents.*\(1, 1\) at row 2"),

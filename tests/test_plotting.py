@@ -45,13 +45,18 @@ def test_the_palette_cannot_be_changed():
         plotting.COLOURS["OFUL"] = "red"
 
 
-def test_a_style_depends_on_the_name_alone():
-    assert plotting.style("OFUL") == {"color": plotting.COLOURS["OFUL"], "linestyle": "-"}
-    variant = plotting.style("ImprovedOFUL symmetric")
-    assert variant["color"] == plotting.COLOURS["ImprovedOFUL"]
-    assert variant["linestyle"] in plotting.DASHES
-    assert plotting.style("Mine")["color"] in plotting.SPARE
-    assert plotting.style("Mine") == plotting.style("Mine")
+def test_no_two_policies_of_a_figure_look_alike():
+    variants = [f"ImprovedOFUL {k}" for k in range(5)]
+    names = ["OFUL", *variants, *(f"Mine{k}" for k in range(12))]
+    looks = plotting.styles(names)
+    assert looks["OFUL"] == {"color": plotting.COLOURS["OFUL"], "linestyle": "-"}
+    for variant, dash in zip(variants, plotting.DASHES, strict=False):
+        assert looks[variant] == {"color": plotting.COLOURS["ImprovedOFUL"], "linestyle": dash}
+    assert len({tuple(look.values()) for look in looks.values()}) == len(names)
+    others = [looks[name]["color"] for name in [*variants[3:], *names[6:]]]
+    assert len({*others, *plotting.COLOURS.values()}) == len(others) + len(plotting.COLOURS)
+    assert plotting.styles(names) == looks
+    assert plotting.styles(["Z", "A"])["Z"]["color"] == plotting.SPARE[0]
 
 
 def test_moving_average_of_every_round_is_the_plain_one():
@@ -83,6 +88,22 @@ def test_plot_draws_each_policy_in_its_colour():
     assert ax.get_xlabel() == "round"
     assert ax.get_ylabel() == "fraction of the optimum"
     assert ax.get_xscale() == "linear"
+
+
+def test_a_single_round_is_a_dot():
+    for record, marker in ((60, "o"), (30, "None")):
+        ax = axes()
+        plotting.plot_fraction(simulated(record=record), ax)
+        assert lines(ax)["OFUL"].get_marker() == marker
+
+
+def test_the_trace_of_one_run_is_fainter():
+    faint = []
+    for runs in (1, 3):
+        ax = axes()
+        plotting.plot_fraction(simulated(runs=runs), ax)
+        faint.append(ax.lines[0].get_alpha())
+    assert faint[0] < faint[1]
 
 
 def test_a_band_needs_two_runs():
@@ -137,6 +158,7 @@ def test_bad_input_is_refused():
 
 def test_figures_are_written(tmp_path):
     figure = plotting.figure_of(simulated())
+    assert figure.axes[0].get_xlabel() == "round t"
     assert figure.axes[0].get_title(loc="left") == (
         "4 agents, 12 edges, 3 arms, mean of 3 runs, ±1 standard error"
     )

@@ -318,6 +318,11 @@ def test_build_takes_the_settings_a_policy_names():
     assert policy.delta == 0.5
     with pytest.raises(gbb.InputError, match=r"`policy` to be one of .* Did you mean 'OFUL'"):
         gbb.policies.build("OFU", problem, cut=cut)
+    with pytest.raises(
+        gbb.InputError, match=r"to hold 'cut', which OFUL needs, but got horizon\. "
+    ) as e:
+        gbb.policies.build("OFUL", problem, horizon=3)
+    assert str(e.value).endswith("Pass cut=gbb.cuts.greedy(problem.graph).")
 
 
 def test_a_state_of_its_own_kind_needs_its_own_absorb():

@@ -277,6 +277,19 @@ class TestFiles:
         with pytest.raises(gbb.InputError, match="`path` to name a readable netCDF file"):
             gbb.load(path)
 
+    def test_another_netcdf_file(self, result, tmp_path):
+        path = tmp_path / "other.nc"
+        gbb.save(result[["fraction"]].rename(run="repetition"), path)
+        with pytest.raises(gbb.InputError, match=r"to name a result of gbb\.simulate") as caught:
+            gbb.load(path)
+        assert "without the dimension 'run', the variable 'expected_reward'," in str(caught.value)
+
+    @pytest.mark.parametrize("thing", [None, 3, "result"])
+    def test_what_is_no_dataset_is_not_saved(self, tmp_path, thing):
+        with pytest.raises(gbb.InputError, match=r"Expected `result` to be an xarray\.Dataset"):
+            gbb.save(thing, tmp_path / "result.nc")
+        assert list(tmp_path.iterdir()) == []
+
     def test_a_text_file(self, tmp_path):
         path = tmp_path / "notes.nc"
         path.write_text("not a result")
@@ -391,3 +404,17 @@ def test_exploring_then_committing_records_no_couple_while_exploring():
     assert (couple[:3] == -1).all()
     assert (couple[3:] == couple[3]).all()
     assert (couple[3:] >= 0).all()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"rounds": 10**12},
+        {"rounds": 10**12, "record": 100},
+        {"rounds": 10**4, "runs": 10**5},
+        {"rounds": 10**7, "runs": 10, "keep_allocations": True},
+    ],
+)
+def test_results_beyond_memory_are_refused(settings):
+    with pytest.raises(gbb.InputError, match=r'GiB, but got .* GiB\. Pass record="log"'):
+        gbb.simulate(ENV, UniformRandom(PROBLEM), **settings)

@@ -21,8 +21,11 @@ UMASK = _umask()
 
 @contextmanager
 def atomic(path: str | Path) -> Iterator[Path]:
-    """Yield a temporary path beside ``path``; rename it to ``path`` when the block succeeds."""
-    target = Path(path)
+    """Yield a temporary path beside ``path``; rename it to ``path`` when the block succeeds.
+
+    A symbolic link is followed: what it leads to is replaced, and the link stays.
+    """
+    target = resolved(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(
         dir=target.parent, prefix=f".{target.stem}-", suffix=target.suffix
@@ -37,6 +40,11 @@ def atomic(path: str | Path) -> Iterator[Path]:
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def resolved(path: str | Path) -> Path:
+    """``path``, or where it leads if it is a symbolic link."""
+    return Path(os.path.realpath(path)) if Path(path).is_symlink() else Path(path)
 
 
 def write_text(path: str | Path, text: str) -> None:

@@ -9,22 +9,31 @@ from typing import Annotated
 import typer
 
 import gbb
-from gbb._cli.control import app as control
 from gbb._cli.errors import exit_code_of
-from gbb._cli.inspect import inspect
-from gbb._cli.paper import app as paper
-from gbb._cli.simulate import simulate
 
-app = typer.Typer(
-    name="gbb",
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command("inspect")(inspect)
-app.command("simulate")(simulate)
-app.add_typer(control, name="control")
-app.add_typer(paper, name="paper")
+
+def commands() -> typer.Typer:
+    """All commands; their help lists what is found in the folders, so that may fail."""
+    from gbb._cli.control import app as control  # noqa: PLC0415
+    from gbb._cli.inspect import inspect  # noqa: PLC0415
+    from gbb._cli.paper import app as paper  # noqa: PLC0415
+    from gbb._cli.simulate import simulate  # noqa: PLC0415
+    from gbb._cli.solvers import cut, optimum  # noqa: PLC0415
+
+    app = typer.Typer(
+        name="gbb",
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(gbb_command)
+    app.command("inspect")(inspect)
+    app.command("simulate")(simulate)
+    app.command("cut")(cut)
+    app.command("optimum")(optimum)
+    app.add_typer(control, name="control")
+    app.add_typer(paper, name="paper")
+    return app
 
 
 def _version(wanted: bool) -> None:
@@ -33,7 +42,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def gbb_command(
     version: Annotated[
         bool,
@@ -46,4 +54,4 @@ def gbb_command(
 def main(args: Sequence[str] | None = None) -> None:
     """Run ``gbb``; what goes wrong is one line on standard error and exit code 2."""
     given = list(sys.argv[1:] if args is None else args) or ["--help"]
-    sys.exit(exit_code_of(lambda: app(given, prog_name="gbb", standalone_mode=False)))
+    sys.exit(exit_code_of(lambda: commands()(given, prog_name="gbb", standalone_mode=False)))

@@ -5,7 +5,8 @@ Nothing here touches matplotlib's global state; figures are plain ``Figure`` obj
 
 from __future__ import annotations
 
-import zlib
+import colorsys
+from collections.abc import Iterable
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -38,18 +39,37 @@ SMOOTHED_ROUNDS = 100
 """The widest moving average, in rounds (the paper's Figure 2)."""
 
 
-def style(policy: str) -> dict[str, Any]:
-    """Colour and line style of a policy, a function of its name alone.
+def styles(policies: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Colour and line style of each policy of one figure, no two alike.
 
-    A variant, such as ``"OFUL symmetric"``, has the colour of the policy it starts with and dashes.
+    The policies of :data:`COLOURS` look the same in every figure. A variant, such as ``"OFUL
+    symmetric"``, has the colour of the policy it starts with and dashes of its own. All others have
+    spare colours in their order of appearance.
     """
-    if policy in COLOURS:
-        return {"color": COLOURS[policy], "linestyle": "-"}
-    code = zlib.crc32(policy.encode())
-    bases = [name for name in COLOURS if policy.startswith(name)]
-    if bases:
-        return {"color": COLOURS[max(bases, key=len)], "linestyle": DASHES[code % len(DASHES)]}
-    return {"color": SPARE[code % len(SPARE)], "linestyle": "-"}
+    found: dict[str, dict[str, Any]] = {}
+    dashes: dict[str, int] = {}
+    spare = 0
+    for policy in policies:
+        base = max((name for name in COLOURS if policy.startswith(name)), key=len, default="")
+        dash = dashes.get(base, 0)
+        if policy in COLOURS:
+            found[policy] = {"color": COLOURS[policy], "linestyle": "-"}
+        elif base and dash < len(DASHES):
+            found[policy] = {"color": COLOURS[base], "linestyle": DASHES[dash]}
+            dashes[base] = dash + 1
+        else:
+            found[policy] = {"color": _spare(spare), "linestyle": "-"}
+            spare += 1
+    return found
+
+
+def _spare(index: int) -> str:
+    """The spare colours, and beyond them hues that a golden-ratio step keeps apart."""
+    if index < len(SPARE):
+        return SPARE[index]
+    hue = (index - len(SPARE)) * 0.618033988749895 % 1.0
+    red, green, blue = (round(255 * part) for part in colorsys.hsv_to_rgb(hue, 0.55, 0.7))
+    return f"#{red:02X}{green:02X}{blue:02X}"
 
 
 def moving_average(result: xr.Dataset, policy: str, window: FloatArray) -> FloatArray:
@@ -101,11 +121,13 @@ def plot_fraction(
         span = np.full(rounds.size, float(min(SMOOTHED_ROUNDS, max(1, last // 50))))
     else:
         span = np.maximum(rounds / 10.0, 1.0)
-    for policy in map(str, result["policy"].to_numpy()):
+    looks = styles(map(str, result["policy"].to_numpy()))
+    for policy, look in looks.items():
         raw = fraction.sel(policy=policy).mean("run").to_numpy()
-        _draw_policy(ax, policy, rounds, raw, moving_average(result, policy, span))
+        smooth = moving_average(result, policy, span)
+        _draw_policy(ax, policy, look, rounds=rounds, raw=raw, smooth=smooth)
     if alphas and "alpha" in result.coords:
-        _draw_alphas(ax, result)
+        _draw_alphas(ax, result, looks)
     if not even:
         ax.set_xscale("log")
     ax.set_xlim(first, max(last, first + 1))
@@ -117,26 +139,35 @@ def plot_fraction(
 
 
 def _draw_policy(
-    ax: Axes, policy: str, rounds: IntArray, raw: FloatArray, smooth: FloatArray
+    ax: Axes,
+    policy: str,
+    look: dict[str, Any],
+    *,
+    rounds: IntArray,
+    raw: FloatArray,
+    smooth: FloatArray,
 ) -> None:
-    look = style(policy)
-    ax.plot(rounds, raw, color=look["color"], alpha=0.18, linewidth=0.5)
+    # A single run jumps from round to round: its trace is fainter, not to hide the averages.
+    ax.plot(
+        rounds, raw, color=look["color"], alpha=0.18 if len(smooth) > 1 else 0.09, linewidth=0.5
+    )
     centre = smooth.mean(axis=0)
     if len(smooth) > 1:
         error = smooth.std(axis=0, ddof=1) / np.sqrt(len(smooth))
         band = (centre - error, centre + error)
         ax.fill_between(rounds, *band, color=look["color"], alpha=0.3, linewidth=0)
-    ax.plot(rounds, centre, label=policy, linewidth=1.6, **look)
+    marker = "o" if rounds.size == 1 else None
+    ax.plot(rounds, centre, label=policy, linewidth=1.6, marker=marker, **look)
 
 
-def _draw_alphas(ax: Axes, result: xr.Dataset) -> None:
+def _draw_alphas(ax: Axes, result: xr.Dataset, looks: dict[str, dict[str, Any]]) -> None:
     """One dotted line per distinct alpha; policies without a guarantee (alpha = 1) have none."""
     groups: dict[float, list[str]] = {}
     for policy, alpha in zip(result["policy"].to_numpy(), result["alpha"].to_numpy(), strict=True):
         if np.isfinite(alpha) and alpha != 1.0:
             groups.setdefault(round(float(alpha), 6), []).append(str(policy))
     for alpha, policies in groups.items():
-        colour = style(policies[0])["color"] if len(policies) == 1 else "0.35"
+        colour = looks[policies[0]]["color"] if len(policies) == 1 else "0.35"
         label = f"\N{GREEK SMALL LETTER ALPHA} = {alpha:.3f}, {' and '.join(policies)}"
         ax.axhline(alpha, color=colour, linestyle=":", linewidth=1.0, label=label)
 
@@ -146,6 +177,7 @@ def figure_of(result: xr.Dataset) -> Figure:
     figure = Figure(figsize=(6.4, 3.8), layout="constrained")
     ax = figure.add_subplot()
     plot_fraction(result, ax)
+    ax.set_xlabel("round t")
     sizes = {"agents": "n", "edges": "m", "arms": "K"}
     parts = [f"{result.attrs[key]:,} {word}" for word, key in sizes.items() if key in result.attrs]
     runs = result.sizes["run"]

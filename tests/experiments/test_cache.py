@@ -17,6 +17,7 @@ import gbb
 from gbb import InputError
 from gbb.experiments import figure1, figure2, paper
 from gbb.experiments._cache import Store
+from gbb.simulation.result import read_dataset
 
 MATRICES = 40
 SETTINGS = dataclasses.replace(figure2.PAPER, matrices=MATRICES, runs=1, T=3000, last=100)
@@ -66,7 +67,7 @@ def test_killed_runs_leave_whole_files_and_are_continued(tmp_path: Path) -> None
         assert count <= len(now) < MATRICES
         assert before.items() <= now.items(), "a finished part was written again"
         for name in now:
-            assert gbb.load(out / "parts" / name).sizes["matrix"] == 1
+            assert read_dataset(out / "parts" / name).sizes["matrix"] == 1
         assert not (out / "figure2.nc").exists()
         before = now
     (out / "parts" / ".figure2-0123456789abcdef-matrix9-abcd_123.nc").write_bytes(b"half")
@@ -81,7 +82,7 @@ def test_killed_runs_leave_whole_files_and_are_continued(tmp_path: Path) -> None
     assert hidden == {".lock", ".mine"}
 
     whole = figure2.run(SETTINGS, seed=3)
-    xr.testing.assert_identical(gbb.load(out / "figure2.nc"), whole)
+    xr.testing.assert_identical(read_dataset(out / "figure2.nc"), whole)
 
 
 def count_parts(out: Path, settings: figure1.Settings, seed: int = 0) -> int:
@@ -120,7 +121,7 @@ def test_an_unreadable_part_is_computed_again(tmp_path: Path) -> None:
     victim = min((tmp_path / "parts").glob("*.nc"))
     victim.write_bytes(victim.read_bytes()[:100])
     assert count_parts(tmp_path, small) == 1
-    assert gbb.load(victim).sizes["matrix"] == 2
+    assert read_dataset(victim).sizes["matrix"] == 2
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs advisory locks")

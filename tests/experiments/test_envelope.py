@@ -63,4 +63,4 @@ def test_takes_few_solves_where_many_lines_meet() -> None:
 def test_an_unproven_solver_is_not_called_proven() -> None:
     problem = gbb.Problem(gbb.Graph.complete(5), np.eye(4))
     M = absolute_normal(4, seed=0, distinct_couple=True)
-    assert not envelope(problem, M, method="local_search").proven
+    assert not envelope(problem, M, method="heuristic").proven

@@ -16,6 +16,7 @@ from gbb._cli.paper import default_directory
 from gbb.cli import main
 from gbb.experiments import figure1, figure2, paper, table1
 from gbb.experiments._findings import clearly, number, standard_error, standard_error_over_runs
+from gbb.simulation.result import read_dataset
 
 FILES = {
     "table1.csv",
@@ -74,7 +75,7 @@ def test_markdown_tables_are_whole(quick: Path) -> None:
 
 
 def test_data_beside_the_pictures_hold_what_was_drawn(quick: Path) -> None:
-    stored = gbb.load(quick / "figure2.nc")
+    stored = read_dataset(quick / "figure2.nc")
     assert figure2.report(stored) == figure2.report(figure2.run(figure2.QUICK))
     assert stored.attrs["gbb_version"] == gbb.__version__
 
@@ -104,7 +105,7 @@ def test_the_seed_changes_the_draws(tmp_path: Path) -> None:
 
 def test_d_goes_to_figure_2(tmp_path: Path) -> None:
     assert command("paper", "figure2", "--quick", "--d", 4, "--out", tmp_path) == 0
-    assert gbb.load(tmp_path / "figure2.nc").sizes["row"] == 4
+    assert read_dataset(tmp_path / "figure2.nc").sizes["row"] == 4
 
 
 def test_as_released_with_another_dimension_is_refused(
@@ -134,6 +135,48 @@ def test_other_settings_go_to_other_directories() -> None:
     assert default_directory(quick=False, as_released=False) == Path("results/paper")
     names = {default_directory(quick=q, as_released=r) for q in (0, 1) for r in (0, 1)}
     assert len(names) == 4
+    assert default_directory(quick=True, as_released=True) == Path(
+        "results/paper-as-released-quick"
+    )
+    plain = {"quick": False, "as_released": False}
+    assert default_directory(**plain, d=10) == Path("results/paper-d10")
+    assert default_directory(**plain, d=5, seed=3) == Path("results/paper-seed3")
+    assert default_directory(quick=True, as_released=False, d=10, seed=3) == Path(
+        "results/paper-quick-d10-seed3"
+    )
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--out", "file"], "Expected `--out` to name a directory, but got the file 'file'."),
+        (["--out", "file/deep"], "Cannot write `--out` 'file/deep': Not a directory."),
+        (["--out", "/proc/none"], "Cannot write `--out` '/proc/none': "),
+        (["--seed", "-1"], "Expected `--seed` to be a whole number >= 0, but got -1."),
+    ],
+)
+def test_bad_places_and_seeds_are_refused_at_once(
+    args: list[str],
+    message: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
+    assert command("paper", "table1", "--quick", *args) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith(f"gbb: error: {message}")
+    assert shown.err.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_answers_say_on_how_many_matrices(quick: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    command("paper", "figure2", "--quick", "--out", quick)
+    printed = capsys.readouterr().out
+    assert re.search(r"on these matrices\? \w+[ \w]* \(ahead on \d of 2 matrices\)", printed)
 
 
 def test_progress_adds_up() -> None:

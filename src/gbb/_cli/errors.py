@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Callable
@@ -13,12 +14,51 @@ from gbb._checks import InputError
 BAD_INPUT = 2
 INTERRUPTED = 130
 
+OPTIONS = (
+    "S",
+    "L",
+    "arms",
+    "cut",
+    "d",
+    "degree",
+    "delta",
+    "frobenius",
+    "lam",
+    "noise",
+    "out",
+    "p",
+    "policy",
+    "radius",
+    "record",
+    "rounds",
+    "runs",
+    "seed",
+    "sigma",
+    "workers",
+    "zeta",
+)
+"""Arguments of the library that have an option of the same name."""
+
+WORDS = {
+    **{f"`{name}`": f"`--{name}`" for name in OPTIONS},
+    "`M_star`": "`--matrix`",
+    "`horizon`": "`--rounds`",
+    "`policies`": "`--policy`",
+    "undirected=True": "--undirected",
+    'method="reference"': "--reference",
+    'record="log"': "--record log",
+    "Give each policy its own name=...": "Name each policy once.",
+}
+"""What the library's messages call things, and what the command line calls them."""
+
+WORD = re.compile("|".join(map(re.escape, WORDS)))
+
 
 def exit_code_of(command: Callable[[], object]) -> int:
     """Run ``command``; its exit code, after one line on standard error if it failed."""
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = lambda message, *_: _warn(str(message))
+            warnings.showwarning = lambda message, *_: warn(str(message))
             code = command()
         if code == INTERRUPTED:  # typer turns the interrupt into this code
             raise KeyboardInterrupt
@@ -30,7 +70,7 @@ def exit_code_of(command: Callable[[], object]) -> int:
         # A group of commands called without one has printed its help and has no more to say.
         return _say(f"error: {text}{_value(error)}", BAD_INPUT) if text else 0
     except InputError as error:
-        return _say(f"error: {error}", BAD_INPUT)
+        return _say(f"error: {in_options(error)}", BAD_INPUT)
     except OSError as error:
         where = "" if error.filename is None else f": {error.filename!r}"
         return _say(f"error: {error.strerror or type(error).__name__}{where}", BAD_INPUT)
@@ -44,8 +84,14 @@ def _value(error: Exception) -> str:
     return f" (got {wrong[0]['input']!r})." if wrong and "input" in wrong[0] else ""
 
 
-def _warn(text: str) -> None:
-    _say(f"warning: {text}", 0)
+def in_options(message: object) -> str:
+    """A message of the library in the words of the command line."""
+    return WORD.sub(lambda found: WORDS[found[0]], str(message))
+
+
+def warn(text: str) -> None:
+    """Write a warning on one line."""
+    _say(f"warning: {in_options(text)}", 0)
 
 
 def _say(text: str, code: int) -> int:

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from gbb import _checks, cuts
+from gbb._checks import InputError
 from gbb.cuts import Cut
 from gbb.graph import Graph
 
@@ -22,13 +23,15 @@ def graph_of(
 ) -> Graph:
     """The graph that ``spec`` names."""
     match = FAMILY.fullmatch(spec)
+    if Path(spec).is_dir():
+        raise _checks.fail("GRAPH", "be a file or FAMILY:SIZE", f"the directory {spec!r}", CURE)
     if match is None or Path(spec).exists():
         for name, value in (("--p", p), ("--degree", degree)):
             if value is not None:
                 raise _checks.fail(name, "go with a family of graphs", "a file", CURE)
         if "." not in Path(spec).name and not Path(spec).exists():
             raise _checks.fail("GRAPH", "be a file or FAMILY:SIZE", repr(spec), CURE)
-        return Graph.read(spec, undirected=undirected)
+        return _read(spec, undirected=undirected)
     if undirected:
         raise _checks.fail("--undirected", "go with a graph file", f"the family {spec!r}")
     family = _checks.choice("family", match[1].lower(), Graph.families())
@@ -48,6 +51,13 @@ def graph_of(
         rule = f"give the number of agents after '{family}:'"
         raise _checks.fail("GRAPH", rule, repr(size), CURE)
     return Graph.family(family, _checks.integer("GRAPH", int(size), high=MOST_AGENTS), **options)
+
+
+def _read(path: str, *, undirected: bool) -> Graph:
+    try:
+        return Graph.read(path, undirected=undirected)
+    except InputError as error:
+        raise InputError(str(error).replace("`path`", "`GRAPH`")) from None
 
 
 def cut_of(graph: Graph, method: str, seed: int) -> Cut:

@@ -36,6 +36,12 @@ def inspect(
         int | None,
         opt.option("--rounds", panel=opt.LEARNER, help="Horizon of the bound.", shown=ROUNDS),
     ] = None,
+    agents: Annotated[
+        bool,
+        typer.Option(
+            "--agents", help="List V1 and V2, and with --matrix the best allocation found."
+        ),
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show a graph and its cut; with --matrix also the theory report.
@@ -49,9 +55,15 @@ def inspect(
         for name, value in wanted.items():
             if value is not None:
                 raise _checks.fail(f"--{name}", "go with --matrix", "no matrix")
+    horizon = ROUNDS if rounds is None else _checks.integer("--rounds", rounds, low=1)
     built = graph_of(graph, p=p, degree=degree, undirected=undirected, seed=seed)
     found = cut_of(built, cut, seed)
     data: dict[str, Any] = _graph_numbers(found) | {"cut_method": cut}
+    if agents:
+        data["agents"] = {
+            "V1": [built.labels[i] for i in found.V1],
+            "V2": [built.labels[i] for i in found.V2],
+        }
     if matrix is not None:
         env = environment(built, matrix, arms, Bounds(sigma, S, L))
         report = theory.report(
@@ -60,13 +72,17 @@ def inspect(
             lam=1.0 if lam is None else lam,
             delta=1e-3 if delta is None else delta,
         )
-        data["theory"] = _theory_numbers(report, ROUNDS if rounds is None else rounds)
+        data["theory"] = _theory_numbers(report, horizon)
+        if agents:
+            data["agents"]["best_allocation"] = _by_name(report)
     if json:
         typer.echo(as_json(data))
         return
     _print_graph(graph, data)
     if "theory" in data:
         _print_theory(data["theory"])
+    if agents:
+        _print_agents(data["agents"])
 
 
 def _graph_numbers(cut: Cut) -> dict[str, Any]:
@@ -85,6 +101,15 @@ def _graph_numbers(cut: Cut) -> dict[str, Any]:
         "uncut": cut.uncut if graph.m else None,
         "rho": cut.rho if graph.m else None,
     }
+
+
+def _by_name(report: theory.Report) -> dict[str, str | int]:
+    """The best allocation found: an arm per agent, by name where there are names."""
+    problem = report.environment.problem
+    names = problem.arm_names or range(problem.K)
+    arms = report.optimum.allocation.tolist()
+    labels = problem.graph.labels
+    return {str(label): names[arm] for label, arm in zip(labels, arms, strict=True)}
 
 
 def _theory_numbers(report: theory.Report, rounds: int) -> dict[str, Any]:
@@ -161,6 +186,16 @@ def _print_theory(data: dict[str, Any]) -> None:
         for item in data["assumptions"]
     ]
     console.print(grid("Assumptions", ("rule", "value", "limit", ""), table))
+
+
+def _print_agents(data: dict[str, Any]) -> None:
+    rows = [(part, ", ".join(map(str, data[part])) or "-") for part in ("V1", "V2")]
+    console.print()
+    console.print(pairs("Agents", rows))
+    if "best_allocation" in data:
+        console.print()
+        found = [(agent, str(arm)) for agent, arm in data["best_allocation"].items()]
+        console.print(pairs("Best allocation found", found))
 
 
 def _verdict(holds: bool) -> str:

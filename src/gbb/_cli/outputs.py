@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-from gbb import _checks
+from gbb import _checks, _files
 from gbb._checks import InputError
 
 
@@ -15,17 +16,35 @@ def check_output(name: str, path: Path | None, suffixes: Sequence[str]) -> None:
     """Refuse a path that could not be written in the end; leaves nothing behind."""
     if path is None:
         return
-    if path.is_dir():
-        raise _checks.fail(name, "name a file", f"the directory {str(path)!r}")
-    if path.suffix.lower() not in suffixes:
-        raise _checks.fail(name, f"end in {' or '.join(suffixes)}", repr(str(path)))
-    if path.exists() and not os.access(path, os.W_OK):
-        raise InputError(f"Cannot write `{name}` {str(path)!r}: Permission denied.")
-    folder = path.parent
+    with _explained(name, path):
+        if path.is_dir():
+            raise _checks.fail(name, "name a file", f"the directory {str(path)!r}")
+        if path.suffix.lower() not in suffixes:
+            raise _checks.fail(name, f"end in {' or '.join(suffixes)}", repr(str(path)))
+        if path.exists() and not os.access(path, os.W_OK):
+            raise PermissionError(0, "Permission denied")
+        _try(_files.resolved(path).parent)
+
+
+def check_directory(name: str, path: Path) -> None:
+    """Refuse a directory that files could not be written to; leaves nothing behind."""
+    with _explained(name, path):
+        if path.exists() and not path.is_dir():
+            raise _checks.fail(name, "name a directory", f"the file {str(path)!r}")
+        _try(path)
+
+
+def _try(folder: Path) -> None:
+    """Write a file to ``folder``, or to what is there of it, that vanishes at once."""
     while not folder.exists():
         folder = folder.parent
+    with tempfile.TemporaryFile(dir=folder):
+        pass
+
+
+@contextmanager
+def _explained(name: str, path: Path) -> Iterator[None]:
     try:
-        with tempfile.TemporaryFile(dir=folder):
-            pass
+        yield
     except OSError as error:
         raise InputError(f"Cannot write `{name}` {str(path)!r}: {error.strerror}.") from None

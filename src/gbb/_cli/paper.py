@@ -18,10 +18,13 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from gbb import _checks
+from gbb._cli.outputs import check_directory
 from gbb._cli.show import console, grid
 from gbb.experiments import paper as experiments
 from gbb.experiments._findings import Findings
 from gbb.experiments._progress import Advance
+from gbb.experiments.figure2 import PAPER
 
 app = typer.Typer(
     help="Reproduce the paper's Table 1, Figure 1 and Figure 2.",
@@ -34,7 +37,7 @@ Out = Annotated[
     typer.Option(
         "--out",
         metavar="DIR",
-        show_default="results/paper, with -quick or -as-released",
+        show_default="results/paper, with -as-released, -quick, -d10, -seed1",
         help="Where data, pictures and the report go; finished parts found there are not redone.",
     ),
 ]
@@ -93,9 +96,14 @@ def everything(
     _make(names, out, seed, quick=quick, as_released=as_released, d=d)
 
 
-def default_directory(*, quick: bool, as_released: bool) -> Path:
+def default_directory(
+    *, quick: bool, as_released: bool, d: int | None = None, seed: int = 0
+) -> Path:
     """``results/paper``, or another for other settings, so that they do not overwrite each other."""
-    return Path("results") / ("paper" + "-as-released" * as_released + "-quick" * quick)
+    name = "paper" + "-as-released" * as_released + "-quick" * quick
+    name += "" if d in (None, PAPER.d) else f"-d{d}"
+    name += f"-seed{seed}" if seed else ""
+    return Path("results") / name
 
 
 def _make(
@@ -108,7 +116,11 @@ def _make(
     d: int | None = None,
 ) -> None:
     settings = experiments.choose(which, quick=quick, as_released=as_released, d=d)
-    place = default_directory(quick=quick, as_released=as_released) if out is None else out
+    _checks.integer("--seed", seed, low=0)
+    place = out
+    if place is None:
+        place = default_directory(quick=quick, as_released=as_released, d=d, seed=seed)
+    check_directory("--out", place)
     with _bars(settings) as progress:
         made = experiments.reproduce(place, settings, seed=seed, progress=progress)
     for found in made.findings.values():
@@ -148,4 +160,5 @@ def _print(found: Findings) -> None:
     console.print(f"\n[bold]{found.title}[/bold]\n{found.label}", soft_wrap=True)
     console.print(grid("", columns, rows))
     for asked in found.answers:
-        console.print(f"  {asked.question} [bold]{asked.answer}[/bold]", soft_wrap=True)
+        note = f" ({asked.note})" if asked.note else ""
+        console.print(f"  {asked.question} [bold]{asked.answer}[/bold]{note}", soft_wrap=True)

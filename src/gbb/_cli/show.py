@@ -10,6 +10,7 @@ from typing import Any
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 console = Console(highlight=False, soft_wrap=False)
 
@@ -24,14 +25,14 @@ def number(value: float | None, digits: int = 4) -> str:
 
 
 def pairs(title: str, rows: Iterable[tuple[str, str]]) -> Table:
-    """A titled list of names and values."""
+    """A titled list of names and values, shown as they are: brackets are no markup."""
     table = Table(
-        title=title, title_justify="left", title_style="bold", box=None, show_header=False
+        title=Text(title), title_justify="left", title_style="bold", box=None, show_header=False
     )
     table.add_column(style="dim", no_wrap=True, min_width=22)
     table.add_column(overflow="fold")
     for name, value in rows:
-        table.add_row(f"  {name}", value)
+        table.add_row(Text(f"  {name}"), Text(value))
     return table
 
 

@@ -10,18 +10,22 @@ from typing import Annotated, Any
 
 import typer
 import xarray as xr
+from rich.text import Text
 
 from gbb import _checks, optimum, policies
 from gbb._cli import options as opt
+from gbb._cli.errors import warn
 from gbb._cli.graphs import cut_of, graph_of
 from gbb._cli.instance import DIMENSION, Bounds, Draw, environment
 from gbb._cli.outputs import check_output
 from gbb._cli.show import as_json, console, grid, number
 from gbb._cli.summary import summary
+from gbb._cli.tables import write_matrix
 from gbb.cuts import Cut
 from gbb.environment import Environment
 from gbb.simulation import save
 from gbb.simulation import simulate as play
+from gbb.theory import check_assumptions
 
 DEFAULT = ("OFUL", "ImprovedOFUL", "ExploreThenCommit")
 RUN = "The simulation"
@@ -65,6 +69,12 @@ def simulate(
     plot: Annotated[
         Path | None,
         opt.option("--plot", panel=RUN, metavar="FILE", help="Draw it here (.png, .pdf or .svg)."),
+    ] = None,
+    save_matrix: Annotated[
+        Path | None,
+        opt.option(
+            "--save-matrix", panel=RUN, metavar="FILE", help="Write the M* that was drawn (.csv)."
+        ),
     ] = None,
     json: Annotated[
         bool, opt.option("--json", panel=RUN, help="Print the summary as JSON.")
@@ -113,6 +123,9 @@ def simulate(
     """
     check_output("--out", out, (".nc",))
     check_output("--plot", plot, (".png", ".pdf", ".svg"))
+    check_output("--save-matrix", save_matrix, (".csv",))
+    if save_matrix is not None and matrix is not None:
+        raise _checks.fail("--save-matrix", "go with a random matrix", "--matrix as well")
     every = _record(record)
     built = graph_of(graph, p=p, degree=degree, undirected=undirected, seed=seed)
     draw = Draw(d, zeta, frobenius, distinct_couple, seed)
@@ -134,6 +147,9 @@ def simulate(
         method="reference" if reference else "engine",
         workers=workers,
     )
+    _warn_of_assumptions(env)
+    if save_matrix is not None:
+        write_matrix(env.M_star, save_matrix)
     if out is not None:
         save(result, out)
     if plot is not None:
@@ -143,6 +159,21 @@ def simulate(
         typer.echo(as_json({"attributes": _plain(result.attrs), "policies": rows}))
     else:
         _print(graph, result, rows)
+        written = [str(path) for path in (save_matrix, out, plot) if path is not None]
+        if written:
+            console.print(f"wrote {', '.join(written)}", markup=False, soft_wrap=True)
+
+
+def _warn_of_assumptions(env: Environment) -> None:
+    """One line on the assumptions of the paper that the instance breaks."""
+    broken = [
+        f"{rule} ({number(value)} against {number(limit)})"
+        for rule, value, limit, holds in check_assumptions(env)
+        if not holds
+    ]
+    if broken:
+        what = "; ".join(broken)
+        warn(f"what the paper assumes does not hold, so no alpha is guaranteed: {what}.")
 
 
 def _record(text: str) -> int | str:
@@ -158,6 +189,10 @@ def _policies(
 ) -> list[policies.AnyPolicy]:
     """The named policies; small and capital letters are alike."""
     _checks.integer("rounds", settings["horizon"], low=1)
+    for name in names:
+        if "," in name:
+            cure = "Repeat it: " + " ".join(f"--policy {one.strip()}" for one in name.split(","))
+            raise _checks.fail("--policy", "name one policy", repr(name), f"{cure}.")
     known = {name.lower(): name for name in policies.classes()}
     given = {key: value for key, value in settings.items() if value is not None}
     return [
@@ -179,11 +214,11 @@ def _plain(attributes: dict[Any, Any]) -> dict[str, Any]:
 
 def _print(graph: str, result: xr.Dataset, rows: list[dict[str, Any]]) -> None:
     facts = result.attrs
-    runs = result.sizes["run"]
+    rounds, runs = int(result["round"][-1]), result.sizes["run"]
     proven = "proven" if facts["optimum_proven"] else "best known"
     title = (
         f"{graph}: n = {facts['n']:,}, m = {facts['m']:,}, K = {facts['K']}, d = {facts['d']}; "
-        f"{int(result['round'][-1]):,} rounds, {runs} run{'s' * (runs > 1)}"
+        f"{rounds:,} round{'s' * (rounds > 1)}, {runs:,} run{'s' * (runs > 1)}"
     )
     columns = ("policy", "fraction", "last 10 %", "regret", "alpha", "alpha-regret")
     table = [
@@ -197,7 +232,8 @@ def _print(graph: str, result: xr.Dataset, rows: list[dict[str, Any]]) -> None:
         )
         for row in rows
     ]
-    console.print(grid(title, columns, table))
+    console.print(Text(title, style="bold", overflow="fold"))
+    console.print(grid("", columns, table))
     console.print(f"optimum {number(facts['optimum'])} a round ({proven}); fractions of it")
 
 

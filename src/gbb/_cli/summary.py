@@ -7,35 +7,46 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from gbb._checks import FloatArray
+from gbb._checks import FloatArray, IntArray
 
-LAST = 0.1
-"""The share of the rounds that counts as the end of the run."""
+LAST = (0.05, 0.1, 0.15)
+"""The least, the wanted and the largest share of the rounds that counts as the end of the run."""
 
 
 def summary(result: xr.Dataset) -> list[dict[str, Any]]:
     """Means over runs and their standard errors, from the cumulative regret.
 
     The regret counts every round, recorded or not, so the mean fractions do too. The end of the run
-    starts at the last recorded round that leaves a tenth of the rounds, the first round if none does.
+    starts after the recorded round that leaves nearest to a tenth of the rounds; where none leaves
+    about a tenth, its fraction is not known (NaN).
     """
     best = float(result.attrs["optimum"])
     rounds = result["round"].to_numpy()
     last = int(rounds[-1])
-    early = np.flatnonzero(rounds <= (1 - LAST) * last)
+    start = _start(rounds, last)
     rows = []
     for policy in result["policy"].to_numpy():
         one = result.sel(policy=policy)
         regret = one["regret"].transpose("run", "round").to_numpy()
-        start, before = (int(rounds[early[-1]]), regret[:, early[-1]]) if early.size else (0, 0.0)
         total = regret[:, -1]
+        end = np.full_like(total, np.nan)
+        if start is not None:
+            end = _fraction(total - regret[:, start], last - int(rounds[start]), best)
         row: dict[str, Any] = {"policy": str(policy), "alpha": float(one["alpha"])}
         row |= _mean("fraction", _fraction(total, last, best))
-        row |= _mean("fraction_last", _fraction(total - before, last - start, best))
+        row |= _mean("fraction_last", end)
         row |= _mean("regret", total)
         row |= _mean("alpha_regret", one["alpha_regret"].isel(round=-1).to_numpy())
         rows.append(row)
     return rows
+
+
+def _start(rounds: IntArray, last: int) -> int | None:
+    """Position of the recorded round after which about a tenth of the rounds follow, if any."""
+    least, wanted, most = LAST
+    shares = (last - rounds) / last
+    nearest = int(np.argmin(np.abs(shares - wanted)))
+    return nearest if least <= shares[nearest] <= most else None
 
 
 def _fraction(regret: FloatArray, rounds: int, best: float) -> FloatArray:

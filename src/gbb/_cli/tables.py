@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from gbb import _files
 from gbb._checks import FloatArray, InputError
 
 NAME_HEADINGS = ("", "arm", "name")
@@ -16,7 +17,7 @@ NAME_HEADINGS = ("", "arm", "name")
 
 def read_matrix(path: Path) -> FloatArray:
     """The d x d matrix in a CSV file without header."""
-    rows = _rows(path)
+    rows = _rows("--matrix", path)
     if all(_number(cell) is None for cell in rows[0]):
         raise InputError(f"Cannot read `--matrix` {str(path)!r}: it has a header; leave it out.")
     values = _numbers(path, rows, first_row=1, first_column=1)
@@ -26,14 +27,20 @@ def read_matrix(path: Path) -> FloatArray:
     return values
 
 
+def write_matrix(matrix: FloatArray, path: Path) -> None:
+    """Write a matrix so that :func:`read_matrix` reads the very same numbers."""
+    rows = [",".join(map(repr, row)) for row in matrix.tolist()]
+    _files.write_text(path, "\n".join(rows) + "\n")
+
+
 def read_arms(path: Path) -> tuple[FloatArray, tuple[str, ...] | None]:
     """The K x d arms in a CSV file, and their names if its first column holds some."""
-    rows = _rows(path)
+    rows = _rows("--arms", path)
     beyond = rows[0][1:] or rows[0]
     header = all(_number(cell) is None for cell in beyond)
     body = rows[1:] if header else rows
     if not body:
-        raise InputError(f"Cannot read {str(path)!r}: it holds a header only.")
+        raise InputError(f"Cannot read `--arms` {str(path)!r}: it holds a header only.")
     named = header and rows[0][0].lower() in NAME_HEADINGS
     named = len(body[0]) > 1 and (named or all(_number(row[0]) is None for row in body))
     values = [row[1:] for row in body] if named else body
@@ -41,22 +48,25 @@ def read_arms(path: Path) -> tuple[FloatArray, tuple[str, ...] | None]:
     return _numbers(path, values, first_row=1 + header, first_column=1 + named), names
 
 
-def _rows(path: Path) -> list[list[str]]:
+def _rows(option: str, path: Path) -> list[list[str]]:
     """The cells of all rows that are not blank, stripped; rows of one length only."""
+    file_name = f"`{option}` {str(path)!r}"
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             read = [[cell.strip() for cell in row] for row in csv.reader(file)]
     except OSError as error:
-        raise InputError(f"Cannot read {str(path)!r}: {error.strerror}.") from None
+        raise InputError(f"Cannot read {file_name}: {error.strerror}.") from None
     except (UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"Cannot read {str(path)!r}: it is no CSV text ({error}).") from None
+        raise InputError(f"Cannot read {file_name}: it is no CSV text ({error}).") from None
     rows = [row for row in read if any(row)]
     if not rows:
-        raise InputError(f"Cannot read {str(path)!r}: it holds no numbers.")
+        raise InputError(f"Cannot read {file_name}: it holds no numbers.")
+    if all(";" in "".join(row) for row in rows):
+        raise InputError(f"Cannot read {file_name}: columns must be separated by commas.")
     for number, row in enumerate(rows, start=1):
         if len(row) != len(rows[0]):
             found = f"row {number} has {len(row)} cells and row 1 has {len(rows[0])}"
-            raise InputError(f"Cannot read {str(path)!r}: {found}.")
+            raise InputError(f"Cannot read {file_name}: {found}.")
     return rows
 
 

@@ -25,3 +25,23 @@ def greedy_sides(indptr: IntArray, indices: NDArray[np.integer]) -> NDArray[np.i
                 n2 += 1
         sides[i] = 1 if n1 > n2 else 0
     return sides
+
+
+@compiled()
+def greedy_parts(indptr: IntArray, indices: NDArray[np.integer], k: int) -> IntArray:
+    """Part (0..k-1) of each agent, in order, the first that holds fewest of its neighbours."""
+    n = indptr.shape[0] - 1
+    parts = np.full(n, -1, dtype=np.int64)
+    near = np.empty(k, dtype=np.int64)
+    for i in range(n):
+        near[:] = 0
+        for p in range(indptr[i], indptr[i + 1]):
+            part = parts[indices[p]]
+            if part >= 0:
+                near[part] += 1
+        best = 0
+        for part in range(1, k):
+            if near[part] < near[best]:
+                best = part
+        parts[i] = best
+    return parts

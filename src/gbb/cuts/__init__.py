@@ -11,14 +11,37 @@ from typing import cast
 
 from gbb import _discover
 from gbb.cuts._cut import Cut, CutMethod, check_cut
+from gbb.cuts._exact import exact
+from gbb.cuts._kcut import KCut, kcut
+from gbb.cuts._low_rank import CutBound, upper_bound
+from gbb.cuts.annealing import annealing
+from gbb.cuts.best import best
+from gbb.cuts.edwards_erdos import edwards_erdos
+from gbb.cuts.goemans_williamson import goemans_williamson
 from gbb.cuts.greedy import greedy
+from gbb.cuts.local_search import local_search
 
-__all__ = ["Cut", "CutMethod", "check_cut", "greedy", "methods"]
+__all__ = [
+    "Cut",
+    "CutBound",
+    "CutMethod",
+    "KCut",
+    "annealing",
+    "best",
+    "check_cut",
+    "edwards_erdos",
+    "exact",
+    "goemans_williamson",
+    "greedy",
+    "kcut",
+    "local_search",
+    "methods",
+    "upper_bound",
+]
 
 
 def methods() -> dict[str, CutMethod]:
     """All cut methods by name."""
     package = sys.modules[__name__]
-    return {
-        name: cast(CutMethod, getattr(module, name)) for name, module in _discover.modules(package)
-    }
+    found = _discover.modules(package)
+    return {name: cast(CutMethod, getattr(module, name)) for name, module in found}

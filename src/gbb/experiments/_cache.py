@@ -14,7 +14,7 @@ import xarray as xr
 
 from gbb import _checks
 from gbb.experiments._settings import HasFields, to_json
-from gbb.simulation import load, save
+from gbb.simulation.result import read_dataset, write_dataset
 
 if sys.platform != "win32":
     import fcntl
@@ -87,10 +87,10 @@ class Store:
         def keep(part: str, compute: Callable[[], xr.Dataset]) -> xr.Dataset:
             path = self.parts / f"{experiment}-{key}-{part}.nc"
             try:
-                return load(path)
+                return read_dataset(path)
             except _checks.InputError:
                 result = compute()
-                save(result, path)
+                write_dataset(result, path)
                 return result
 
         return keep

@@ -33,11 +33,15 @@ class Row(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """A question the data answer: ``yes``, ``no`` or ``not shown``, and the numbers behind it."""
+    """A question the data answer: ``yes``, ``no`` or ``not shown``, and the numbers behind it.
+
+    ``note`` is the part of the evidence to show beside the answer where there is room for no more.
+    """
 
     question: str
     answer: str
     evidence: str
+    note: str = ""
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ def markdown(sections: Sequence[Section], version: str) -> str:
             lines += [*_pipes(found.table.header, found.table.body), ""]
         lines += [*_pipes(HEADER, _cells(found.rows)), ""]
         if found.answers:
-            lines += [*_pipes(ASKED, found.answers), ""]
+            lines += [*_pipes(ASKED, _asked(found)), ""]
         lines += [line for note in found.notes for line in (f"- {note}",)]
         lines += [""] if found.notes else []
     return "\n".join(lines).rstrip() + "\n"
@@ -87,7 +87,7 @@ def html(sections: Sequence[Section], version: str) -> str:
             parts.append(_table(found.table))
         parts.append(_table(Table(HEADER, _cells(found.rows))))
         if found.answers:
-            parts.append(_table(Table(ASKED, found.answers), "asked"))
+            parts.append(_table(Table(ASKED, _asked(found)), "asked"))
         if found.notes:
             items = "".join(f"<li>{escape(note)}</li>" for note in found.notes)
             parts.append(f'<ul class="notes">{items}</ul>')
@@ -117,3 +117,8 @@ def _table(table: Table, kind: str = "") -> str:
         f'<div class="scroll"><table{mark}><thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>"
     )
+
+
+def _asked(found: Findings) -> tuple[tuple[str, ...], ...]:
+    """The answers as rows of the columns in ASKED."""
+    return tuple((asked.question, asked.answer, asked.evidence) for asked in found.answers)

@@ -14,7 +14,7 @@ from gbb.experiments import _report, figure1, figure2, table1
 from gbb.experiments._cache import Store
 from gbb.experiments._findings import Findings
 from gbb.experiments._progress import Advance, ignore
-from gbb.simulation import load, save
+from gbb.simulation.result import read_dataset, write_dataset
 
 EXPERIMENTS = {module.NAME: module for module in (table1, figure1, figure2)}
 PICTURES = ("figure1", "figure2")
@@ -107,7 +107,7 @@ def _write(directory: Path, name: str, dataset: xr.Dataset) -> None:
             _figure.save(picture, directory / f"{name}.{kind}")
     else:
         _files.write_text(directory / f"{name}.csv", table1.to_csv(dataset))
-    save(dataset, directory / f"{name}.nc")
+    write_dataset(dataset, directory / f"{name}.nc")
 
 
 def write_report(directory: str | Path) -> None:
@@ -119,7 +119,7 @@ def write_report(directory: str | Path) -> None:
     for name, module in EXPERIMENTS.items():
         if not (place / f"{name}.nc").is_file():
             continue
-        found = module.report(load(place / f"{name}.nc"))
+        found = module.report(read_dataset(place / f"{name}.nc"))
         picture = place / f"{name}.png" if name in PICTURES else None
         warn = found.label not in ("the paper's setting", "as released")
         sections.append(_report.Section(found, warn, picture))

@@ -18,11 +18,25 @@ if TYPE_CHECKING:
     from gbb.graph._graph import Graph
 
 COMMENT = re.compile(rb"^#.*(?:\n|\Z)", re.MULTILINE)
+HEADERS = (
+    ("source", "target"),
+    ("from", "to"),
+    ("src", "dst"),
+    ("u", "v"),
+    ("i", "j"),
+    ("node1", "node2"),
+    ("agent1", "agent2"),
+)
+"""Names of the columns of sources and targets, in small or capital letters."""
+
 WHOLE = re.compile(r"\s*[+-]?\d+\s*")
 
 
 def read_csv(path: Path, undirected: bool) -> Rows:
     """Rows of a CSV edge list.
+
+    The first line is a header when it holds a pair of :data:`HEADERS`; other columns are left out.
+    ``source,target`` always is one, another pair when rows follow in which its words are no agents.
 
     Labels that are exactly 0..n-1 are the agents' numbers. Any others are names, numbered in their
     order of first appearance: among the sources when both directions are listed (the order in
@@ -76,13 +90,25 @@ def write_csv(graph: Graph, path: Path) -> None:
 
 def _columns(data: bytes) -> tuple[tuple[int, int], bool]:
     """Positions of the source and the target, and whether the first line is a header."""
-    line = data.split(b"\n", maxsplit=1)[0].decode("utf-8")
-    cells = [cell.strip().lower() for cell in next(csv.reader([line], skipinitialspace=True))]
-    if "source" in cells and "target" in cells:
-        return (cells.index("source"), cells.index("target")), True
+    head, _, body = data.partition(b"\n")
+    line = head.decode("utf-8")
+    words = [cell.strip() for cell in next(csv.reader([line], skipinitialspace=True))]
+    cells = [word.lower() for word in words]
+    for pair in HEADERS:
+        if set(pair) <= set(cells):
+            first, second = map(cells.index, pair)
+            agents = not body.strip() or _holds(body, (words[first], words[second]))
+            if pair == HEADERS[0] or not agents:
+                return (first, second), True
     if len(cells) < 2:
         raise InputError(f"each row needs a source and a target with a comma between: {line!r}.")
     return (0, 1), False
+
+
+def _holds(body: bytes, words: tuple[str, str]) -> bool:
+    """Whether one of the words is a whole cell of the rows."""
+    either = b"|".join(re.escape(word.encode()) for word in words)
+    return re.search(rb'(?m)(?:^|,)[ \t]*"?(?:' + either + rb')"?[ \t]*(?:,|$)', body) is not None
 
 
 def _table(data: bytes, columns: tuple[int, int], header: bool, dtype: Any) -> pd.DataFrame:

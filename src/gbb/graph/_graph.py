@@ -167,6 +167,10 @@ class Graph:
 
         ``undirected`` says that each row of a CSV, or each edge of a GraphML or JSON file declared
         directed, stands for both directions. Weights and other columns are left out.
+
+        A CSV may have a header, whose columns are then found by name, in small or capital letters:
+        source,target; from,to; src,dst; u,v; i,j; node1,node2; or agent1,agent2. Without a header
+        the first two columns count.
         """
         with _io.explained("read", path):
             return cls._of(_io.load(Path(path), undirected))

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbb import _checks
+from gbb import _checks, _random
+from gbb._budget import Budget
 from gbb._checks import FloatArray, IntArray
+from gbb._random import Seed
+from gbb.optimum._pairs import PairProblem
 from gbb.problem import Problem
+
+SECONDS = 5.0
+"""Default time limit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,9 +36,11 @@ class Optimum:
     proven
         Whether ``value`` is the maximum (up to rounding).
     method
-        The solver's name.
+        The solver that found the allocation.
     seconds
         How long it took.
+    bound_method
+        What gave the upper bound; the solver itself when left out.
     """
 
     allocation: IntArray
@@ -39,6 +49,7 @@ class Optimum:
     proven: bool
     method: str
     seconds: float = 0.0
+    bound_method: str = ""
 
     @property
     def gap(self) -> float:
@@ -47,13 +58,64 @@ class Optimum:
             return 0.0
         return (self.upper_bound - self.value) / max(abs(self.upper_bound), np.finfo(float).tiny)
 
+    @classmethod
+    def of(
+        cls,
+        pairs: PairProblem,
+        allocation: IntArray,
+        method: str,
+        *,
+        bound: float | None = None,
+        bound_method: str = "",
+    ) -> Optimum:
+        """Evaluate an allocation; without a ``bound``, its method has proven it."""
+        arms = _checks.frozen(np.array(allocation, dtype=np.int64))
+        value = pairs.value(arms)
+        sure = bound is None or bound <= value + pairs.rounding
+        upper = value if bound is None else max(bound, value)
+        return cls(arms, value, upper, sure, method, 0.0, bound_method or method)
 
-class Solver(Protocol):
-    """What a file of this folder offers under its own name."""
+    def merge(self, other: Optimum, pairs: PairProblem) -> Optimum:
+        """The better allocation with the smaller bound of two answers to one problem."""
+        better = self if self.value >= other.value else other
+        tighter = self if self.upper_bound <= other.upper_bound else other
+        upper = max(better.value, tighter.upper_bound)
+        return dataclasses.replace(
+            better,
+            upper_bound=upper,
+            proven=self.proven or other.proven or upper <= better.value + pairs.rounding,
+            bound_method=tighter.bound_method,
+        )
 
-    def __call__(self, problem: Problem, M: FloatArray) -> Optimum | None:
+
+Method = Callable[[PairProblem, Budget, np.random.Generator], Optimum | None]
+
+
+class Solver:
+    """A solver: what a file of this folder offers under its own name.
+
+    It wraps a function of a pair problem, a budget and a generator, available as ``run``.
+    """
+
+    def __init__(self, run: Method) -> None:
+        self.run = run
+        functools.update_wrapper(self, run)
+
+    def __call__(
+        self,
+        problem: Problem,
+        M: ArrayLike,
+        *,
+        edge_types: ArrayLike | None = None,
+        allowed: ArrayLike | None = None,
+        seconds: float = SECONDS,
+        seed: Seed = 0,
+    ) -> Optimum | None:
         """The best allocation for the matrix M, or None where the method does not apply."""
-        ...
+        budget = Budget(seconds)
+        pairs = PairProblem.of(problem, M, edge_types=edge_types, allowed=allowed)
+        found = self.run(pairs, budget, _random.generator(seed))
+        return None if found is None else dataclasses.replace(found, seconds=budget.elapsed)
 
 
 def pair_table(problem: Problem, M: ArrayLike) -> FloatArray:
@@ -68,9 +130,3 @@ def value_of(problem: Problem, W: FloatArray, allocation: IntArray) -> float:
     """Expected global reward of ``allocation`` for the pair table W, in plain numpy."""
     graph = problem.graph
     return float(W[allocation[graph.sources], allocation[graph.indices]].sum() / 2.0)
-
-
-def proven_optimum(problem: Problem, W: FloatArray, allocation: IntArray, method: str) -> Optimum:
-    """An optimum that a method has proven."""
-    value = value_of(problem, W, allocation)
-    return Optimum(_checks.frozen(allocation), value, value, proven=True, method=method)

@@ -6,25 +6,32 @@ import math
 
 import numpy as np
 
-from gbb._checks import FloatArray
-from gbb._kernels.allocations import enumerate_counts
-from gbb.optimum._optimum import Optimum, pair_table, proven_optimum
-from gbb.problem import Problem
+from gbb._budget import Budget
+from gbb._kernels.counts import enumerate_counts
+from gbb.optimum._optimum import Optimum, Solver
+from gbb.optimum._pairs import PairProblem
+from gbb.optimum._quadratic import best_counts
 
 LIMIT = 20_000_000
 """The largest number of count vectors, (n + K - 1 choose K - 1), that is enumerated."""
 
 
-def arm_counts(problem: Problem, M: FloatArray) -> Optimum | None:
-    """Enumerate how many agents play each arm; None unless the graph is complete and small enough.
+@Solver
+def arm_counts(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> Optimum | None:  # noqa: ARG001
+    """Choose how many agents play each arm; None unless the graph is complete.
 
     All agents of a complete graph are alike, so K^n allocations shrink to
-    ``(n + K - 1 choose K - 1)`` counts: 92,378 instead of 10^10 at n = K = 10.
+    ``(n + K - 1 choose K - 1)`` counts: 92,378 instead of 10^10 at n = K = 10. Up to :data:`LIMIT` they
+    are all enumerated. Beyond, counts are found by local search, and bounded by the standard
+    quadratic program over the shares of the arms. For one edge type and no forbidden arms.
     """
-    if not problem.graph.is_complete():
+    if not (pairs.uniform and pairs.graph.is_complete()):
         return None
-    if math.comb(problem.n + problem.K - 1, problem.K - 1) > LIMIT:
-        return None
-    W = pair_table(problem, M)
-    counts = enumerate_counts(problem.n, W)
-    return proven_optimum(problem, W, np.repeat(np.arange(problem.K), counts), "arm_counts")
+    n, K, W = pairs.n, pairs.K, pairs.tables[0]
+    if math.comb(n + K - 1, K - 1) <= LIMIT:
+        return Optimum.of(pairs, np.repeat(np.arange(K), enumerate_counts(n, W)), "arm_counts")
+    counts, bound = best_counts(W, n)
+    name = "edges" if bound is None else "quadratic"
+    bound = pairs.edge_bound if bound is None else bound + pairs.rounding / 10
+    arms = np.repeat(np.arange(K), counts)
+    return Optimum.of(pairs, arms, "arm_counts", bound=bound, bound_method=name)

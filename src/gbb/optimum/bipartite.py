@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbb._checks import FloatArray
-from gbb.optimum._optimum import Optimum, pair_table, proven_optimum
-from gbb.problem import Problem
+from gbb._budget import Budget
+from gbb.optimum._optimum import Optimum, Solver
+from gbb.optimum._pairs import PairProblem
 
 
-def bipartite(problem: Problem, M: FloatArray) -> Optimum | None:
+@Solver
+def bipartite(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> Optimum | None:  # noqa: ARG001
     """Optimal on bipartite graphs (trees, stars, matchings, even circles, grids).
 
-    Every edge joins the two sides, so every edge pays ``max W``.
+    Every edge joins the two sides, so every edge pays ``max W``. For one edge type and no forbidden
+    arms.
     """
-    sides = problem.graph.bipartition()
+    sides = pairs.graph.bipartition() if pairs.uniform else None
     if sides is None:
         return None
-    W = pair_table(problem, M)
-    a, b = divmod(int(np.argmax(W)), problem.K)
-    return proven_optimum(problem, W, np.where(sides == 0, a, b).astype(np.int64), "bipartite")
+    a, b = divmod(int(np.argmax(pairs.tables[0])), pairs.K)
+    return Optimum.of(pairs, np.where(sides == 0, a, b), "bipartite")

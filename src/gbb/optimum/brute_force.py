@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from gbb._checks import FloatArray
-from gbb._kernels.allocations import enumerate_allocations
-from gbb.optimum._optimum import Optimum, pair_table, proven_optimum
-from gbb.problem import Problem
+import numpy as np
+
+from gbb._budget import Budget
+from gbb._kernels.odometer import enumerate_arms
+from gbb.optimum._optimum import Optimum, Solver
+from gbb.optimum._pairs import PairProblem
 
 LIMIT = 20_000_000
-"""The largest K^n that is enumerated."""
+"""The largest number of allocations that are enumerated."""
 
 
-def brute_force(problem: Problem, M: FloatArray) -> Optimum | None:
-    """Enumerate all K^n allocations; None when there are more than :data:`LIMIT`."""
-    if problem.K**problem.n > LIMIT:
+@Solver
+def brute_force(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> Optimum | None:  # noqa: ARG001
+    """Enumerate all allowed allocations (K^n); None when there are more than :data:`LIMIT`."""
+    if np.log(pairs.allowed.sum(axis=1)).sum() > np.log(LIMIT):
         return None
-    W = pair_table(problem, M)
-    best = enumerate_allocations(problem.graph.indptr, problem.graph.indices, W)
-    return proven_optimum(problem, W, best, "brute_force")
+    graph = pairs.graph
+    best = enumerate_arms(graph.indptr, graph.indices, pairs.types, pairs.tables, pairs.allowed)
+    return Optimum.of(pairs, best, "brute_force")

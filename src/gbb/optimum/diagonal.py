@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbb._checks import FloatArray
-from gbb.optimum._optimum import Optimum, pair_table, proven_optimum
-from gbb.problem import Problem
+from gbb._budget import Budget
+from gbb.optimum._optimum import Optimum, Solver
+from gbb.optimum._pairs import PairProblem
 
 
-def diagonal(problem: Problem, M: FloatArray) -> Optimum | None:
+@Solver
+def diagonal(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> Optimum | None:  # noqa: ARG001
     """Optimal for any graph when the largest entry of W stands on its diagonal.
 
     No edge can pay more than ``max W``, and playing that arm everywhere makes every edge pay it.
+    With edge types, one arm must be best on the diagonals of all tables.
     """
-    W = pair_table(problem, M)
-    arm = int(np.argmax(np.diag(W)))
-    if W[arm, arm] < W.max():
+    own = np.diagonal(pairs.tables, axis1=1, axis2=2)
+    best = (own >= pairs.tables.max(axis=(1, 2))[:, None]).all(axis=0) & pairs.allowed.all(axis=0)
+    if not best.any():
         return None
-    return proven_optimum(problem, W, np.full(problem.n, arm, dtype=np.int64), "diagonal")
+    return Optimum.of(pairs, np.full(pairs.n, np.argmax(best)), "diagonal")

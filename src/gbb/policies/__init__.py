@@ -35,6 +35,9 @@ __all__ = [
     "classes",
 ]
 
+CURES = {"cut": "cut=gbb.cuts.greedy(problem.graph)"}
+"""How to give the settings that policies of this folder need."""
+
 
 def classes() -> dict[str, type[AnyPolicy]]:
     """All policies by class name."""
@@ -63,4 +66,9 @@ def build(policy: str, problem: Problem, **settings: Any) -> AnyPolicy:
     for key in settings:
         _checks.choice("settings", key, options - {"problem"})
     known = inspect.signature(kind).parameters
+    for name, parameter in known.items():
+        if name != "problem" and parameter.default is parameter.empty and name not in settings:
+            cure = f"Pass {CURES.get(name, f'{name}=...')}."
+            given = ", ".join(settings) or "none"
+            raise _checks.fail("settings", f"hold {name!r}, which {policy} needs", given, cure)
     return kind(problem, **{key: value for key, value in settings.items() if key in known})

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import partial
 
+import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
@@ -19,10 +20,16 @@ from gbb.policies import AnyPolicy, Policy
 from gbb.simulation import engine, reference, result
 from gbb.simulation._jobs import Job, Loop, run_jobs
 from gbb.simulation._progress import progress_bar
-from gbb.simulation._trace import recorded_rounds
+from gbb.simulation._trace import LOG_POINTS, recorded_rounds
 from gbb.theory import report
 
 METHODS = ("engine", "reference")
+
+BYTES = 56
+"""About what a recorded round of one run takes: rewards, totals, regrets and the couple."""
+
+MOST_BYTES = 8 * 2**30
+"""Results that would take more memory than this are refused."""
 
 
 class SlowPolicyWarning(UserWarning):
@@ -63,7 +70,7 @@ def simulate(
         A child is spawned from it for each run.
     record
         Keep every round (1), every k-th and the last (k), about 200 log-spaced ones ("log"), or the
-        listed ones (counted from 1).
+        listed ones (counted from 1). A result that would take more than 8 GiB is refused.
     keep_allocations
         Keep the allocations as well as the couples.
     optimum
@@ -91,6 +98,7 @@ def simulate(
     _check_policies(env, chosen)
     rounds = _checks.integer("rounds", rounds, low=1)
     runs = _checks.integer("runs", runs, low=1)
+    _check_memory(len(chosen) * runs, rounds, record, env.problem.n if keep_allocations else 0)
     recorded = recorded_rounds(rounds, record)
     best = solve(env.problem, env.M_star) if optimum is None else _check_optimum(env, optimum)
     alphas = [_alpha(env, policy, best) for policy in chosen]
@@ -158,6 +166,20 @@ def _check_optimum(env: Environment, optimum: Optimum) -> Optimum:
             f"{optimum.value} where its allocation pays {value}",
         )
     return optimum
+
+
+def _check_memory(traces: int, rounds: int, record: int | str | ArrayLike, agents: int) -> None:
+    """Refuse a result that would not fit in memory, before anything is made for it."""
+    if isinstance(record, str) or np.ndim(record):
+        kept = min(rounds, LOG_POINTS) if isinstance(record, str) else int(np.size(record))
+    else:
+        kept = -(-rounds // _checks.integer("record", record, low=1))
+    size = traces * kept * (BYTES + 8 * agents)
+    if size > MOST_BYTES:
+        rule = f"keep few enough rounds for {MOST_BYTES / 2**30:g} GiB"
+        found = f"{kept:,} rounds of {traces:,} runs, about {size / 2**30:,.0f} GiB"
+        cure = 'Pass record="log" or a larger step, or fewer runs.'
+        raise _checks.fail("record", rule, found, cure)
 
 
 def _alpha(env: Environment, policy: AnyPolicy, optimum: Optimum) -> float:

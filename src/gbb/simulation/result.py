@@ -16,6 +16,7 @@ from gbb.policies import AnyPolicy
 from gbb.simulation._trace import Trace
 
 AXES = ("policy", "run", "round")
+VARIABLES = ("expected_reward", "fraction", "regret", "alpha_regret", "couple")
 
 
 def assemble(
@@ -81,6 +82,26 @@ def assemble(
 
 def save(result: xr.Dataset, path: str | Path) -> None:
     """Write a result as netCDF, compressed, with checksums; ``path`` appears whole or not at all."""
+    if not isinstance(result, xr.Dataset):
+        raise _checks.fail("result", "be an xarray.Dataset", type(result).__name__)
+    write_dataset(result, path)
+
+
+def load(path: str | Path) -> xr.Dataset:
+    """Read a result written by :func:`save` into memory."""
+    result = read_dataset(path)
+    missing = [f"the dimension {axis!r}" for axis in AXES if axis not in result.dims]
+    missing += [f"the variable {name!r}" for name in VARIABLES if name not in result]
+    missing += [] if "optimum" in result.attrs else ["the attribute 'optimum'"]
+    if missing:
+        cure = "Read other netCDF files with xarray.open_dataset."
+        found = f"{str(path)!r} without {', '.join(missing)}"
+        raise _checks.fail("path", "name a result of gbb.simulate", found, cure)
+    return result
+
+
+def write_dataset(result: xr.Dataset, path: str | Path) -> None:
+    """Write any dataset as :func:`save` writes a result."""
     target = Path(path)
     if target.suffix != ".nc":
         raise _checks.fail("path", "end in .nc (netCDF)", repr(str(path)))
@@ -93,8 +114,8 @@ def save(result: xr.Dataset, path: str | Path) -> None:
         result.to_netcdf(temporary, engine="netcdf4", encoding=packed)
 
 
-def load(path: str | Path) -> xr.Dataset:
-    """Read a result written by :func:`save` into memory."""
+def read_dataset(path: str | Path) -> xr.Dataset:
+    """Read any dataset into memory."""
     if not Path(path).is_file():
         raise _checks.fail(
             "path",

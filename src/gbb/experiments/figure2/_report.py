@@ -124,6 +124,7 @@ def _ends_above(settings: Settings, dataset: xr.Dataset, other: str) -> Answer:
         f"(standard error over runs; {over_matrices:.4f} over matrices); of {len(gap)} matrices, ahead "
         f"on {ahead}, behind on {behind}, level on {len(gap) - ahead - behind}; yes, ahead and behind "
         "mean by more than 2 standard errors over runs",
+        f"ahead on {ahead} of {len(gap)} matrices",
     )
 
 

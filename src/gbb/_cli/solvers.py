@@ -1,0 +1,204 @@
+"""``gbb cut`` and ``gbb optimum``: the two hard sub-problems, and what is proven of the answers."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from gbb import _checks, cuts
+from gbb import optimum as solvers
+from gbb._cli import options as opt
+from gbb._cli.graphs import cut_of, graph_of
+from gbb._cli.instance import Bounds, environment
+from gbb._cli.outputs import check_output
+from gbb._cli.show import as_json, console, number, pairs
+from gbb._files import atomic
+from gbb.cuts._exact import largest_if_quick
+from gbb.graph import Graph
+
+SEARCH = "The search"
+SECONDS = 10.0
+BOUND_SHARE = 0.2
+"""The part of a cut's time limit that its upper bound may take."""
+
+Seconds = Annotated[
+    float, opt.option("--seconds", panel=SEARCH, help="Time limit.", shown=int(SECONDS))
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def cut(
+    graph: opt.GraphSpec,
+    *,
+    method: Annotated[
+        str,
+        opt.option(
+            "--method", panel=SEARCH, help=f"Cut method: {', '.join(cuts.methods())}.", shown="best"
+        ),
+    ] = "best",
+    k: Annotated[int, opt.option("--k", panel=SEARCH, help="Number of parts.", shown=2)] = 2,
+    seconds: Seconds = SECONDS,
+    out: Annotated[
+        Path | None,
+        opt.option("--out", panel=SEARCH, metavar="FILE", help="Write each agent's part (.csv)."),
+    ] = None,
+    json: Json = False,
+    p: opt.EdgeProbability = None,
+    degree: opt.Degree = None,
+    undirected: opt.Undirected = False,
+    seed: opt.SeedNumber = 0,
+) -> None:
+    """Cut a graph in parts so that many edges run between them.
+
+    A line says what is proven: at most so many edges can be cut. Ctrl-C shows the
+    best cut so far.
+    """
+    check_output("--out", out, (".csv",))
+    built = graph_of(graph, p=p, degree=degree, undirected=undirected, seed=seed)
+    if built.m == 0:
+        raise _checks.fail("GRAPH", "have at least one edge", "none")
+    with _working(f"cutting, at most {seconds:g} s"):
+        data = _two(built, method, seconds, seed) if k == 2 else _many(built, k, seconds, seed)
+    parts = data.pop("parts")
+    if out is not None:
+        _write(out, "part", built, (str(part) for part in parts))
+    if json:
+        typer.echo(as_json(data))
+        return
+    rows = [
+        ("agents n", number(built.n)),
+        ("undirected edges", number(built.m // 2)),
+        ("cut", f"{number(data['cut'])} of them"),
+        ("cut rho", number(data["rho"])),
+    ]
+    console.print(pairs(f"Cut of {graph} in {k} ({data['method']})", rows))
+    console.print(data["proof"])
+
+
+def _two(graph: Graph, method: str, seconds: float, seed: int) -> dict[str, Any]:
+    if method == "best":
+        found = cuts.best(graph, seconds=seconds * (1 - BOUND_SHARE), seed=seed)
+    else:
+        found = cut_of(graph, method, seed)
+    size = found.m12
+    bound = cuts.upper_bound(graph, seconds=seconds * BOUND_SHARE, seed=seed).edges
+    whole = max(size, int(np.floor(bound + 1e-6)))
+    if size < whole and largest_if_quick(graph) == size:
+        whole = size
+    proof = f"proven: no cut has more than {number(whole)} edges"
+    proof += "; this one is maximal" if size == whole else f"; gap {1 - size / whole:.2%}"
+    return {
+        "method": method,
+        "cut": size,
+        "rho": found.rho,
+        "upper_bound": whole,
+        "proven": size == whole,
+        "proof": proof,
+        "parts": found.sides,
+    }
+
+
+def _many(graph: Graph, k: int, seconds: float, seed: int) -> dict[str, Any]:
+    found = cuts.kcut(graph, k, seconds=seconds, seed=seed)
+    share = 1 - 1 / k
+    return {
+        "method": "annealing",
+        "cut": round(found.rho * graph.m / 2),
+        "rho": found.rho,
+        "counts": found.counts.tolist(),
+        "proof": f"guaranteed: at least {share:.4g} of the edges; no upper bound",
+        "parts": found.parts,
+    }
+
+
+def optimum(
+    graph: opt.GraphSpec,
+    *,
+    matrix: opt.MatrixFile = None,
+    arms: opt.ArmsFile = None,
+    method: Annotated[
+        str | None,
+        opt.option(
+            "--method",
+            panel=SEARCH,
+            help=f"Solver: {', '.join(solvers.solvers())}.",
+            shown="picked by itself",
+        ),
+    ] = None,
+    seconds: Seconds = SECONDS,
+    out: Annotated[
+        Path | None,
+        opt.option("--out", panel=SEARCH, metavar="FILE", help="Write the allocation (.csv)."),
+    ] = None,
+    json: Json = False,
+    p: opt.EdgeProbability = None,
+    degree: opt.Degree = None,
+    undirected: opt.Undirected = False,
+    seed: opt.SeedNumber = 0,
+) -> None:
+    """Find the best allocation for a known matrix, and say what is proven of it.
+
+    Ctrl-C shows the best allocation so far.
+    """
+    check_output("--out", out, (".csv",))
+    built = graph_of(graph, p=p, degree=degree, undirected=undirected, seed=seed)
+    env = environment(built, matrix, arms, Bounds(None, None, None))
+    with _working(f"solving, at most {seconds:g} s"):
+        found = solvers.solve(env.problem, env.M_star, method=method, seconds=seconds, seed=seed)
+    names = env.problem.arm_names or tuple(map(str, range(env.problem.K)))
+    if out is not None:
+        _write(out, "arm", built, (names[arm] for arm in found.allocation))
+    played = np.bincount(found.allocation, minlength=env.problem.K)
+    counts = {name: int(count) for name, count in zip(names, played, strict=True) if count}
+    proof = f"proven optimal by {found.method}"
+    if not found.proven:
+        proof = f"not proven: at most {number(found.upper_bound)} (bound by {found.bound_method})"
+        proof += f", gap {found.gap:.2%}"
+    if json:
+        data = {
+            "value": found.value,
+            "upper_bound": found.upper_bound,
+            "gap": found.gap,
+            "proven": found.proven,
+            "method": found.method,
+            "bound_method": found.bound_method,
+            "seconds": found.seconds,
+            "allocation": found.allocation.tolist(),
+        }
+        typer.echo(as_json(data))
+        return
+    rows = [
+        ("value", number(found.value)),
+        ("found by", found.method),
+        ("time", f"{found.seconds:.2f} s"),
+        ("agents on each arm", ", ".join(f"{name}: {count:,}" for name, count in counts.items())),
+    ]
+    console.print(pairs(f"Best allocation on {graph}", rows))
+    console.print(proof)
+
+
+@contextmanager
+def _working(text: str) -> Iterator[None]:
+    """A spinner and a clock on standard error while a terminal is there to see them."""
+    columns = (SpinnerColumn("line"), TextColumn(text), TimeElapsedColumn())
+    shown = sys.stderr.isatty()
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not shown) as bar:
+        bar.add_task(text, total=None)
+        yield
+
+
+def _write(path: Path, heading: str, graph: Graph, values: Iterable[str]) -> None:
+    """A row for each agent: its name or number, and its value."""
+    with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("agent", heading))
+        writer.writerows(zip(graph.labels, values, strict=True))

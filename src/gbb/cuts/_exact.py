@@ -1,0 +1,77 @@
+"""A maximum cut, proven."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gbb import _checks
+from gbb._budget import Budget
+from gbb._elimination import eliminate, elimination_order
+from gbb._kernels.gray import enumerate_cuts
+from gbb._random import Seed
+from gbb.cuts._cut import Cut
+from gbb.graph import Graph
+
+ALL, ALL_QUICKLY = 30, 20
+"""Agents up to which all 2^(n-1) cuts are visited."""
+
+TABLE, TABLE_QUICKLY = 2.0**25, 2.0**17
+"""The largest table that elimination may form."""
+
+AGENTS, AGENTS_QUICKLY = 100_000, 2_000
+"""Agents up to which elimination is tried."""
+
+CHUNK = 1 << 22
+
+
+def exact(graph: Graph, *, seed: Seed = None) -> Cut:  # noqa: ARG001
+    """A cut with as many edges as any.
+
+    Bipartite graphs are two-coloured, graphs of up to :data:`ALL` agents enumerated, and larger ones
+    of small treewidth (lattices with a side of up to about 20, trees with some more edges) solved by
+    variable elimination. Others are refused. Deterministic: ``seed`` is not used.
+    """
+    sides = exact_sides(graph)
+    if sides is None:
+        rule = f"have at most {ALL} agents or a small treewidth for an exact cut"
+        raise _checks.fail("graph", rule, repr(graph), "Use gbb.cuts.best.")
+    return Cut.of(graph, sides)
+
+
+def largest_if_quick(graph: Graph) -> int | None:
+    """Undirected edges of a maximum cut where that takes some 0.1 s at most, else None."""
+    sides = exact_sides(graph, quick=True)
+    return None if sides is None else Cut.of(graph, sides).m12
+
+
+def exact_sides(graph: Graph, *, quick: bool = False) -> NDArray[np.int8] | None:
+    """Sides of a maximum cut; None where that takes too long (``quick``: more than some 0.1 s)."""
+    sides = graph.bipartition()
+    if sides is not None:
+        return sides
+    if graph.n <= (ALL_QUICKLY if quick else ALL):
+        return _enumerated(graph)
+    if graph.n > (AGENTS_QUICKLY if quick else AGENTS):
+        return None
+    return _eliminated(graph, TABLE_QUICKLY if quick else TABLE)
+
+
+def _enumerated(graph: Graph) -> NDArray[np.int8]:
+    state = np.zeros(5, dtype=np.int64)
+    while not enumerate_cuts(graph.indptr, graph.indices, state, CHUNK):
+        pass
+    sides: NDArray[np.int8] = ((state[3] >> np.arange(graph.n)) & 1).astype(np.int8)
+    return sides
+
+
+def _eliminated(graph: Graph, limit: float) -> NDArray[np.int8] | None:
+    sizes = np.full(graph.n, 2)
+    found = elimination_order(graph.indptr, graph.indices, sizes, limit=limit)
+    if found is None or found[1] > 64 * limit:
+        return None
+    once = graph.sources < graph.indices
+    edges = graph.edges[once].astype(np.int64)
+    table = 1.0 - np.eye(2)
+    best = eliminate(found[0], edges, [table] * len(edges), sizes, Budget())
+    return None if best is None else best.astype(np.int8)

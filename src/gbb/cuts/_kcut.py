@@ -1,0 +1,140 @@
+"""Cuts in k parts: the agents split so that few edges stay inside a part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gbb import _checks, _random
+from gbb._budget import Budget
+from gbb._checks import IntArray
+from gbb._kernels import moves
+from gbb._kernels.cut import greedy_parts
+from gbb._random import Seed
+from gbb.graph import Graph
+
+HOT, COLD = 0.5, 0.05
+"""First and last temperature of annealing, in units of the root of the mean degree."""
+
+CHUNK = 2_000_000
+"""Agents and edges visited between two looks at the clock."""
+
+
+@dataclass(frozen=True, eq=False)
+class KCut:
+    """A partition of the agents in k parts.
+
+    Attributes
+    ----------
+    graph
+        The graph that is cut.
+    parts
+        Part of each agent, 0..k-1.
+    counts
+        How many directed edges run from part a to part b (k x k, symmetric).
+    """
+
+    graph: Graph
+    parts: IntArray
+    counts: IntArray
+
+    @classmethod
+    def of(cls, graph: Graph, parts: ArrayLike, k: int) -> KCut:
+        """Count the edges of the partition ``parts`` (0..k-1 per agent)."""
+        k = _checks.integer("k", k, low=1)
+        checked = _checks.indices("parts", parts, length=graph.n, high=k, meaning="one per agent")
+        pairs = checked[graph.sources] * k + checked[graph.indices]
+        counts = np.bincount(pairs, minlength=k * k).reshape(k, k).astype(np.int64)
+        return cls(graph, checked, _checks.frozen(counts))
+
+    @property
+    def k(self) -> int:
+        """Number of parts."""
+        return len(self.counts)
+
+    @property
+    def rho(self) -> float:
+        """Fraction of the edges that run between two parts."""
+        return 1.0 - self.uncut
+
+    @property
+    def uncut(self) -> float:
+        """Fraction of the edges inside a part."""
+        return float(np.trace(self.counts)) / self.graph.m if self.graph.m else 0.0
+
+    def allocation(self, arms: ArrayLike) -> IntArray:
+        """The allocation in which part a plays ``arms[a]``."""
+        chosen: IntArray = np.asarray(arms, dtype=np.int64)[self.parts]
+        return chosen
+
+    def __repr__(self) -> str:
+        return f"KCut(n={self.graph.n}, m={self.graph.m}, k={self.k}, rho={self.rho:.4g})"
+
+
+def kcut(
+    graph: Graph,
+    k: int,
+    *,
+    method: str = "annealing",
+    sweeps: int = 300,
+    seed: Seed = None,
+    seconds: float | None = None,
+) -> KCut:
+    """Cut in k parts, at least ``(1 - 1/k)`` of the edges.
+
+    Parameters
+    ----------
+    graph
+        The graph to cut.
+    k
+        Number of parts, at least 2.
+    method
+        ``greedy`` (agents in order, each to the part with fewest of its neighbours; O(n k + m)) or
+        ``annealing`` (from random parts, finished by descent; never less than greedy).
+    sweeps
+        How many times annealing offers every agent another part.
+    seed
+        Where the randomness comes from.
+    seconds
+        A time limit for annealing; cooling then keeps step with the clock where needed. Without it
+        the same seed gives the same cut. Ctrl-C ends it early.
+    """
+    k = _checks.integer("k", k, low=2)
+    _checks.choice("method", method, ("annealing", "greedy"))
+    sweeps = _checks.integer("sweeps", sweeps, low=0)
+    budget = Budget(seconds)
+    parts = greedy_parts(graph.indptr, graph.indices, k)
+    if method == "greedy":
+        return KCut.of(graph, parts, k)
+    greedy = KCut.of(graph, parts, k)
+    annealed = KCut.of(graph, _annealed(graph, k, sweeps, _random.generator(seed), budget), k)
+    return annealed if annealed.uncut <= greedy.uncut else greedy
+
+
+def _annealed(
+    graph: Graph, k: int, sweeps: int, rng: np.random.Generator, budget: Budget
+) -> IntArray:
+    """Parts by simulated annealing and descent: changes of arm where an edge pays 1 when cut."""
+    parts = rng.integers(k, size=graph.n)
+    types = _checks.frozen(np.zeros(graph.m, dtype=np.int32))
+    tables = _checks.frozen(1.0 - np.eye(k)[None])
+    allowed = _checks.frozen(np.ones((graph.n, k), dtype=np.bool_))
+    problem = (graph.indptr, graph.indices, types, tables)
+    pays = moves.arm_pays(*problem, parts)
+    chunk = max(1, CHUNK // (graph.n + graph.m))
+    scale = max(1.0, graph.m / graph.n) ** 0.5
+    done = 0
+    try:
+        while done < sweeps and not budget.over:
+            now = min(chunk, sweeps - done)
+            progress = np.maximum((done + np.arange(now)) / sweeps, budget.progress)
+            temperatures = scale * (HOT + (COLD - HOT) * progress)
+            moves.anneal_arms(*problem, allowed, parts, pays, temperatures, rng)
+            done += now
+    except KeyboardInterrupt:
+        budget.interrupt()
+    while moves.ascend_arms(*problem, allowed, parts, pays, chunk) > 0:
+        pass
+    return parts

@@ -1,0 +1,43 @@
+"""Simulated annealing."""
+
+from __future__ import annotations
+
+from gbb import _checks, _random
+from gbb._budget import Budget
+from gbb._random import Seed
+from gbb.cuts._cut import Cut
+from gbb.cuts._flips import Flips
+from gbb.graph import Graph
+
+SWEEPS = 300
+"""Default number of sweeps over all agents."""
+
+
+def annealing(
+    graph: Graph, *, seed: Seed = None, sweeps: int = SWEEPS, seconds: float | None = None
+) -> Cut:
+    """One run of simulated annealing from random sides, finished by descent.
+
+    Parameters
+    ----------
+    graph
+        The graph to cut.
+    seed
+        Where the randomness comes from.
+    sweeps
+        How many times every agent is offered a flip. More sweeps cut more edges.
+    seconds
+        A time limit; cooling then keeps step with the clock when the sweeps would take longer, so
+        the cut depends on the machine. Without it the same seed gives the same cut.
+
+    Notes
+    -----
+    The result is a local optimum, so at least half of the edges are cut. Ctrl-C ends the annealing
+    early and returns the cut it has reached.
+    """
+    sweeps = _checks.integer("sweeps", sweeps, low=0)
+    budget = Budget(seconds)
+    rng = _random.generator(seed)
+    flips = Flips.random(graph, rng)
+    flips.anneal(sweeps, rng, budget)
+    return flips.cut()

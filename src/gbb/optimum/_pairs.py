@@ -1,0 +1,150 @@
+"""The pair problem: what every edge pays for the arms at its ends, edge types and forbidden arms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gbb import _checks
+from gbb._checks import FloatArray, IntArray
+from gbb.graph import Graph
+from gbb.problem import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class PairProblem:
+    """Maximise the sum over undirected edges of a table entry, one arm per agent.
+
+    Attributes
+    ----------
+    graph
+        The graph.
+    tables
+        ``tables[t]`` is what an undirected edge of type t pays, both directions together (T x K x K).
+    types
+        Table of each directed edge: edge k from i to j pays ``tables[types[k], x_i, x_j]`` and the
+        reverse edge's table is the transpose, so that both say the same.
+    allowed
+        Which arms each agent may play (n x K).
+    """
+
+    graph: Graph
+    tables: FloatArray
+    types: NDArray[np.int32]
+    allowed: NDArray[np.bool_]
+
+    def __post_init__(self) -> None:
+        for name in ("tables", "types", "allowed"):
+            array = np.ascontiguousarray(getattr(self, name))
+            object.__setattr__(self, name, _checks.frozen(array))
+
+    @classmethod
+    def of(
+        cls,
+        problem: Problem,
+        M: ArrayLike,
+        *,
+        edge_types: ArrayLike | None = None,
+        allowed: ArrayLike | None = None,
+    ) -> PairProblem:
+        """Build from a problem and its matrix, or matrices of shape (types, d, d)."""
+        graph, d = problem.graph, problem.d
+        given = np.shape(M)
+        several = len(given) == 3
+        shape = (given[0], d, d) if several else (d, d)
+        matrices = _checks.array("M", M, shape=shape, meaning="d x d").reshape(-1, d, d)
+        if len(matrices) == 0:
+            raise _checks.fail("M", "hold at least one matrix", "none")
+        rewards = problem.arms @ matrices @ problem.arms.T
+        types = _types(graph, edge_types, len(matrices))
+        permitted = _allowed(problem, allowed)
+        backward = types[graph.reverse] if len(matrices) > 1 else types
+        if np.array_equal(types, backward):
+            return cls(graph, rewards + rewards.transpose(0, 2, 1), types, permitted)
+        # An edge whose directions differ in type gets a table of its own for the two together.
+        pairs = types.astype(np.int64) * len(matrices) + backward
+        kinds, codes = np.unique(pairs, return_inverse=True)
+        there, back = np.divmod(kinds, len(matrices))
+        tables = rewards[there] + rewards[back].transpose(0, 2, 1)
+        return cls(graph, tables, codes.astype(np.int32), permitted)
+
+    @property
+    def n(self) -> int:
+        """Number of agents."""
+        return self.graph.n
+
+    @property
+    def K(self) -> int:
+        """Number of arms."""
+        return int(self.tables.shape[1])
+
+    @property
+    def single(self) -> bool:
+        """Whether all edges have one table, forbidden arms or not."""
+        return len(self.tables) == 1
+
+    @cached_property
+    def uniform(self) -> bool:
+        """Whether all edges have one table and all arms are allowed: the paper's problem."""
+        return self.single and bool(self.allowed.all())
+
+    @cached_property
+    def rounding(self) -> float:
+        """Differences of values below this are put down to rounding."""
+        return 1e-9 * float(np.abs(self.tables).max()) * self.graph.m / 2.0
+
+    @cached_property
+    def once(self) -> IntArray:
+        """Positions of the directed edges (i, j) with i < j: each undirected edge once."""
+        return np.flatnonzero(self.graph.sources < self.graph.indices).astype(np.int64)
+
+    def value(self, allocation: IntArray) -> float:
+        """Expected global reward of an allocation, in plain numpy."""
+        codes = allocation[self.graph.sources] * self.K + allocation[self.graph.indices]
+        if not self.single:
+            codes += self.types.astype(np.int64) * self.K**2
+        entries = self.tables.ravel()
+        if len(entries) > len(codes):
+            return float(entries[codes].sum() / 2.0)
+        # How many edges read each table entry: exact, and one product an entry.
+        return float(np.bincount(codes, minlength=len(entries)) @ entries / 2.0)
+
+    @cached_property
+    def edge_bound(self) -> float:
+        """The sum over edges of the most that each can pay: the bound of linear programming."""
+        if self.allowed.all():
+            return float(self.tables.max(axis=(1, 2))[self.types].sum() / 2.0)
+        masks, which = np.unique(self.allowed, axis=0, return_inverse=True)
+        which = which.ravel()
+        kinds = np.stack((self.types, which[self.graph.sources], which[self.graph.indices]))
+        unique, counts = np.unique(kinds, axis=1, return_counts=True)
+        most = [self.tables[t][np.ix_(masks[s], masks[e])].max() for t, s, e in unique.T]
+        return float(np.dot(most, counts) / 2.0)
+
+
+def _types(graph: Graph, edge_types: ArrayLike | None, count: int) -> NDArray[np.int32]:
+    if edge_types is None:
+        if count > 1:
+            rule = f"say which of the {count} matrices of `M` each directed edge uses"
+            raise _checks.fail("edge_types", rule, "None")
+        return np.zeros(graph.m, dtype=np.int32)
+    meaning = "one type per directed edge"
+    checked = _checks.indices("edge_types", edge_types, length=graph.m, high=count, meaning=meaning)
+    return checked.astype(np.int32)
+
+
+def _allowed(problem: Problem, allowed: ArrayLike | None) -> NDArray[np.bool_]:
+    shape = (problem.n, problem.K)
+    if allowed is None:
+        return np.ones(shape, dtype=np.bool_)
+    mask = np.array(allowed)
+    if mask.shape != shape or mask.dtype != np.bool_:
+        got = f"{mask.dtype} of shape {mask.shape}"
+        raise _checks.fail("allowed", f"be a boolean array of shape {shape}, n x K", got)
+    if not mask.any(axis=1).all():
+        agent = problem.graph.label(int(np.argmin(mask.any(axis=1))))
+        raise _checks.fail("allowed", "leave every agent an arm", f"none for agent {agent!r}")
+    return mask

@@ -1,0 +1,131 @@
+"""``solve``: pick the methods, share out the time, report the best of what they found."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gbb import _checks, _random
+from gbb._budget import Budget
+from gbb._random import Seed
+from gbb.optimum._optimum import SECONDS, Optimum, Solver
+from gbb.optimum._pairs import PairProblem
+from gbb.optimum._toulbar2_process import Toulbar2Process
+from gbb.optimum.arm_counts import arm_counts
+from gbb.optimum.bipartite import bipartite
+from gbb.optimum.circle import circle
+from gbb.optimum.diagonal import diagonal
+from gbb.optimum.elimination import LIMIT, WORK, eliminated
+from gbb.optimum.heuristic import heuristic
+from gbb.optimum.sdp import tightened
+from gbb.optimum.toulbar2 import installed
+from gbb.problem import Problem
+
+ORDER = (
+    "diagonal",
+    "bipartite",
+    "circle",
+    "arm_counts",
+    "elimination",
+    "heuristic",
+    "toulbar2",
+    "sdp",
+)
+"""What :func:`solve` tries: proofs first, the cheapest first."""
+
+PROOFS = (diagonal, bipartite, circle, arm_counts)
+"""Tried first: each proves its optimum at once where it applies."""
+
+CLOSE = 1e-4
+"""A gap on complete graphs that is not worth further search."""
+
+ENTRIES_A_SECOND = 1e8
+"""Table entries that elimination is expected to form in a second."""
+
+
+def solve(
+    problem: Problem,
+    M: ArrayLike,
+    *,
+    method: str | None = None,
+    edge_types: ArrayLike | None = None,
+    allowed: ArrayLike | None = None,
+    seconds: float = SECONDS,
+    seed: Seed = 0,
+) -> Optimum:
+    """The best allocation for the matrix M.
+
+    Maximises the sum over directed edges of ``x_i' M x_j``, which is NP-hard in general (the paper's
+    Proposition 2.1).
+
+    Parameters
+    ----------
+    problem
+        The graph and the arms.
+    M
+        A d x d matrix, M* or an estimate of it; or one for each edge type (types x d x d).
+    method
+        A solver's name; picked by itself when left out.
+    edge_types
+        Which matrix each directed edge uses, when there are several.
+    allowed
+        Which arms each agent may play (boolean, n x K); all when left out.
+    seconds
+        The time limit. Less is spent when the optimum is proven earlier.
+    seed
+        Where the randomness of the heuristics comes from.
+
+    Notes
+    -----
+    Ctrl-C returns the best allocation so far.
+    """
+    budget = Budget(seconds)
+    pairs = PairProblem.of(problem, M, edge_types=edge_types, allowed=allowed)
+    rng = _random.generator(seed)
+    found = _picked(pairs, budget, rng) if method is None else _told(method, pairs, budget, rng)
+    return dataclasses.replace(found, seconds=budget.elapsed)
+
+
+def _told(method: str, pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> Optimum:
+    known: dict[str, Solver] = importlib.import_module("gbb.optimum").solvers()
+    found = known[_checks.choice("method", method, known)].run(pairs, budget, rng)
+    if found is None:
+        cure = "Leave `method` out."
+        raise _checks.fail("method", "apply to this problem", repr(method), cure)
+    return found
+
+
+def _picked(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> Optimum:
+    known: Optimum | None = None
+    for solver in PROOFS:
+        known = solver.run(pairs, budget, rng)
+        if known is not None:
+            break
+    if known is not None and (known.proven or known.gap < CLOSE):
+        return known
+    work = min(WORK, ENTRIES_A_SECOND * budget.left / 2)
+    found = eliminated(pairs, budget.part(0.7), limit=LIMIT, work=work)
+    if found is not None:
+        return found
+    found = heuristic.run(pairs, budget.part(0.5), rng)
+    assert found is not None
+    found = found if known is None else known.merge(found, pairs)
+    if found.proven or budget.over:
+        return found
+    if not (installed() and Toulbar2Process.fits(pairs)):
+        return tightened(pairs, found, budget, rng)
+    return _raced(pairs, found, budget, rng)
+
+
+def _raced(pairs: PairProblem, found: Optimum, budget: Budget, rng: np.random.Generator) -> Optimum:
+    """Exact search in a process of its own while this one looks for better bounds."""
+    try:
+        with Toulbar2Process(pairs, found.allocation, budget.left) as process:
+            found = tightened(pairs, found, budget.until(lambda: not process.running), rng)
+            answer = None if found.proven else process.answer(budget.left)
+            return found if answer is None else answer.merge(found, pairs)
+    except KeyboardInterrupt:
+        return found

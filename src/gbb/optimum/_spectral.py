@@ -1,0 +1,145 @@
+"""A bound for graphs of any size from the two extreme eigenvalues of the graph."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import helmert
+from scipy.optimize import OptimizeResult, minimize
+
+from gbb._budget import Budget
+from gbb._checks import FloatArray
+from gbb._eigen import largest_eigenvalue
+from gbb.graph import Graph
+from gbb.optimum._pairs import PairProblem
+
+SMOOTHINGS = (0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4)
+"""Temperatures of the smoothed maximum of eigenvalues, in units of the largest entry of W."""
+
+
+class Spectral(NamedTuple):
+    """A bound, and the block of multipliers per unit of degree that gives it."""
+
+    bound: float
+    block: FloatArray
+
+
+def spectral_bound(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> Spectral:
+    """An upper bound on every allocation's value, for one edge type.
+
+    With degrees D and ``D^-1/2 A D^-1/2 = sum_k nu_k w_k w_k'``, ``nu_1 = 1``, an allocation's value is
+    ``m/2 (p' W p + sum_(k>1) nu_k q_k' W q_k)``: p holds the degree-weighted shares of the arms,
+    every q_k is orthogonal to 1, and ``p p' + sum q_k q_k' = diag(p)``. So, over
+    matrices with ``P + Q1 + Q2 = diag(p)``, all positive semidefinite, P not negative and of sum 1,
+    Q1 and Q2 orthogonal to 1,
+
+        ``value <= m/2 max <W, P> + nu_2 <W, Q1> + nu_n <W, Q2>``,
+
+    a semidefinite program of size K whose dual is minimised here; any dual point is a bound.
+    """
+    low, high = spectrum(pairs.graph, rng, budget.part(0.5))
+    dual = _Dual(pairs.tables[0], low, high)
+    value, block = dual.minimum(budget)
+    return Spectral(pairs.graph.m / 2.0 * value, block)
+
+
+def spectrum(graph: Graph, rng: np.random.Generator, budget: Budget) -> tuple[float, float]:
+    """Bounds on the least and second largest eigenvalue of the normalised adjacency matrix."""
+    degrees = graph.degrees.astype(np.float64)
+    root = np.sqrt(np.where(degrees > 0, 1.0 / np.maximum(degrees, 1.0), 0.0))
+    A = sparse.csr_array(sparse.diags_array(root) @ graph.to_sparse() @ sparse.diags_array(root))
+    first = np.sqrt(degrees / degrees.sum())
+    below = largest_eigenvalue(-A, rng, budget.part(0.5))
+    above = largest_eigenvalue(_Deflated(A, first), rng, budget)
+    return -min(below, 1.0), min(above, 1.0)
+
+
+class _Deflated:
+    """``A - w w'`` for a sparse A."""
+
+    def __init__(self, A: sparse.csr_array[np.float64, tuple[int, int]], w: FloatArray) -> None:
+        self.A, self.w, self.shape = A, w, A.shape
+
+    def __matmul__(self, vector: FloatArray) -> FloatArray:
+        image: FloatArray = self.A @ vector - self.w * (self.w @ vector)
+        return image
+
+    def toarray(self) -> FloatArray:
+        dense: FloatArray = self.A.toarray() - np.outer(self.w, self.w)
+        return dense
+
+
+class _Dual:
+    """``s + max`` over the eigenvalues of ``W + N + G - s J``, ``nu_2 W + G`` and ``nu_n W + G``.
+
+    G is symmetric with a zero diagonal, N is not negative; the last two are taken orthogonally to 1.
+    """
+
+    def __init__(self, W: FloatArray, low: float, high: float) -> None:
+        self.W, self.low, self.high = W, low, high
+        self.K = len(W)
+        self.upper = np.triu_indices(self.K, 1)
+        self.basis = helmert(self.K).T if self.K > 1 else np.zeros((1, 0))
+
+    def minimum(self, budget: Budget) -> tuple[float, FloatArray]:
+        """The least value found, and G with the eigenvalue shift moved into it."""
+        count = len(self.upper[0])
+        point = np.zeros(2 * count + 1)
+        point[-1] = self.W.mean()
+        scale = max(float(np.abs(self.W).max()), 1e-300)
+        best = point, self.value(point)
+        bounds = [(None, None)] * count + [(0.0, None)] * count + [(None, None)]
+
+        def watch(intermediate_result: OptimizeResult) -> None:  # noqa: ARG001
+            if budget.over:
+                raise StopIteration
+
+        for smoothing in SMOOTHINGS:
+            if budget.over:
+                break
+            found = minimize(
+                self.smooth,
+                point,
+                args=(smoothing * scale,),
+                jac=True,
+                method="L-BFGS-B",
+                bounds=bounds,
+                callback=watch,
+                options={"maxiter": 300},
+            )
+            point = found.x
+            best = min(best, (point, self.value(point)), key=lambda pair: pair[1])
+        point, value = best
+        block = np.zeros((self.K, self.K))
+        block[self.upper] = point[:count] + (value - point[-1])
+        return value + 1e-12 * self.K * scale, block + block.T
+
+    def matrices(self, point: FloatArray) -> list[FloatArray]:
+        """The three matrices at a dual point (G, N, s)."""
+        count = len(self.upper[0])
+        G, N = np.zeros((2, self.K, self.K))
+        G[self.upper] = point[:count]
+        N[self.upper] = np.maximum(point[count:-1], 0.0)
+        G, N, B = G + G.T, N + N.T, self.basis
+        inner = [B.T @ (nu * self.W + G) @ B for nu in (self.high, self.low)]
+        return [self.W + N + G - point[-1], *(matrix for matrix in inner if matrix.size)]
+
+    def value(self, point: FloatArray) -> float:
+        """The bound that a dual point gives."""
+        return float(point[-1] + max(np.linalg.eigvalsh(A)[-1] for A in self.matrices(point)))
+
+    def smooth(self, point: FloatArray, temperature: float) -> tuple[float, FloatArray]:
+        """The bound with a soft maximum, and its gradient."""
+        pieces = [np.linalg.eigh(A) for A in self.matrices(point)]
+        top = max(values[-1] for values, _ in pieces)
+        weights = [np.exp((values - top) / temperature) for values, _ in pieces]
+        total = sum(float(weight.sum()) for weight in weights)
+        P, *Q = [
+            (vectors * (weight / total)) @ vectors.T
+            for weight, (_, vectors) in zip(weights, pieces, strict=True)
+        ]
+        links = P + sum(self.basis @ q @ self.basis.T for q in Q)
+        gradient = np.concatenate((2 * links[self.upper], 2 * P[self.upper], [1.0 - P.sum()]))
+        return float(point[-1] + top + temperature * np.log(total)), gradient

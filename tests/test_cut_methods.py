@@ -1,0 +1,156 @@
+"""Cut methods: guarantees, exactness, kernels against slow twins, budgets and Ctrl-C."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gbb import Cut, Graph, InputError, cuts
+from gbb._kernels import flips, gray, stars
+from gbb.cuts import _flips
+from graphs import largest_cut, small_graphs
+
+
+def size(cut: Cut) -> int:
+    return cut.m12
+
+
+def guarantee(graph: Graph) -> float:
+    return graph.m / 4 + (graph.n - graph.components()) / 4
+
+
+@given(small_graphs())
+@settings(max_examples=150, deadline=None)
+def test_every_method_against_all_cuts(graph: Graph) -> None:
+    most = largest_cut(graph)
+    for name, method in cuts.methods().items():
+        cut = method(graph, seed=0)
+        assert graph.m / 4 <= size(cut) <= most, name
+    assert size(cuts.exact(graph)) == size(cuts.best(graph)) == most
+
+
+@given(st.integers(0, 2**32), st.integers(2, 60), st.floats(0.02, 0.9))
+@settings(max_examples=300, deadline=None)
+def test_edwards_erdos_guarantee(seed: int, n: int, p: float) -> None:
+    graph = Graph.random(n, p, seed=seed)
+    if graph.m:
+        assert size(cuts.edwards_erdos(graph)) >= guarantee(graph)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_best_keeps_the_guarantee_however_short_the_time(seed: int) -> None:
+    graph = Graph.random_regular(200, 2 + seed, seed=seed)
+    assert size(cuts.best(graph, seconds=1e-6, seed=seed)) >= guarantee(graph)
+
+
+@given(small_graphs(high=12))
+@settings(deadline=None)
+def test_stars_are_induced_and_few(graph: Graph) -> None:
+    centre = stars.star_centres(graph.indptr, graph.indices)
+    np.testing.assert_array_equal(centre, stars.star_centres.py_func(graph.indptr, graph.indices))
+    np.testing.assert_array_equal(centre[centre], centre)
+    for i, j in graph.edges:
+        if centre[i] == centre[j]:
+            assert i == centre[i] or j == centre[j]
+    for i in np.flatnonzero(centre != np.arange(graph.n)):
+        assert centre[i] in graph.neighbours(int(i))
+    assert 2 * len(np.unique(centre)) <= graph.n + graph.components()
+
+
+@given(small_graphs(), st.integers(0, 99))
+@settings(deadline=None)
+def test_flip_kernels_against_recounting(graph: Graph, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    state = _flips.Flips.random(graph, rng)
+    counted = [
+        size(Cut.of(graph, np.where(np.arange(graph.n) == i, 1 - state.sides, state.sides)))
+        for i in range(graph.n)
+    ]
+    assert size(state.cut()) == state.size
+    np.testing.assert_array_equal(state.gains, np.array(counted) - state.size)
+    temperatures = np.linspace(2.0, 0.1, 5)
+    twin = _flips.Flips(graph, state.sides.copy())
+    for kernel, run in ((flips.anneal, state), (flips.anneal.py_func, twin)):
+        kernel(
+            graph.indptr,
+            graph.indices,
+            run.sides,
+            run.gains,
+            temperatures,
+            np.random.default_rng(seed),
+        )
+    np.testing.assert_array_equal(state.sides, twin.sides)
+    fresh = flips.flip_gains.py_func(graph.indptr, graph.indices, state.sides)
+    np.testing.assert_array_equal(state.gains, fresh)
+    state.descend()
+    assert state.gains.max() <= 0
+
+
+def test_enumeration_in_chunks_is_the_enumeration_at_once() -> None:
+    graph = Graph.random(9, 0.5, seed=3)
+    whole, pieces = np.zeros(5, dtype=np.int64), np.zeros(5, dtype=np.int64)
+    assert gray.enumerate_cuts.py_func(graph.indptr, graph.indices, whole, 10**6)
+    while not gray.enumerate_cuts(graph.indptr, graph.indices, pieces, 7):
+        pass
+    np.testing.assert_array_equal(whole, pieces)
+
+
+def test_exact_by_elimination_on_a_lattice_of_triangles() -> None:
+    width, height = 4, 12
+    edges = []
+    for x in range(width):
+        for y in range(height):
+            here = x * height + y
+            edges += [(here, here + 1)] if y + 1 < height else []
+            edges += [(here, here + height)] if x + 1 < width else []
+            edges += [(here, here + height + 1)] if x + 1 < width and y + 1 < height else []
+    graph = Graph.from_edges(edges, undirected=True)
+    cut = cuts.exact(graph)
+    # Every triangle has an uncut edge, an edge lies in at most two triangles: stripes attain that.
+    triangles = 2 * (width - 1) * (height - 1)
+    assert size(cut) == graph.m // 2 - triangles // 2
+
+
+def test_exact_refuses_what_it_cannot_do() -> None:
+    with pytest.raises(InputError, match=r"at most 30 agents .* Use gbb\.cuts\.best"):
+        cuts.exact(Graph.complete(60))
+
+
+def test_same_seed_same_annealing() -> None:
+    graph = Graph.random(80, 0.2, seed=0)
+    one, two = (cuts.annealing(graph, seed=5, sweeps=40) for _ in range(2))
+    np.testing.assert_array_equal(one.sides, two.sides)
+
+
+@pytest.mark.parametrize("seconds", [0.3, 1.0])
+def test_best_keeps_the_time(seconds: float) -> None:
+    graph = Graph.random(3000, 0.01, seed=0)
+    cuts.best(graph, seconds=0.05)
+    start = time.perf_counter()
+    cut = cuts.best(graph, seconds=seconds, seed=0)
+    assert time.perf_counter() - start <= 1.2 * seconds + 0.5
+    assert size(cut) > size(cuts.local_search(graph))
+
+
+def test_ctrl_c_returns_the_best_cut_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = Graph.random(500, 0.1, seed=0)
+    calls = []
+
+    def interrupt(*_: object) -> None:
+        calls.append(1)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_flips.kernels, "anneal", interrupt)
+    for method in (cuts.best, cuts.annealing):
+        cut = method(graph, seed=0)
+        assert size(cut) >= graph.m / 4
+    assert len(calls) == 2
+
+
+def test_seconds_are_checked() -> None:
+    with pytest.raises(InputError, match=r"`seconds` to be a finite number > 0"):
+        cuts.best(Graph.circle(5), seconds=0)

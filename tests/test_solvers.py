@@ -1,0 +1,211 @@
+"""Solvers against brute force, kernels against slow twins, budgets and Ctrl-C."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import gbb
+from gbb._kernels import forest, moves, odometer
+from gbb._kernels.walk import around
+from gbb.optimum import Optimum, PairProblem, _search, solve, solvers
+from gbb.optimum.circle import closed_walk
+from graphs import small_graphs
+from pair_problems import Case, cases
+
+SOLVERS = solvers()
+
+
+def check(case: Case, found: Optimum, best: float) -> None:
+    """The certificate, recomputed."""
+    assert case.respects(found.allocation)
+    assert found.value == pytest.approx(case.value(found.allocation), abs=case.tolerance)
+    assert found.value <= best + case.tolerance
+    assert found.upper_bound >= best - case.tolerance
+    assert found.gap >= 0.0
+    if found.proven:
+        assert found.value == pytest.approx(best, abs=case.tolerance)
+
+
+@pytest.mark.parametrize("name", sorted(SOLVERS))
+@given(case=cases())
+@settings(max_examples=100, deadline=None)
+def test_every_solver_against_brute_force(name: str, case: Case) -> None:
+    found = SOLVERS[name](case.problem, case.M, **case.options)
+    if found is not None:
+        assert found.method == name
+        check(case, found, case.best())
+
+
+@given(case=cases(high=6))
+@settings(max_examples=300, deadline=None)
+def test_solve_proves_small_problems(case: Case) -> None:
+    found = solve(case.problem, case.M, **case.options)
+    assert found.proven
+    assert found.gap == 0.0
+    check(case, found, case.best())
+
+
+@given(case=cases(), seed=st.integers(0, 99))
+@settings(max_examples=60, deadline=None)
+def test_kernels_against_slow_twins(case: Case, seed: int) -> None:
+    pairs = PairProblem.of(case.problem, case.M, **case.options)
+    rng = np.random.default_rng(seed)
+    arms = rng.integers(pairs.K, size=pairs.n)
+    for i in range(pairs.n):
+        arms[i] = rng.choice(np.flatnonzero(pairs.allowed[i]))
+    graph = pairs.graph
+    problem = (graph.indptr, graph.indices, pairs.types, pairs.tables)
+    slow = np.zeros((pairs.n, pairs.K))
+    for k, (i, j) in enumerate(graph.edges):
+        slow[i] += pairs.tables[pairs.types[k], :, arms[j]]
+    pays = moves.arm_pays(*problem, arms)
+    np.testing.assert_allclose(pays, slow, atol=1e-12)
+    np.testing.assert_allclose(moves.arm_pays.py_func(*problem, arms), slow, atol=1e-12)
+    runs = {
+        moves.anneal_arms: lambda: (np.linspace(1.0, 0.1, 4), np.random.default_rng(seed)),
+        moves.ascend_arms: lambda: (50,),
+        forest.ascend_forest: lambda: (np.random.default_rng(seed).permutation(pairs.n),),
+    }
+    for kernel, options in runs.items():
+        ends = []
+        for run in (kernel, kernel.py_func):
+            moved, paid = arms.copy(), pays.copy()
+            run(*problem, pairs.allowed, moved, paid, *options())
+            np.testing.assert_allclose(paid, moves.arm_pays(*problem, moved), atol=1e-9)
+            assert pairs.allowed[np.arange(pairs.n), moved].all()
+            ends.append(moved)
+        np.testing.assert_array_equal(*ends)
+    best = odometer.enumerate_arms(*problem, pairs.allowed)
+    np.testing.assert_array_equal(best, odometer.enumerate_arms.py_func(*problem, pairs.allowed))
+
+
+@given(case=cases(kinds="plain both oriented"), seed=st.integers(0, 99))
+@settings(max_examples=60, deadline=None)
+def test_a_forest_move_is_the_best_joint_change(case: Case, seed: int) -> None:
+    pairs = PairProblem.of(case.problem, case.M, **case.options)
+    order = np.random.default_rng(seed).permutation(pairs.n)
+    parent, members = forest.induced_forest(pairs.graph.indptr, pairs.graph.indices, order)
+    inside = np.isin(pairs.graph.edges, members).all(axis=1)
+    assert inside.sum() == 2 * (parent >= 0).sum()
+    search = _search.Search(pairs, pairs.allowed.argmax(axis=1))
+    start = search.arms.copy()
+    gain = forest.ascend_forest(*search._problem, pairs.allowed, search.arms, search.pays, order)
+    choices = [
+        np.flatnonzero(pairs.allowed[i]) if i in members else [start[i]] for i in range(pairs.n)
+    ]
+    best = max(pairs.value(np.array(arms)) for arms in itertools.product(*choices))
+    assert search.value == pytest.approx(best, abs=case.tolerance)
+    assert gain == pytest.approx(best - pairs.value(start), abs=case.tolerance)
+
+
+@pytest.mark.parametrize("length", [3, 5, 7, 12, 33, 100])
+def test_a_closed_walk_pays_what_the_power_says(length: int) -> None:
+    rng = np.random.default_rng(length)
+    W = rng.normal(size=(4, 4))
+    W = W + W.T
+    power = W
+    for _ in range(length - 1):
+        power = (power[:, :, None] + W[None]).max(axis=1)
+    walk = closed_walk(W, length)
+    assert len(walk) == length
+    assert W[walk, np.roll(walk, -1)].sum() == pytest.approx(np.diag(power).max())
+
+
+def test_a_circle_of_a_million_agents_in_any_order() -> None:
+    n = 100_001
+    order = np.random.default_rng(0).permutation(n)
+    graph = gbb.Graph.from_edges(np.column_stack((order, np.roll(order, -1))), n=n, undirected=True)
+    walked = around(graph.indptr, graph.indices)
+    np.testing.assert_array_equal(np.sort(walked), np.arange(n))
+    small = graph.__class__.circle(9)
+    np.testing.assert_array_equal(
+        around(small.indptr, small.indices), around.py_func(small.indptr, small.indices)
+    )
+    M = gbb.instances.absolute_normal(5, seed=3, distinct_couple=True, zeta=0.0)
+    found = solve(gbb.Problem(graph, np.eye(5)), M)
+    assert found.method == "circle"
+    assert found.proven
+    million = solve(gbb.Problem(gbb.Graph.circle(1_000_001), np.eye(5)), M)
+    per_agent = found.value / n
+    assert million.value / 1_000_001 == pytest.approx(per_agent, rel=1e-3)
+
+
+@given(small_graphs(high=8), st.integers(0, 99))
+@settings(max_examples=60, deadline=None)
+def test_elimination_in_parts_is_elimination_at_once(graph: gbb.Graph, seed: int) -> None:
+    M = np.random.default_rng(seed).normal(size=(3, 3))
+    problem = gbb.Problem(graph, np.eye(3))
+    whole = solve(problem, M, method="elimination")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gbb._elimination.AT_ONCE", 3)
+        parts = solve(problem, M, method="elimination")
+    np.testing.assert_array_equal(whole.allocation, parts.allocation)
+
+
+def test_elimination_knows_its_size() -> None:
+    M = gbb.instances.absolute_normal(10, seed=0, distinct_couple=True, zeta=0.0)
+    problem = gbb.Problem(gbb.Graph.complete(30), np.eye(10))
+    with pytest.raises(gbb.InputError, match="`method` to apply to this problem"):
+        solve(problem, M, method="elimination")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"M": np.ones((2, 3, 3))}, r"`edge_types` to say which of the 2 matrices"),
+        ({"M": np.ones((0, 3, 3))}, r"`M` to hold at least one matrix"),
+        ({"edge_types": np.ones(6, dtype=int)}, r"`edge_types` to hold numbers from 0 to 0"),
+        ({"edge_types": np.zeros(3, dtype=int)}, r"one type per directed edge"),
+        ({"allowed": np.ones((3, 2), dtype=bool)}, r"`allowed` to be a boolean array .* n x K"),
+        ({"allowed": np.zeros((3, 3), dtype=bool)}, r"leave every agent an arm.*agent 0"),
+    ],
+)
+def test_bad_types_and_arms_are_refused(options: dict[str, np.ndarray], message: str) -> None:
+    problem = gbb.Problem(gbb.Graph.circle(3), np.eye(3))
+    with pytest.raises(gbb.InputError, match=message):
+        solve(problem, **({"M": np.eye(3)} | options))
+
+
+def test_ctrl_c_returns_the_best_allocation_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    problem = gbb.Problem(gbb.Graph.random(60, 0.5, seed=0), np.eye(5))
+    M = gbb.instances.absolute_normal(5, seed=0, distinct_couple=True, zeta=0.0)
+    for name in ("anneal_arms", "ascend_arms"):
+        with monkeypatch.context() as patch:
+            patch.setattr(_search.moves, name, interrupt)
+            found = solve(problem, M, method="heuristic")
+        assert 0 < found.value <= found.upper_bound
+
+
+@given(st.integers(2, 4), st.integers(3, 9), st.integers(0, 2**32), st.booleans())
+@settings(max_examples=150, deadline=None)
+def test_counts_of_a_large_complete_graph(K: int, n: int, seed: int, zero: bool) -> None:
+    rng = np.random.default_rng(seed)
+    M = rng.normal(size=(K, K))
+    np.fill_diagonal(M, 0.0 if zero else M.diagonal())
+    problem = gbb.Problem(gbb.Graph.complete(n), np.eye(K))
+    best = solve(problem, M, method="arm_counts")
+    assert best.proven
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gbb.optimum.arm_counts.LIMIT", 0)
+        found = solve(problem, M, method="arm_counts")
+        assert best.value - 1e-9 <= found.upper_bound
+        assert found.value <= best.value + 1e-9
+        assert found.bound_method == "quadratic"
+        patch.setattr("gbb.optimum._quadratic.MOST", 0)
+        assert solve(problem, M, method="arm_counts").bound_method == "edges"
+
+
+def test_a_complete_graph_of_a_hundred_is_nearly_closed() -> None:
+    M = gbb.instances.absolute_normal(10, seed=7, distinct_couple=True, zeta=0.0)
+    np.fill_diagonal(M, 0.0)
+    found = solve(gbb.Problem(gbb.Graph.complete(100), np.eye(10)), M)
+    assert found.method == "arm_counts"
+    assert found.gap < 1e-3
