@@ -69,9 +69,9 @@ def judge_family(limit: float) -> tuple[str, str]:
     kinds: dict[str, list[tuple[bool, float, float]]] = {}
     misses = []
     for member in members:
-        start = time.perf_counter()
-        quick = gbb.optimum.solve(member.problem, member.M, method="heuristic")
-        seconds = time.perf_counter() - start
+        start = time.process_time()  # it uses one thread; other work may share the cores
+        quick = gbb.optimum.solve(member.problem, member.M, method="heuristic", seconds=60.0)
+        seconds = time.process_time() - start
         best = gbb.optimum.solve(member.problem, member.M, seconds=limit)
         short = 1 - quick.value / max(best.value, quick.value)
         kinds.setdefault(member.kind, []).append((best.proven, short, seconds))
@@ -88,7 +88,7 @@ def judge_family(limit: float) -> tuple[str, str]:
             f"| {kind} | {len(items)} | {len(shorts)} | {found} ({found / len(shorts):.1%}) "
             f"| {np.mean(times):.3f} s | {max(times):.3f} s |"
         )
-    head = "| kind | problems | proven | heuristic within 0.1 % of them | mean time | longest |"
+    head = "| kind | problems | proven | heuristic within 0.1 % | mean processor time | longest |"
     return table(head, rows), table("| problem | optimum | heuristic | short by |", misses)
 
 

@@ -76,7 +76,7 @@ def test_an_optimum_that_is_not_proven(run: Run) -> None:
     [
         (("optimum", "complete:5"), "`--matrix` to be given"),
         (("optimum", "circle:5", "--matrix", "M.csv", "--method", "best"), "`method` to be one of"),
-        (("cut", "complete:5", "--method", "exac"), "`cut` to be one of"),
+        (("cut", "complete:5", "--method", "exac"), "`--method` to be one of"),
         (("cut", "complete:5", "--seconds", 0), "`seconds` to be a finite number > 0"),
         (("cut", "complete:1"), "`GRAPH` to have at least one edge"),
         (("cut", "complete:5", "--out", "x.txt"), "`--out` to end in .csv"),

@@ -114,6 +114,8 @@ def test_a_band_needs_two_runs():
 
 def test_equal_alphas_share_a_line():
     result, ax = simulated(["OFUL", "ImprovedOFUL", "ExploreThenCommit", "UniformRandom"]), axes()
+    assert (result["alpha"].to_numpy()[2:] == 1.0).all()  # neither has a theorem
+    result["alpha"][2] = result["alpha"][0]
     plotting.plot_fraction(result, ax)
     labels = [label for label in lines(ax) if label.startswith(ALPHA)]
     alpha = result["alpha"].to_numpy()

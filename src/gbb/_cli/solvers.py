@@ -17,7 +17,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from gbb import _checks, cuts
 from gbb import optimum as solvers
 from gbb._cli import options as opt
-from gbb._cli.graphs import cut_of, graph_of
+from gbb._cli.graphs import graph_of
 from gbb._cli.instance import Bounds, environment
 from gbb._cli.outputs import check_output
 from gbb._cli.show import as_json, console, number, pairs
@@ -85,10 +85,12 @@ def cut(
 
 
 def _two(graph: Graph, method: str, seconds: float, seed: int) -> dict[str, Any]:
+    known = cuts.methods()
+    chosen = known[_checks.choice("--method", method, known)]
     if method == "best":
         found = cuts.best(graph, seconds=seconds * (1 - BOUND_SHARE), seed=seed)
     else:
-        found = cut_of(graph, method, seed)
+        found = chosen(graph, seed=seed)
     size = found.m12
     bound = cuts.upper_bound(graph, seconds=seconds * BOUND_SHARE, seed=seed).edges
     whole = max(size, int(np.floor(bound + 1e-6)))
