@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import gbb
-from gbb._kernels.allocations import ascend_within
 from gbb._kernels.choose import fill_values, largest, pick
 from gbb._kernels.cut import greedy_sides
 from gbb._kernels.factor import factor
@@ -140,20 +139,3 @@ def test_worn_estimates_are_made_afresh(form):
 def test_greedy_sides_on_a_path():
     path = gbb.Graph.path(5)
     np.testing.assert_array_equal(greedy_sides(path.indptr, path.indices), [0, 1, 0, 1, 0])
-
-
-def test_ascending_within_allowed_arms_ends_where_nobody_gains():
-    rng = np.random.default_rng(0)
-    for seed in range(30):
-        graph = gbb.Graph.random(8, p=0.5, seed=seed)
-        W = rng.normal(size=(3, 3))
-        W = W + W.T
-        allowed = rng.random((8, 3)) < 0.6
-        allowed[np.arange(8), rng.integers(3, size=8)] = True
-        start = rng.integers(3, size=8)
-        arms = ascend_within(graph.indptr, graph.indices, W, start, allowed)
-        assert allowed[np.arange(8), arms].all()
-        for i in range(8):
-            gains = [sum(W[a, arms[j]] for j in graph.neighbours(i)) for a in range(3)]
-            best = max(gains[a] for a in range(3) if allowed[i, a])
-            assert gains[arms[i]] == pytest.approx(best, abs=1e-9)

@@ -117,9 +117,9 @@ def test_far_rewards_are_told_with_a_warning(farm):
         ("export farm.db --out all.txt", "", "`--out` to end in .json or .csv"),
         ("history farm.db --out all", "", "`--out` to end in .json or .csv"),
         ("create farm.db complete:3 --arms arms.csv", "", "'default', which is there already"),
-        ("create other.db complete:3 --arms no.csv", "", "Cannot read 'no.csv'"),
-        ("create other.db complete:3 --arms arms.csv --policy X", "", "`policy` to be one of"),
-        ("create other.db complete:3 --arms arms.csv --S -1", "", "`S` to be a finite number > 0"),
+        ("create other.db complete:3 --arms no.csv", "", "'no.csv': No such file"),
+        ("create other.db complete:3 --arms arms.csv --policy X", "", "policy` to be one of"),
+        ("create other.db complete:3 --arms arms.csv --S -1", "", "S` to be a finite number > 0"),
         ("create mysql://x complete:3 --arms arms.csv", "", "start with sqlite: or postgresql:"),
     ],
 )

@@ -12,11 +12,17 @@ from gbb._cli.control_options import Format, Name, Out, Storage, opened
 from gbb._cli.show import as_json, console, number
 
 
-def recommend(url: Storage, name: Name = None, format: Format = "text", out: Out = None) -> None:
+def recommend(
+    url: Storage,
+    name: Name = None,
+    seconds: Annotated[float, typer.Option("--seconds", help="Time limit of the search.")] = 2.0,
+    format: Format = "text",
+    out: Out = None,
+) -> None:
     """The best allocation by what is known, with its predicted reward."""
     format = files.format_of(format, out)
     with opened(url, name) as controller:
-        best = controller.recommend()
+        best = controller.recommend(seconds=seconds)
     values = {
         key: getattr(best, key) for key in ("reward", "low", "high", "upper_bound", "gap", "proven")
     }

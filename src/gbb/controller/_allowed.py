@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from gbb import _checks
 from gbb._checks import FloatArray, IntArray
-from gbb._kernels.allocations import ascend_within
 from gbb.graph import Graph
+from gbb.optimum import PairProblem
+from gbb.optimum._search import Search
 from gbb.problem import Problem
 
 Allowed = NDArray[np.bool_]
@@ -69,5 +70,14 @@ def repaired(
         return allocation, 0
     choices = allowed & broken[:, None]
     choices[~broken, allocation[~broken]] = True
-    arms = ascend_within(graph.indptr, graph.indices, W, np.array(allocation), choices)
+    arms = np.array(allocation)
+    pays = Search(pairs_of(graph, W, choices), arms).pays
+    arms[broken] = np.where(choices, pays, -np.inf)[broken].argmax(axis=1)
+    Search(pairs_of(graph, W, choices), arms).ascend()
     return arms, int(broken.sum())
+
+
+def pairs_of(graph: Graph, W: FloatArray, allowed: Allowed | None) -> PairProblem:
+    """The pair problem in which every link pays by the table W."""
+    all_arms = np.ones((graph.n, len(W)), bool) if allowed is None else allowed
+    return PairProblem(graph, W[None], np.zeros(graph.m, dtype=np.int32), all_arms)

@@ -177,11 +177,11 @@ class Controller:
         with self._log.turn() as turn:
             _tell.attach(turn, allocation, rewards)
 
-    def recommend(self) -> Recommendation:
-        """The best allocation by what is known, among those allowed."""
+    def recommend(self, *, seconds: float = 2.0) -> Recommendation:
+        """The best allowed allocation by what is known, searched for within ``seconds``."""
         state = self._log.refresh()
         known, allowed = Knowledge.of(state), state.setup.allowed
-        best = known.best(allowed)
+        best = known.best(allowed, seconds)
         reward, width = known.predict(best.allocation)
         return Recommendation(
             allocation=named(known.problem.graph, best.allocation, known.problem.arm_names),

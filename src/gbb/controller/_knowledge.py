@@ -9,11 +9,10 @@ import numpy as np
 
 from gbb import _checks, radius
 from gbb._checks import FloatArray, IntArray
-from gbb._kernels.allocations import ascend_within
-from gbb.controller._state import Allowed, State
-from gbb.cuts import greedy
+from gbb.controller._allowed import Allowed, pairs_of
+from gbb.controller._state import State
 from gbb.estimator import Record, Ridge
-from gbb.optimum import Optimum, solve, value_of
+from gbb.optimum import Optimum, solve
 from gbb.problem import Problem
 
 LAM, DELTA = 1.0, 1e-3
@@ -77,11 +76,9 @@ class Knowledge:
         width = self.radius * float(self.ridge.width(total[None, :])[0])
         return float(total @ self.ridge.theta_hat), width
 
-    def best(self, allowed: Allowed | None) -> Optimum:
+    def best(self, allowed: Allowed | None, seconds: float) -> Optimum:
         """The best allocation for the estimate, among those allowed."""
-        if allowed is None:
-            return solve(self.problem, self.ridge.M_hat)
-        return best_within(self.problem, self.table + self.table.T, allowed)
+        return solve(self.problem, self.ridge.M_hat, allowed=allowed, seconds=seconds)
 
     def upper_bound(self, best: Optimum, allowed: Allowed | None) -> float:
         """No allowed allocation pays more than this in expectation.
@@ -90,32 +87,5 @@ class Knowledge:
         with every link as uncertain as the most uncertain one.
         """
         wide = self.widths + self.widths.T
-        links = most_by_link(self.problem, self.optimistic, allowed)
+        links = pairs_of(self.problem.graph, self.optimistic, allowed).edge_bound
         return min(links, best.upper_bound + self.problem.m / 2 * float(wide.max()))
-
-
-def best_within(problem: Problem, W: FloatArray, allowed: Allowed) -> Optimum:
-    """Coordinate ascent among allowed arms, with the bound that takes every link at its best."""
-    graph, K = problem.graph, problem.K
-    cut = greedy(graph)
-    own = np.diag(W)
-    over_cut = cut.m12 * W + (cut.m1 * own[:, None] + cut.m2 * own[None, :]) / 2
-    order = np.argsort(-over_cut.ravel(), kind="stable")[: 2 * K]
-    starts = [cut.allocation(divmod(int(code), K)) for code in order]
-    ends = [ascend_within(graph.indptr, graph.indices, W, start, allowed) for start in starts]
-    values = [value_of(problem, W, end) for end in ends]
-    best = int(np.argmax(values))
-    bound = max(most_by_link(problem, W, allowed), values[best])
-    proven = values[best] >= bound - 1e-12 * abs(bound)
-    arms: IntArray = _checks.frozen(ends[best])
-    return Optimum(arms, values[best], bound, proven, "allowed_arms")
-
-
-def most_by_link(problem: Problem, W: FloatArray, allowed: Allowed | None) -> float:
-    """The sum over links of the most that each could pay for the pair table W."""
-    if allowed is None:
-        return problem.m / 2 * float(W.max())
-    kinds, which = np.unique(allowed, axis=0, return_inverse=True)
-    most = np.array([[W[np.ix_(a, b)].max() for b in kinds] for a in kinds])
-    which = which.ravel()
-    return float(most[which[problem.graph.sources], which[problem.graph.indices]].sum() / 2)
