@@ -209,3 +209,25 @@ def test_a_complete_graph_of_a_hundred_is_nearly_closed() -> None:
     found = solve(gbb.Problem(gbb.Graph.complete(100), np.eye(10)), M)
     assert found.method == "arm_counts"
     assert found.gap < 1e-3
+
+
+def test_a_huge_loss_that_nobody_plays_proves_nothing() -> None:
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        problem = gbb.Problem(gbb.Graph.random(9, p=0.6, seed=seed), np.eye(4))
+        M = rng.uniform(0, 2, (4, 4))
+        np.fill_diagonal(M, -1e9)
+        best = gbb.optimum.solve(problem, M, method="brute_force")
+        for method in ("heuristic", None):
+            found = gbb.optimum.solve(problem, M, method=method, seconds=1.0)
+            assert not found.proven or found.value == pytest.approx(best.value, rel=1e-7)
+            assert found.upper_bound >= best.value - 1e-9 * abs(best.value)
+
+
+def test_many_pinned_agents_on_a_dense_graph() -> None:
+    problem = gbb.Problem(gbb.Graph.complete(80), np.eye(3))
+    allowed = np.zeros((80, 3), dtype=bool)
+    allowed[:, 0] = True
+    allowed[:2] = True
+    found = gbb.optimum.solve(problem, np.ones((3, 3)), allowed=allowed, seconds=2.0)
+    assert found.value == pytest.approx(80 * 79)

@@ -30,6 +30,10 @@ SPARSE = 12
 """Mean degree up to which it is tried."""
 
 
+AXES = 60
+"""The most neighbours an eliminated agent may have: an array has at most 64 axes."""
+
+
 def elimination_order(
     indptr: IntArray, indices: NDArray[np.integer], sizes: IntArray, *, limit: float
 ) -> tuple[list[int], float] | None:
@@ -77,7 +81,7 @@ def _greedy(
         if gone[i] or price != costs[i]:
             continue
         size = logs[i] + sum(logs[j] for j in near[i])
-        if size > most:
+        if size > most or len(near[i]) >= AXES:
             return None
         work += math.exp(size)
         gone[i] = True

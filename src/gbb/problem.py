@@ -13,7 +13,7 @@ from gbb._checks import FloatArray, IntArray
 from gbb.graph import Graph
 
 LARGEST = 1e100
-"""The largest squared norm of an arm, so that products of edge-arms and counts stay finite."""
+"""The largest squared norm of an arm, and the largest reward: products and sums of them stay finite."""
 
 
 class Problem:
@@ -146,13 +146,16 @@ class Problem:
             undirected = np.shape(rewards) == (self.m // 2,)
         except ValueError:  # a ragged list, which the check below names
             undirected = False
-        return _checks.array(
+        checked = _checks.array(
             "rewards",
             rewards,
             shape=(self.m,),
             meaning="one per directed edge",
             cure="Did you pass undirected edges?" if undirected else "",
         )
+        if (high := float(np.abs(checked).max())) > LARGEST:
+            raise _checks.fail("rewards", f"hold numbers of at most {LARGEST:g}", high)
+        return checked
 
     def __repr__(self) -> str:
         return (

@@ -32,6 +32,9 @@ PROBLEMS = {
 }
 
 every_policy = pytest.mark.parametrize("name", NAMES)
+controllable_policy = pytest.mark.parametrize(
+    "name", [name for name, kind in gbb.policies.classes().items() if kind.controllable]
+)
 every_problem = pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
 
 
@@ -118,7 +121,7 @@ def test_what_it_is_handed_is_left_alone(name, problem):
     assert not problem.arms.flags.writeable
 
 
-@every_policy
+@controllable_policy
 @every_problem
 def test_absorbing_the_record_of_a_whole_round_is_updating(name, problem):
     policy = build(name, problem)
@@ -130,7 +133,7 @@ def test_absorbing_the_record_of_a_whole_round_is_updating(name, problem):
         assert pickle.dumps((state, choice, seen)) == before
 
 
-@every_policy
+@controllable_policy
 @every_problem
 def test_absorbing_a_long_record_leaves_a_state_that_selects(name, problem):
     policy = build(name, problem)

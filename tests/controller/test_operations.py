@@ -31,7 +31,9 @@ def arms_of(controller, rounds=6):
     return [set(column) for column in played.T.tolist()]
 
 
-@pytest.mark.parametrize("policy", list(gbb.policies.classes()))
+@pytest.mark.parametrize(
+    "policy", [name for name, kind in gbb.policies.classes().items() if kind.controllable]
+)
 def test_no_policy_plays_a_forbidden_arm(policy, problem, tmp_path):
     controller = Controller.create(url_of(tmp_path), problem, policy, exploration=3)
     controller.forbid("cell-0", ["tilt-0", "tilt-2"])
@@ -278,3 +280,23 @@ def test_knowing_nothing_is_no_obstacle(controller):
     assert advice.high == pytest.approx(advice.upper_bound)
     known = Knowledge.of(controller._log.state)
     assert known.radius == pytest.approx(0.5 * np.sqrt(2 * np.log(1e3)) + 3.0)
+
+
+@pytest.mark.parametrize("name", ["DiscountedOFUL", "ExponentialWeights", "KCutOFUL"])
+def test_policies_that_a_log_cannot_hold_are_refused(tmp_path, name):
+    problem = gbb.Problem(gbb.Graph.path(3), np.eye(2))
+    policy = gbb.policies.build(name, problem, cut=gbb.cuts.greedy(problem.graph), horizon=9)
+    with pytest.raises(gbb.InputError, match=f"a log can hold, but got {name}"):
+        gbb.Controller.create(f"sqlite:///{tmp_path}/a.db", problem, policy, seed=0)
+
+
+def test_huge_rewards_are_refused(tmp_path):
+    problem = gbb.Problem(gbb.Graph.path(3), np.eye(2))
+    policy = gbb.policies.UniformRandom(problem)
+    control = gbb.Controller.create(f"sqlite:///{tmp_path}/a.db", problem, policy, seed=0)
+    trial = control.ask()
+    with pytest.raises(gbb.InputError, match=r"`rewards` to hold numbers of at most 1e\+100"):
+        control.tell(trial, np.full(problem.m, 1.5e308))
+    with pytest.raises(gbb.InputError, match=r"`rewards` to hold numbers of at most 1e\+100"):
+        control.tell(trial, {(0, 1): -1e200})
+    control.tell(trial, np.zeros(problem.m))

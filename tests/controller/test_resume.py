@@ -16,7 +16,9 @@ from gbb.controller._tell import tell
 ROUNDS = 60
 
 
-@pytest.mark.parametrize("name", list(gbb.policies.classes()))
+@pytest.mark.parametrize(
+    "name", [name for name, kind in gbb.policies.classes().items() if kind.controllable]
+)
 @pytest.mark.parametrize("seed", [0, 7])
 def test_driving_it_gives_the_choices_of_simulate(name, seed, tmp_path):
     problem = small()

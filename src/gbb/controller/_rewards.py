@@ -14,7 +14,7 @@ from gbb import _checks
 from gbb._checks import FloatArray, InputError, IntArray
 from gbb.controller._bytes import Observed
 from gbb.graph import Graph
-from gbb.problem import Problem
+from gbb.problem import LARGEST, Problem
 
 Rewards = ArrayLike | Mapping[tuple[Any, Any], float] | pd.DataFrame | str | Path
 
@@ -119,6 +119,11 @@ def _numbers(values: list[Any], sources: list[Any], targets: list[Any]) -> Float
         row = int(bad[0])
         where = f"{values[row]!r} for ({sources[row]!r}, {targets[row]!r})"
         raise _checks.fail("rewards", "hold finite numbers only", where)
+    huge = np.flatnonzero(np.abs(numbers) > LARGEST)
+    if huge.size:
+        row = int(huge[0])
+        where = f"{values[row]!r} for ({sources[row]!r}, {targets[row]!r})"
+        raise _checks.fail("rewards", f"hold numbers of at most {LARGEST:g}", where)
     return numbers
 
 

@@ -42,6 +42,11 @@ def problem_from(spec: Spec, graph: Graph) -> Problem:
     return Problem(graph, spec["arms"], **{k: v for k, v in spec.items() if k != "arms"})
 
 
+DERIVED = ("problem", "horizon")
+"""Constructor arguments that a log need not hold: the problem stands beside it, and what depends on
+the horizon is kept itself."""
+
+
 def policy_to(policy: AnyPolicy) -> Spec:
     """A policy as its class name and the settings its constructor takes."""
     kind = type(policy)
@@ -49,11 +54,18 @@ def policy_to(policy: AnyPolicy) -> Spec:
     if known.get(kind.__name__) is not kind:
         cure = "A controller must find it again: put its file into gbb/policies."
         raise _checks.fail("policy", "be one of gbb.policies", kind.__name__, cure)
+    if not kind.controllable:
+        rule = "be one that learns from records and settings that a log can hold"
+        raise _checks.fail("policy", rule, kind.__name__)
     settings: Spec = {}
     for name in inspect.signature(kind).parameters:
-        if name != "problem" and hasattr(policy, name):
-            value = getattr(policy, name)
-            settings[name] = {"sides": value.sides} if isinstance(value, Cut) else value
+        if name in DERIVED:
+            continue
+        if not hasattr(policy, name):
+            rule = "keep its settings, so that a log can hold them"
+            raise _checks.fail("policy", rule, f"{kind.__name__}, whose `{name}` cannot be read")
+        value = getattr(policy, name)
+        settings[name] = {"sides": value.sides} if isinstance(value, Cut) else value
     try:
         _codec.dumps(settings)
     except TypeError as error:

@@ -96,6 +96,14 @@ class PairProblem:
         """Differences of values below this are put down to rounding."""
         return 1e-9 * float(np.abs(self.tables).max()) * self.graph.m / 2.0
 
+    def settled(self, value: float, bound: float) -> bool:
+        """Whether ``value`` reaches ``bound`` up to rounding.
+
+        On the scale of what edges can pay at best: an entry that nobody would play, however large
+        its loss, must not make differences look small.
+        """
+        return bound - value <= 2e-9 * max(abs(value), abs(self.edge_bound))
+
     @cached_property
     def once(self) -> IntArray:
         """Positions of the directed edges (i, j) with i < j: each undirected edge once."""

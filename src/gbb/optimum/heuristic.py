@@ -57,7 +57,7 @@ def search(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> IntA
         scale = spread(pairs)
         runs = int(np.clip(EFFORT // (SWEEPS * pairs.n), FEWEST, MOST))
         for _ in range(runs):
-            proven = champion.value >= pairs.edge_bound - pairs.rounding
+            proven = pairs.settled(champion.value, pairs.edge_bound)
             if proven or budget.over or budget.left < DEARER * price:
                 break
             rival = Search(pairs, random_arms(pairs, rng))

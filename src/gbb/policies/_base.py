@@ -61,6 +61,10 @@ class Policy(ABC, Generic[State]):
     guarantee: ClassVar[str | None] = None
     """Which alpha of the theory report the policy is no-regret for, if any."""
 
+    controllable: ClassVar[bool] = True
+    """Whether a controller can run it: it learns from records alone, and its attributes say what its
+    constructor was given."""
+
     def __init__(self, problem: Problem, *, name: str | None = None) -> None:
         if not isinstance(problem, Problem):
             raise _checks.fail("problem", "be a gbb.Problem", type(problem).__name__)

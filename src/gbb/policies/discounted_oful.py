@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -51,6 +51,8 @@ class DiscountedOFUL(Policy[Faded]):
     ----------
     Russac, Vernade and Cappe (2019), "Weighted linear bandits for non-stationary environments".
     """
+
+    controllable: ClassVar[bool] = False  # what it keeps is more than a record
 
     def __init__(
         self,

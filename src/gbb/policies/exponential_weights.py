@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -54,6 +54,8 @@ class ExponentialWeights(Policy[Weighted]):
     Bubeck, Cesa-Bianchi and Kakade (2012), "Towards minimax policies for online linear optimization
     with bandit feedback"; Rizk, Thomas, Colin, Laraki and Chevaleyre (2021) for the design.
     """
+
+    controllable: ClassVar[bool] = False  # what it keeps is more than a record
 
     def __init__(
         self, problem: Problem, *, cut: Cut, rate: float = 1.0, name: str | None = None

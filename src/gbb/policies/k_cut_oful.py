@@ -42,6 +42,8 @@ class KCutOFUL(AllocationPolicy):
 
     guarantee: ClassVar[str | None] = "alpha_2"
 
+    controllable: ClassVar[bool] = False  # its k parts are not among its settings
+
     def __init__(
         self,
         problem: Problem,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -54,6 +54,8 @@ class SlidingWindowOFUL(Policy[Recent]):
     ----------
     Cheung, Simchi-Levi and Zhu (2019), "Learning to optimize under non-stationarity".
     """
+
+    controllable: ClassVar[bool] = False  # what it keeps is more than a record
 
     def __init__(
         self,
