@@ -77,7 +77,7 @@ def test_an_optimum_that_is_not_proven(run: Run) -> None:
         (("optimum", "complete:5"), "`--matrix` to be given"),
         (("optimum", "circle:5", "--matrix", "M.csv", "--method", "best"), "`method` to be one of"),
         (("cut", "complete:5", "--method", "exac"), "`--method` to be one of"),
-        (("cut", "complete:5", "--seconds", 0), "`seconds` to be a finite number > 0"),
+        (("cut", "complete:5", "--seconds", 0), "`--seconds` to be a finite number > 0"),
         (("cut", "complete:1"), "`GRAPH` to have at least one edge"),
         (("cut", "complete:5", "--out", "x.txt"), "`--out` to end in .csv"),
     ],
@@ -86,3 +86,23 @@ def test_bad_input_is_one_line(run: Run, args: tuple[object, ...], message: str)
     error = run(*args, code=2)
     assert message in error
     assert error.count("\n") == 1
+
+
+def test_the_graph_is_not_overwritten(run: Run, tmp_path: Path) -> None:
+    text = "source,target\na,b\nb,c\nc,a\n"
+    (tmp_path / "g.csv").write_text(text)
+    error = run("cut", "g.csv", "--undirected", "--out", "g.csv", code=2)
+    assert "`--out` to name another file than GRAPH" in error
+    assert (tmp_path / "g.csv").read_text() == text
+
+
+def test_a_method_goes_with_two_parts_only(run: Run) -> None:
+    error = run("cut", "complete:6", "--k", 3, "--method", "greedy", code=2)
+    assert "`--method` to be left out with --k other than 2, but got 'greedy'" in error
+    assert "all edges are cut" in run("cut", "circle:5", "--k", 3, "--seconds", 0.2)
+
+
+def test_a_time_limit_is_positive(run: Run) -> None:
+    assert "`--seconds` to be a finite number > 0, but got -1.0" in run(
+        "cut", "complete:6", "--seconds", -1, code=2
+    )

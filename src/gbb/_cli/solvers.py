@@ -62,7 +62,9 @@ def cut(
     A line says what is proven: at most so many edges can be cut. Ctrl-C shows the
     best cut so far.
     """
-    check_output("--out", out, (".csv",))
+    _check(graph, out, seconds)
+    if k != 2 and method != "best":
+        raise _checks.fail("--method", "be left out with --k other than 2", repr(method))
     built = graph_of(graph, p=p, degree=degree, undirected=undirected, seed=seed)
     if built.m == 0:
         raise _checks.fail("GRAPH", "have at least one edge", "none")
@@ -82,6 +84,14 @@ def cut(
     ]
     console.print(pairs(f"Cut of {graph} in {k} ({data['method']})", rows))
     console.print(data["proof"])
+
+
+def _check(graph: str, out: Path | None, seconds: float) -> None:
+    """Refuse a time limit or an output file that cannot be meant."""
+    _checks.real("--seconds", seconds, low=0.0, low_open=True)
+    check_output("--out", out, (".csv",))
+    if out is not None and out.exists() and Path(graph).exists() and out.samefile(graph):
+        raise _checks.fail("--out", "name another file than GRAPH", repr(str(out)))
 
 
 def _two(graph: Graph, method: str, seconds: float, seed: int) -> dict[str, Any]:
@@ -117,7 +127,11 @@ def _many(graph: Graph, k: int, seconds: float, seed: int) -> dict[str, Any]:
         "cut": round(found.rho * graph.m / 2),
         "rho": found.rho,
         "counts": found.counts.tolist(),
-        "proof": f"guaranteed: at least {share:.4g} of the edges; no upper bound",
+        "proof": (
+            "proven: all edges are cut"
+            if found.rho == 1.0
+            else f"guaranteed: at least {share:.4g} of the edges; no upper bound"
+        ),
         "parts": found.parts,
     }
 
@@ -151,7 +165,7 @@ def optimum(
 
     Ctrl-C shows the best allocation so far.
     """
-    check_output("--out", out, (".csv",))
+    _check(graph, out, seconds)
     built = graph_of(graph, p=p, degree=degree, undirected=undirected, seed=seed)
     env = environment(built, matrix, arms, Bounds(None, None, None))
     with _working(f"solving, at most {seconds:g} s"):
