@@ -93,9 +93,7 @@ def growth(scale: float) -> None:
     rows += [("K, general", small, unit_arms(k, 5)) for k in (10, 30, 100, 200)]
     for name, graph, arms in rows:
         env, policy = instance(graph, arms)
-        rounds = max(
-            64, int(scale * min(100_000, 4e8 / (arms.shape[0] ** 2 + arms.shape[1] ** 4) / 40))
-        )
+        rounds = int(scale * (100_000 if arms.size <= 100 else 8192))
         line(name, policy, engine_round(env, policy, rounds))
     for arms in (np.eye(5), unit_arms(5, 5)):
         for n, p in ((5, 1.0), (100, 0.1), (10_000, 1e-3), (1_000_000, 1e-5)):
