@@ -22,6 +22,7 @@ OPTIONS = (
     "d",
     "degree",
     "delta",
+    "feedback",
     "frobenius",
     "lam",
     "noise",
