@@ -19,6 +19,7 @@ GRAPHS = [
         (["a", "b", "c"], [("a", "b"), ("b", "c"), ("c", "a")]),
         (["b", "c", "d", "e"], [("b", "c"), ("c", "d"), ("d", "e"), ("b", "e")]),
         (["a", "e"], [("a", "e")]),
+        (["c", "a"], [("a", "c")]),
     ]
 ]
 
@@ -61,7 +62,7 @@ class Machine(RuleBasedStateMachine):
         fixed = {"allocation": np.zeros(3, int)} if policy == "FixedAllocation" else {}
         # Small enough that the rules cross a snapshot now and then.
         self.every, _log.SNAPSHOT_EVENTS = _log.SNAPSHOT_EVENTS, 4
-        self.moves = not fixed
+        self.fixed = bool(fixed)
         self.controller = Controller.create(self.url, problem, policy, seed, exploration=3, **fixed)
         self.model = Model(GRAPHS[0])
 
@@ -126,9 +127,11 @@ class Machine(RuleBasedStateMachine):
         self.model.allowed[agent] = left
         self.model.events += 1
 
-    @precondition(lambda self: self.moves)
     @rule(graph=st.sampled_from(GRAPHS))
     def replace_graph(self, graph):
+        if self.fixed and set(graph.names) - set(self.model.graph.names):
+            self.refused(lambda: self.controller.replace_graph(graph))
+            return
         self.controller.replace_graph(graph)
         old = {name: self.model.allowed[name] for name in self.model.graph.names}
         self.model.graph = graph

@@ -161,6 +161,40 @@ def test_another_cut_goes_with_another_graph(controller, problem, tmp_path):
         other.replace_graph(graph, cut=cut)
 
 
+@pytest.mark.parametrize("name", ["KCutOFUL", "JointOFUL"])
+def test_a_cut_in_k_parts_goes_with_another_graph(name, problem, tmp_path):
+    parts = gbb.cuts.kcut(problem.graph, 3, seed=0)
+    controller = Controller.create(url_of(tmp_path), problem, name, cut=parts)
+    graph = gbb.Graph.complete(6)
+    controller.replace_graph(graph)
+    refined = gbb.cuts.refine(gbb.cuts.greedy(graph), 3)
+    assert np.array_equal(controller.policy.parts.parts, refined.parts)
+    other = gbb.cuts.KCut.of(graph, [0, 1, 2, 0, 1, 2], 3)
+    controller.replace_graph(graph, cut=other)
+    controller.tell(controller.ask(), np.ones(graph.m))
+    assert np.array_equal(controller.policy.parts.parts, other.parts)
+    assert same_state(replayed(controller), controller._log.state)
+    with pytest.raises(gbb.InputError, match="`cut` to cut the problem's graph"):
+        controller.replace_graph(gbb.Graph.path(4), cut=other)
+    controller.replace_graph(gbb.Graph.path(2))  # fewer agents than parts
+    assert controller.ask().arms.shape == (2,)
+
+
+def test_a_fixed_allocation_goes_by_names_to_another_graph(problem, tmp_path):
+    arms = {"cell-0": "tilt-1", "cell-1": "tilt-2", "cell-2": "tilt-0", "cell-3": "tilt-1"}
+    policy = gbb.policies.FixedAllocation(problem, allocation=arms)
+    controller = Controller.create(url_of(tmp_path), problem, policy)
+    fewer = gbb.Graph.from_edges([("cell-3", "cell-1"), ("cell-1", "cell-2")], undirected=True)
+    controller.replace_graph(fewer)
+    assert controller.ask().allocation == {name: arms[name] for name in fewer.names}
+    before = controller.status()["events"]
+    with pytest.raises(
+        gbb.InputError, match=r"no agents without an arm in FixedAllocation, but got 'mast'\."
+    ):
+        controller.replace_graph(gbb.Graph.from_edges([("cell-3", "mast")], undirected=True))
+    assert controller.status()["events"] == before
+
+
 def test_another_policy_knows_all_that_was_told(controller, problem):
     drive(controller, environment(problem), np.random.default_rng(0), 8)
     old = controller.ask()
@@ -282,7 +316,7 @@ def test_knowing_nothing_is_no_obstacle(controller):
     assert known.radius == pytest.approx(0.5 * np.sqrt(2 * np.log(1e3)) + 3.0)
 
 
-@pytest.mark.parametrize("name", ["DiscountedOFUL", "ExponentialWeights", "KCutOFUL"])
+@pytest.mark.parametrize("name", ["DiscountedOFUL", "ExponentialWeights", "SlidingWindowOFUL"])
 def test_policies_that_a_log_cannot_hold_are_refused(tmp_path, name):
     problem = gbb.Problem(gbb.Graph.path(3), np.eye(2))
     policy = gbb.policies.build(name, problem, cut=gbb.cuts.greedy(problem.graph), horizon=9)

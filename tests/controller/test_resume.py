@@ -40,6 +40,50 @@ def test_driving_it_gives_the_choices_of_simulate(name, seed, tmp_path):
     assert np.array_equal(np.concatenate(played), allocations)
 
 
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("name", ["KCutOFUL", "JointOFUL", "ThompsonSampling", "EpsilonGreedy"])
+def test_policies_over_k_parts_come_back_with_their_parts(name, k, tmp_path):
+    problem = gbb.Problem(gbb.Graph.random(7, p=0.5, seed=3), np.eye(3), sigma=0.5, S=3.0)
+    parts = gbb.cuts.kcut(problem.graph, k, seed=1)
+    policy = gbb.policies.build(name, problem, cut=parts, k=k)
+    env = environment(problem)
+    expected = gbb.simulate(
+        env, policy, rounds=30, seed=4, method="reference", keep_allocations=True
+    )
+    url, rng = url_of(tmp_path), noise_of(4)
+    Controller.create(url, problem, policy, 4).close()
+    played = []
+    for _ in range(3):
+        with Controller.open(url) as controller:
+            back = controller.policy
+            assert np.array_equal(back.parts.parts, parts.parts)
+            assert back.parts.k == k
+            assert np.array_equal(back.cut.sides, policy.cut.sides)
+            played.append(drive(controller, env, rng, 10))
+    allocations = expected["allocation"].isel(policy=0, run=0).to_numpy()
+    assert np.array_equal(np.concatenate(played), allocations)
+
+
+def test_discounting_every_round_is_the_discounted_policy(tmp_path):
+    """What docs/controller.md offers in place of DiscountedOFUL."""
+    problem = small()
+    cut, gamma = gbb.cuts.greedy(problem.graph), 0.9
+    env = environment(problem)
+    faded = gbb.policies.DiscountedOFUL(problem, cut=cut, gamma=gamma)
+    expected = gbb.simulate(
+        env, faded, rounds=40, seed=2, method="reference", keep_allocations=True
+    )
+    controller = Controller.create(url_of(tmp_path), problem, "JointOFUL", 2)
+    rng, played = noise_of(2), []
+    for _ in range(40):
+        trial = controller.ask()
+        played.append(trial.arms)
+        controller.discount(gamma)
+        controller.tell(trial, env.draw(trial.arms, rng))
+    allocations = expected["allocation"].isel(policy=0, run=0).to_numpy()
+    assert np.array_equal(np.array(played), allocations)
+
+
 @pytest.mark.parametrize("every", [1, 7, 10_000])
 def test_snapshots_change_nothing(every, tmp_path, monkeypatch):
     monkeypatch.setattr(_log, "SNAPSHOT_EVENTS", every)

@@ -32,11 +32,12 @@ from gbb.controller._spec import (
     moved,
     policy_of,
     policy_to,
+    problem_from,
     problem_to,
 )
 from gbb.controller._state import State, seed_to
 from gbb.controller._store import Store
-from gbb.cuts import Cut
+from gbb.cuts import Cut, KCut
 from gbb.graph import Graph
 from gbb.policies import AnyPolicy
 from gbb.problem import Problem
@@ -252,16 +253,19 @@ class Controller:
         """Let agents play arms (all of them when left out) again."""
         self._arms("allow", agents, arms)
 
-    def replace_graph(self, graph: Graph, *, cut: Cut | None = None) -> None:
+    def replace_graph(self, graph: Graph, *, cut: Cut | KCut | None = None) -> None:
         """Play on another graph and keep what was learnt.
 
         Agents are the same when they have the same name; they keep their forbidden arms. Open trials
-        are told on the graph they were asked on. A policy with a cut gets ``cut``, greedy by default.
+        are told on the graph they were asked on. A policy with a cut gets ``cut``, greedy by default
+        (refined to k parts where it had k); a fixed allocation goes by names and wants no new agents.
         """
         if not isinstance(graph, Graph):
             raise _checks.fail("graph", "be a gbb.Graph", type(graph).__name__)
         with self._log.turn() as turn:
-            spec = moved(turn.state.setup.spec, graph, cut)
+            setup = turn.state.setup
+            problem = problem_from(setup.base, graph)
+            spec = moved(setup.spec, setup.problem.graph, problem, cut)
             turn.append(Draft("graph", {"graph": graph_to(graph), "policy": spec}))
 
     def set_policy(self, policy: AnyPolicy | str, **settings: Any) -> None:
