@@ -30,16 +30,26 @@ class Model:
     def __init__(self, graph):
         self.graph = graph
         self.open = {}
-        self.told = {}
+        self.told, self.asked = {}, {}
         self.closed = {}
-        self.N, self.Y = np.zeros((K, K)), np.zeros((K, K))
+        self.learnt = []
         self.allowed = {name: set(range(K)) for name in graph.names}
-        self.attached, self.events = 0, 1
+        self.attached, self.keys, self.events = 0, {}, 1
 
-    def learn(self, allocation, rewards):
-        for (i, j), value in rewards.items():
-            self.N[allocation[i], allocation[j]] += 1
-            self.Y[allocation[i], allocation[j]] += value
+    def learn(self, trial, allocation, rewards):
+        self.learnt.append((trial, allocation, rewards))
+
+    @property
+    def tables(self):
+        """N and Y by going through everything that counts."""
+        N, Y = np.zeros((K, K)), np.zeros((K, K))
+        for what, allocation, rewards in self.learnt:
+            if what == "discount":
+                N, Y = N / 2, Y / 2
+            for (i, j), value in rewards.items():
+                N[allocation[i], allocation[j]] += 1
+                Y[allocation[i], allocation[j]] += value
+        return N, Y
 
     def links(self, graph):
         return [(graph.names[i], graph.names[j]) for i, j in graph.edges]
@@ -93,7 +103,8 @@ class Machine(RuleBasedStateMachine):
         rewards = {link: float(data.draw(st.integers(-9, 9))) for link in some}
         self.controller.tell(id, rewards)
         self.model.told[id] = rewards
-        self.model.learn(allocation, rewards)
+        self.model.asked[id] = (graph, allocation)
+        self.model.learn(id, allocation, rewards)
         self.model.events += 1
 
     @precondition(lambda self: self.model.told)
@@ -110,9 +121,32 @@ class Machine(RuleBasedStateMachine):
         id = data.draw(st.sampled_from(sorted(self.model.open)))
         getattr(self.controller, kind)(id)
         self.model.closed[id] = kind
-        del self.model.open[id]
+        self.model.asked[id] = self.model.open.pop(id)
         self.model.events += 1
         self.refused(lambda: self.controller.tell(id, {("a", "b"): 1.0}))
+
+    @precondition(lambda self: self.model.asked)
+    @rule(data=st.data())
+    def retract(self, data):
+        model = self.model
+        id = data.draw(st.sampled_from(sorted(model.asked)))
+        self.controller.retract(id)
+        model.open[id] = model.asked.pop(id)
+        model.told.pop(id, None)
+        model.closed.pop(id, None)
+        model.learnt = [row for row in model.learnt if row[0] != id]
+        model.events += 1
+        self.controller.retract(id)  # the same again changes nothing
+
+    @precondition(lambda self: self.model.open)
+    @rule(data=st.data())
+    def retract_what_is_open(self, data):
+        id = data.draw(st.sampled_from(sorted(self.model.open)))
+        closed = [entry for entry in self.controller.history("retract") if entry.trial_id == id]
+        if closed:
+            self.controller.retract(id)
+        else:
+            self.refused(lambda: self.controller.retract(id))
 
     @rule(data=st.data(), kind=st.sampled_from(["forbid", "pin", "allow"]))
     def arms(self, data, kind):
@@ -138,20 +172,29 @@ class Machine(RuleBasedStateMachine):
         self.model.allowed = {name: old.get(name, set(range(K))) for name in graph.names}
         self.model.events += 1
 
-    @rule(data=st.data())
-    def attach(self, data):
+    @rule(data=st.data(), key=st.sampled_from([None, "first", "second"]))
+    def attach(self, data, key):
         graph = self.model.graph
+        if key in self.model.keys:
+            allocation, rewards = self.model.keys[key]
+            self.controller.attach(allocation, rewards, key=key)
+            link = next(iter(rewards))
+            other = {**rewards, link: 99.0}
+            self.refused(lambda: self.controller.attach(allocation, other, key=key))
+            return
         allocation = {name: data.draw(st.integers(0, K - 1)) for name in graph.names}
         rewards = {link: float(data.draw(st.integers(-9, 9))) for link in self.model.links(graph)}
-        self.controller.attach(allocation, rewards)
-        self.model.learn(allocation, rewards)
+        self.controller.attach(allocation, rewards, key=key)
+        self.model.learn("attached", allocation, rewards)
+        if key is not None:
+            self.model.keys[key] = (allocation, rewards)
         self.model.attached += 1
         self.model.events += 1
 
     @rule()
     def discount(self):
         self.controller.discount(0.5)
-        self.model.N, self.model.Y = self.model.N / 2, self.model.Y / 2
+        self.model.learn("discount", {}, {})
         self.model.events += 1
 
     @rule()
@@ -186,8 +229,9 @@ class Machine(RuleBasedStateMachine):
         state = self.controller._log.state
         assert state.seq == self.model.events
         assert sorted(state.open) == sorted(self.model.open)
-        assert np.array_equal(state.record.N, self.model.N)
-        assert np.array_equal(state.record.Y, self.model.Y)
+        N, Y = self.model.tables
+        assert np.array_equal(state.record.N, N)
+        assert np.array_equal(state.record.Y, Y)
         assert state.rounds == self.rounds
         for id, (graph, allocation) in self.model.open.items():
             assert state.graphs[state.open[id].graph] == graph

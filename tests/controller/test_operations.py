@@ -1,6 +1,7 @@
 """Operations: arms forbidden and pinned, graphs and policies replaced, old data discounted."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 import gbb
 import naive
 from control import drive, environment, replayed, same_state, small, url_of
-from gbb.controller import Controller
+from gbb.controller import Controller, RewardWarning
 from gbb.controller._allowed import repaired
 from gbb.controller._knowledge import Knowledge
 
@@ -275,8 +276,11 @@ def test_knowledge_is_ridge_regression_with_the_complete_radius(controller, prob
     )
     answer = controller.predict(arms)
     width = radius * np.sqrt(v @ inverse @ v)
+    most = problem.S * np.linalg.norm(v)  # as ||theta*|| <= S
+    assert v @ theta - width > -most
+    assert v @ theta + width > most
     assert (answer.reward, answer.low, answer.high) == pytest.approx(
-        (v @ theta, v @ theta - width, v @ theta + width)
+        (v @ theta, v @ theta - width, most)
     )
     named = dict(zip(problem.graph.names, ["tilt-0", "tilt-1", "tilt-2", "tilt-1"], strict=True))
     assert controller.predict(named).reward == pytest.approx(answer.reward)
@@ -310,8 +314,9 @@ def test_the_recommendation_comes_with_an_interval_and_a_bound_that_hold(
 
 def test_knowing_nothing_is_no_obstacle(controller):
     advice = controller.recommend()
-    assert advice.low < advice.reward == 0.0 < advice.high
-    assert advice.high == pytest.approx(advice.upper_bound)
+    problem = controller.problem
+    assert advice.low < advice.reward == 0.0 < advice.high <= advice.upper_bound
+    assert advice.upper_bound == problem.m * problem.L * problem.S
     known = Knowledge.of(controller._log.state)
     assert known.radius == pytest.approx(0.5 * np.sqrt(2 * np.log(1e3)) + 3.0)
 
@@ -322,6 +327,99 @@ def test_policies_that_a_log_cannot_hold_are_refused(tmp_path, name):
     policy = gbb.policies.build(name, problem, cut=gbb.cuts.greedy(problem.graph), horizon=9)
     with pytest.raises(gbb.InputError, match=f"a log can hold, but got {name}"):
         gbb.Controller.create(f"sqlite:///{tmp_path}/a.db", problem, policy, seed=0)
+
+
+@pytest.mark.parametrize("scale", [0.1, 1.0, 30.0])
+def test_answers_stay_within_the_declared_bounds(tmp_path, scale):
+    """With scale 30 the estimate itself lies beyond them: it is drawn back, and a caveat says why."""
+    rng = np.random.default_rng(3)
+    problem = gbb.Problem(gbb.Graph.complete(4), rng.normal(size=(4, 2)), sigma=0.5, S=1.0, L=20.0)
+    controller = Controller.create(url_of(tmp_path), problem, "UniformRandom")
+    far = problem.L * problem.S + 8 * problem.sigma
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RewardWarning)
+        for _ in range(20):
+            trial = controller.ask()
+            controller.tell(trial, scale * rng.uniform(1, 2, problem.m))
+    advice = controller.recommend()
+    most = problem.m * problem.L * problem.S
+    assert -most <= advice.low <= advice.reward <= advice.high <= advice.upper_bound <= most
+    norms = np.linalg.norm(problem.arms, axis=1)
+    assert advice.upper_bound <= problem.m * problem.S * norms.max() ** 2 * (1 + 1e-12)
+    guess = controller.predict(advice.arms)
+    assert guess.low <= guess.reward <= guess.high
+    assert (advice.caveat is None) == (guess.caveat is None) == (2 * scale <= far)
+    (estimate,) = controller.estimate()
+    assert estimate.caveat == advice.caveat
+
+
+def test_a_caveat_says_that_the_bounds_were_broken(controller, problem, tmp_path):
+    rewards = np.zeros(problem.m)
+    rewards[0] = 1e6
+    assert controller.recommend().caveat is None
+    for rounds in ("1 round told", "2 rounds told"):
+        trial = controller.ask()
+        with pytest.warns(RewardWarning):
+            controller.tell(trial, rewards)
+        again = Controller.open(url_of(tmp_path))
+        for answer in (controller.recommend(), again.predict(trial.allocation)):
+            assert answer.caveat.startswith(f"{rounds} rewards beyond +-7 (L S + 8 sigma)")
+    controller.retract(1)
+    controller.retract(2)
+    assert controller.predict(trial.allocation).caveat is None
+
+
+def test_a_far_reward_is_kept_where_warnings_are_errors(controller, problem):
+    """The call raises, but only after the reward is on disk: telling again changes nothing."""
+    trial = controller.ask()
+    with pytest.raises(RewardWarning):
+        controller.tell(trial, np.full(problem.m, 1e6))
+    assert controller.status()["rounds"] == 1
+    assert [entry.kind for entry in controller.history()] == ["create", "ask", "tell", "warning"]
+    controller.tell(trial, np.full(problem.m, 1e6))
+    with pytest.raises(RewardWarning):
+        controller.attach(trial.allocation, np.full(problem.m, 1e6))
+    assert controller.status()["rounds"] == 2
+
+
+def test_names_come_in_any_collection(controller):
+    for names in ({"cell-0", "cell-1"}, ("cell-0", "cell-1"), np.array(["cell-0", "cell-1"])):
+        controller.forbid(names, {"tilt-0"})
+        assert controller.status()["forbidden"] == 2
+        controller.allow(iter(["cell-0", "cell-1"]))
+    controller.forbid(np.array("cell-2"), np.array(["tilt-1"]))
+    assert controller.status()["forbidden"] == 1
+    logged = [entry.content["agents"] for entry in controller.history("forbid")]
+    assert logged == [["cell-0", "cell-1"]] * 3 + [["cell-2"]]
+
+
+@pytest.mark.parametrize("arm", [None, [], ["tilt-0", "tilt-1"]])
+def test_a_pin_is_one_arm(controller, arm):
+    with pytest.raises(
+        gbb.InputError, match=r"`arm` to be one arm, but got .* Call allow\(agents\)"
+    ):
+        controller.pin("cell-0", arm)
+    assert controller.status()["events"] == 1
+
+
+def test_a_round_attached_under_a_key_counts_once(controller, problem, tmp_path):
+    arms = dict.fromkeys(problem.graph.names, "tilt-1")
+    controller.attach(arms, np.ones(problem.m), key="2024-01-01")
+    controller.replace_graph(gbb.Graph.path(2))  # the round is still of the graph it was played on
+    again = Controller.open(url_of(tmp_path))
+    again.attach(arms, np.ones(problem.m), key="2024-01-01")
+    assert again.status()["rounds"] == 1
+    for rewards in (np.zeros(problem.m), {("cell-0", "cell-1"): 1.0}):
+        with pytest.raises(gbb.InputError, match="`key` '2024-01-01' to be what was attached befo"):
+            again.attach(arms, rewards, key="2024-01-01")
+    again.attach([0, 1], [1.0, 1.0], key="2024-01-02")
+    assert again.status()["rounds"] == 2
+    assert [entry.content["key"] for entry in again.history("attach")] == [
+        "2024-01-01",
+        "2024-01-02",
+    ]
+    with pytest.raises(gbb.InputError, match="`key` to be a text that is not empty"):
+        again.attach([0, 1], [1.0, 1.0], key=" ")
 
 
 def test_huge_rewards_are_refused(tmp_path):

@@ -74,6 +74,8 @@ def _attach(state: State, event: Event) -> State:
     rest = event.data[allocation_size(n, K) :]
     observed = unpack_rewards(rest, graph.m, partial="edges" in event.content)
     arms = unpack_allocation(event.data, n, K)
+    if "key" in event.content:
+        state = replace(state, keys={**state.keys, event.content["key"]: event.seq})
     return _learnt(state, None, Record.of(graph, arms, observed.values, K, edges=observed.edges))
 
 
@@ -137,13 +139,30 @@ def _relearnt(setup: Setup, state: State) -> State:
     return replace(state, setup=setup, memory=memory)
 
 
-def _nothing(state: State, event: Event) -> State:  # noqa: ARG001
-    return state
+def _retract(state: State, event: Event) -> State:
+    content, trial = event.content, cast(int, event.trial)
+    round, made, place, couple = content["ask"]
+    graphs = dict(state.graphs)
+    if place not in graphs:
+        graphs[place] = graph_from(content["ask_graph"])
+    arms = unpack_allocation(event.data, graphs[place].n, state.setup.problem.K)
+    ask = Ask(arms, None if couple is None else (couple[0], couple[1]), round, made, place)
+    state = replace(state, open={**state.open, trial: ask}, graphs=graphs)
+    if content["closed_by"] != "tell":
+        return state
+    record, far = Record(content["N"], content["Y"]), state.far - content["far"]
+    state = replace(state, record=record, rounds=state.rounds - 1, far=far)
+    return _relearnt(replace(state.setup, seq=event.seq), state)
+
+
+def _warning(state: State, event: Event) -> State:  # noqa: ARG001
+    return replace(state, far=state.far + 1)
 
 
 STEPS: dict[str, Step] = {
     "ask": _ask,
     "tell": _tell,
+    "retract": _retract,
     "fail": _closed,
     "abandon": _closed,
     "attach": _attach,
@@ -153,6 +172,6 @@ STEPS: dict[str, Step] = {
     "policy": _policy,
     "graph": _graph,
     "discount": _discount,
-    "warning": _nothing,
+    "warning": _warning,
 }
 """What each kind of event does; ``create`` begins a log and is none of them."""

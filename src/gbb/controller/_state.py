@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -92,6 +92,10 @@ class State:
         The trials that wait for their rewards.
     graphs
         The graphs of the open trials and the present one, by event.
+    far
+        How many rounds told rewards far outside the declared bounds.
+    keys
+        The events of the rounds that were attached under a key, by key.
     """
 
     seq: int
@@ -104,6 +108,8 @@ class State:
     trials: int
     open: Mapping[int, Ask]
     graphs: Mapping[int, Graph]
+    far: int = 0
+    keys: Mapping[str, int] = field(default_factory=dict)
 
 
 def begin(event: Event) -> State:
