@@ -26,6 +26,7 @@ from gbb.controller._answers import (
 from gbb.controller._choose import next_ask
 from gbb.controller._errors import RewardWarning
 from gbb.controller._events import Draft, sealed
+from gbb.controller._fold import KINDS
 from gbb.controller._history import entries
 from gbb.controller._knowledge import Knowledge
 from gbb.controller._log import Log, Turn
@@ -233,6 +234,8 @@ class Controller:
     def history(self, kind: str | Iterable[str] | None = None) -> list[Entry]:
         """Every event, or those of some kinds, the oldest first."""
         kinds = {kind} if isinstance(kind, str) else None if kind is None else set(kind)
+        for each in kinds or ():
+            _checks.choice("kind", each, KINDS)
         return list(entries(self._log.events(), kinds))
 
     def status(self) -> dict[str, Any]:

@@ -175,3 +175,6 @@ STEPS: dict[str, Step] = {
     "warning": _warning,
 }
 """What each kind of event does; ``create`` begins a log and is none of them."""
+
+KINDS = ("create", *STEPS)
+"""All kinds of events."""
