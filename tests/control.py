@@ -65,7 +65,7 @@ def same_state(one, other) -> bool:
     fields = all(getattr(one, name) == getattr(other, name) for name in names)
     tables = all(
         plain(getattr(one, name)) == plain(getattr(other, name))
-        for name in ("memory", "record", "open")
+        for name in ("memory", "record", "paired", "open")
     )
     return (
         fields

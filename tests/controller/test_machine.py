@@ -39,14 +39,15 @@ class Model:
     def learn(self, trial, allocation, rewards):
         self.learnt.append((trial, allocation, rewards))
 
-    @property
-    def tables(self):
-        """N and Y by going through everything that counts."""
+    def tables(self, *, paired=False):
+        """N and Y by going through everything that counts, or all links seen in both directions."""
         N, Y = np.zeros((K, K)), np.zeros((K, K))
         for what, allocation, rewards in self.learnt:
             if what == "discount":
                 N, Y = N / 2, Y / 2
             for (i, j), value in rewards.items():
+                if paired and (j, i) not in rewards:
+                    continue
                 N[allocation[i], allocation[j]] += 1
                 Y[allocation[i], allocation[j]] += value
         return N, Y
@@ -229,9 +230,10 @@ class Machine(RuleBasedStateMachine):
         state = self.controller._log.state
         assert state.seq == self.model.events
         assert sorted(state.open) == sorted(self.model.open)
-        N, Y = self.model.tables
-        assert np.array_equal(state.record.N, N)
-        assert np.array_equal(state.record.Y, Y)
+        for record, paired in ((state.record, False), (state.paired, True)):
+            N, Y = self.model.tables(paired=paired)
+            assert np.array_equal(record.N, N)
+            assert np.array_equal(record.Y, Y)
         assert state.rounds == self.rounds
         for id, (graph, allocation) in self.model.open.items():
             assert state.graphs[state.open[id].graph] == graph

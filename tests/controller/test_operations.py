@@ -219,6 +219,40 @@ def test_another_policy_knows_all_that_was_told(controller, problem):
     assert same_state(replayed(controller), controller._log.state)
 
 
+@pytest.mark.parametrize(
+    ("policy", "settings", "both"),
+    [
+        ("ImprovedOFUL", {"radius": "paper"}, False),
+        ("ImprovedOFUL", {"radius": "symmetric"}, True),
+        ("JointOFUL", {"radius": "paper"}, True),
+        ("ThompsonSampling", {}, True),
+        ("ExploreThenCommit", {"exploration": 9}, False),
+    ],
+)
+def test_a_symmetric_half_is_learnt_from_both_directions(policy, settings, both, tmp_path):
+    """Here M* is all order and no symmetric half: every allocation pays 0, one direction does not."""
+    problem = gbb.Problem(gbb.Graph.path(2), np.eye(2), sigma=0.0, S=3.0)
+    M = np.array([[0.0, 2.0], [-2.0, 0.0]])
+    controller = Controller.create(url_of(tmp_path), problem, policy, **settings)
+    for _ in range(4):
+        controller.attach([0, 1], {(0, 1): M[0, 1]})
+    controller.attach([0, 1], {(0, 1): M[0, 1], (1, 0): M[1, 0]})
+    state = controller._log.state
+    learnt = state.memory.record
+    assert state.record.N.sum() == 6
+    assert learnt.N.sum() == (2 if both else 6)
+    assert learnt.Y.sum() == (0.0 if both else 8.0)
+    for change in (
+        lambda: controller.set_policy(policy, **settings),
+        lambda: controller.discount(0.5),
+    ):
+        before = controller._log.state.memory.record.N.sum()
+        change()
+        weight = controller._log.state.record.N.sum() / 6
+        assert controller._log.state.memory.record.N.sum() == weight * (2 if both else 6) <= before
+    assert same_state(replayed(controller), controller._log.state)
+
+
 def test_discounted_data_counts_for_less(controller, problem):
     drive(controller, environment(problem), np.random.default_rng(0), 8)
     before = controller.estimate()[0]

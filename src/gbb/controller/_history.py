@@ -12,7 +12,7 @@ from gbb.controller._events import Event
 from gbb.controller._spec import graph_from
 from gbb.graph import Graph
 
-INNER = {"problem", "seed", "ask", "ask_graph", "N", "Y", "far"}
+INNER = {"problem", "seed", "ask", "ask_graph", "N", "Y", "paired", "far"}
 """What the history leaves out: what only the fold needs."""
 
 

@@ -38,6 +38,8 @@ def retract(turn: Turn, trial: int, reason: str) -> None:
         content["ask_graph"] = graph_to(state.graphs[ask.graph])
     if closing.kind == "tell":
         content |= {"N": state.record.N, "Y": state.record.Y}
+        if state.paired is not state.record:
+            content["paired"] = list(state.paired)
         content["far"] = sum(e.kind == "warning" and e.seq > closing.seq for e in events)
     data = pack_allocation(ask.allocation, turn.state.setup.problem.K)
     turn.append(Draft("retract", content, trial, data))

@@ -6,8 +6,6 @@ import zlib
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from gbb.controller import _codec
 from gbb.controller._events import Event
 from gbb.controller._fold import ask_of
@@ -39,6 +37,7 @@ def snapshot_of(state: State) -> str | None:
             "memory": memory,
             "N": state.record.N,
             "Y": state.record.Y,
+            "paired": None if state.paired is state.record else list(state.paired),
             "rounds": state.rounds,
             "trials": state.trials,
             "far": state.far,
@@ -96,13 +95,15 @@ def restored(
         for key, round, made, graph in content["open"]
     }
     memory: Any = _codec.loads(content["memory"], kinds_of(policy))
+    record = Record(content["N"], content["Y"])
     return State(
         seq=content["seq"],
         seal=content["seal"],
         setup=setup,
         rng=bytes(content["rng"]),
         memory=memory,
-        record=Record(np.asarray(content["N"]), np.asarray(content["Y"])),
+        record=record,
+        paired=record if content["paired"] is None else Record(*content["paired"]),
         rounds=content["rounds"],
         trials=content["trials"],
         open=still_open,

@@ -84,6 +84,8 @@ class State:
         The policy's own state.
     record
         Everything that was told, whatever the policy made of it.
+    paired
+        The part of it from links seen in both directions in one round; the same object if that is all.
     rounds
         How many rounds were told or attached.
     trials
@@ -104,6 +106,7 @@ class State:
     rng: bytes
     memory: Any
     record: Record
+    paired: Record
     rounds: int
     trials: int
     open: Mapping[int, Ask]
@@ -129,13 +132,15 @@ def begin(event: Event) -> State:
         allowed=None,
         seed=seed,
     )
+    record = Record.empty(problem.K)
     return State(
         seq=event.seq,
         seal=event.seal,
         setup=setup,
         rng=pack_rng(np.random.default_rng(seed)),
         memory=policy.init(),
-        record=Record.empty(problem.K),
+        record=record,
+        paired=record,
         rounds=0,
         trials=0,
         open={},
