@@ -45,6 +45,8 @@ WORDS = {
     "`M_star`": "`--matrix`",
     "`horizon`": "`--rounds`",
     "`policies`": "`--policy`",
+    "`kind`": "`--kind`",
+    "`key`": "`--key`",
     "undirected=True": "--undirected",
     'method="reference"': "--reference",
     'record="log"': "--record log",
