@@ -15,7 +15,16 @@ from gbb.environment import Environment
 from gbb.estimator import Record, Ridge
 from gbb.graph import Graph
 from gbb.problem import Problem
-from gbb.simulation import compare, comparison, load, save, simulate, simulate_adversarial
+from gbb.simulation import (
+    Identification,
+    compare,
+    comparison,
+    identify,
+    load,
+    save,
+    simulate,
+    simulate_adversarial,
+)
 
 if TYPE_CHECKING:
     from gbb import controller
@@ -30,6 +39,7 @@ __all__ = [
     "Design",
     "Environment",
     "Graph",
+    "Identification",
     "InputError",
     "KCut",
     "Problem",
@@ -42,6 +52,7 @@ __all__ = [
     "cuts",
     "experiments",
     "g_optimal",
+    "identify",
     "instances",
     "load",
     "optimum",
