@@ -14,6 +14,7 @@ from gbb.design import Design, g_optimal
 from gbb.environment import Environment
 from gbb.estimator import Record, Ridge
 from gbb.graph import Graph
+from gbb.low_rank import LowRank
 from gbb.problem import Problem
 from gbb.simulation import (
     Identification,
@@ -42,6 +43,7 @@ __all__ = [
     "Identification",
     "InputError",
     "KCut",
+    "LowRank",
     "Problem",
     "Record",
     "Ridge",
