@@ -4,12 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: test-crash help setup paper test lint types imports unit constraints format bench clean
+.PHONY: help setup paper test test-crash test-demos lint types imports unit constraints format bench clean
 
 help:
 	@echo "make paper   set up .venv and reproduce the paper's table and figures in results/paper"
 	@echo "make test    set up .venv and pass every check (format, lint, types, imports, tests)"
 	@echo "make test-crash  kill the controller 5,000 times, and learn with missing rewards on five matrices"
+	@echo "make test-demos  install the three simulators and control them (traffic, wind, radio)"
 	@echo "make format  rewrite the sources in the project's format"
 	@echo "make bench   measure speed ratios side by side"
 	@echo "make clean   remove .venv, caches and results"
@@ -45,6 +46,15 @@ unit: $(READY)
 test-crash: $(READY)
 	GBB_CRASH_KILLS=5000 GBB_LEARNING_MATRICES=5 HYPOTHESIS_PROFILE=wide \
 	  $(BIN)/python -m pytest -n 2 --dist loadfile tests/controller
+
+# The real simulators, which `make test` does without.
+DEMOS := $(VENV)/.demos
+$(DEMOS): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[traffic,wind,radio]"
+	@touch $(DEMOS)
+
+test-demos: $(DEMOS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile tests/demos
 
 constraints: $(READY)
 	@(head -1 constraints.txt; $(BIN)/python -m pip freeze --exclude-editable | grep '==') > constraints.new

@@ -292,3 +292,19 @@ def test_bad_settings_of_the_policy_are_refused(options, message):
 def test_bad_rewards_of_ones_own_system_are_refused():
     with pytest.raises(gbb.InputError, match=r"`rewards` to have shape \(8,\)"):
         gbb.identify(PROBLEM, play=lambda arms: np.zeros(3))  # noqa: ARG005
+
+
+@pytest.mark.parametrize(
+    "more", [{"feedback": "global"}, {"edge_weights": np.full(8, 2.0)}, {"edge_types": "source"}]
+)
+def test_only_the_papers_problem_is_taken(more):
+    problem = gbb.Problem(PROBLEM.graph, np.eye(2), **more)
+    message = "`problem` to have one matrix, no weights, rewards per edge and every arm allowed"
+    with pytest.raises(gbb.InputError, match=message):
+        gbb.identify(problem, play=lambda arms: np.zeros(8))  # noqa: ARG005
+    for kind in (
+        lambda: gbb.confidence.Confidence(problem, gbb.Record.empty(2)),
+        lambda: gbb.LowRank(problem, gbb.Record.empty(2), 1),
+    ):
+        with pytest.raises(gbb.InputError, match=message):
+            kind()

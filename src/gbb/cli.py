@@ -16,6 +16,7 @@ def commands() -> typer.Typer:
     """All commands; their help lists what is found in the folders, so that may fail."""
     from gbb._cli.compare import compare  # noqa: PLC0415
     from gbb._cli.control import app as control  # noqa: PLC0415
+    from gbb._cli.demo import app as demo  # noqa: PLC0415
     from gbb._cli.inspect import inspect  # noqa: PLC0415
     from gbb._cli.paper import app as paper  # noqa: PLC0415
     from gbb._cli.simulate import simulate  # noqa: PLC0415
@@ -34,6 +35,7 @@ def commands() -> typer.Typer:
     app.command("cut")(cut)
     app.command("optimum")(optimum)
     app.add_typer(control, name="control")
+    app.add_typer(demo, name="demo")
     app.add_typer(paper, name="paper")
     return app
 

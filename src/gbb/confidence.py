@@ -13,9 +13,8 @@ from scipy.linalg import qr, solve_triangular
 from gbb import _checks
 from gbb._checks import FloatArray
 from gbb.cuts import Cut
-from gbb.estimator import Record
+from gbb.estimator import Record, symmetric_edge_arms
 from gbb.problem import Problem
-from gbb.radius import symmetric_edge_arms
 
 Combine = Callable[[FloatArray], FloatArray]
 """A family of sums of edge-arms: a table with a row per edge-arm becomes one with a row per member."""
@@ -59,6 +58,7 @@ class Confidence:
     lam: float = 1.0
 
     def __post_init__(self) -> None:
+        check_plain(self.problem)
         _checks.real("lam", self.lam, low=0.0, low_open=True)
 
     @cached_property
@@ -141,3 +141,10 @@ def over_cut(cut: Cut) -> Combine:
         return total.reshape(table.shape)
 
     return combine
+
+
+def check_plain(problem: Problem) -> None:
+    """Refuse what is not the paper's problem: the tables (N, Y) say nothing of types or weights."""
+    if not problem.plain:
+        rule = "have one matrix, no weights, rewards per edge and every arm allowed"
+        raise _checks.fail("problem", rule, repr(problem))

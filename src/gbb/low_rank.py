@@ -10,6 +10,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from gbb import _checks
 from gbb._checks import FloatArray
+from gbb.confidence import check_plain
 from gbb.estimator import Record
 from gbb.problem import Problem
 
@@ -67,6 +68,7 @@ class LowRank:
     lam: float = 1.0
 
     def __post_init__(self) -> None:
+        check_plain(self.problem)
         _checks.integer("rank", self.rank, low=1, high=self.problem.d)
         _checks.real("lam", self.lam, low=0.0, low_open=True)
 

@@ -16,6 +16,7 @@ from gbb.design import g_optimal
 from gbb.estimator import Record
 from gbb.policies._base import Choice, Learned, Policy, absorbed, draw_arms, observe
 from gbb.problem import Problem
+from gbb.typed import AnyRecord, tables
 
 
 class Phased(NamedTuple):
@@ -47,7 +48,7 @@ class Phased(NamedTuple):
     @property
     def record(self) -> Record:
         """What was seen."""
-        return self.learned.record
+        return tables(self.learned.record)
 
 
 class PhasedExploration(Policy[Phased]):
@@ -135,7 +136,7 @@ class PhasedExploration(Policy[Phased]):
         self,
         state: Phased,
         choice: Choice | None,  # noqa: ARG002
-        seen: Record,
+        seen: AnyRecord,
         *,
         rounds: int = 1,
     ) -> Phased:

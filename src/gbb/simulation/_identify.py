@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from gbb import _checks, _random
 from gbb._checks import FloatArray, IntArray
 from gbb._random import Seed
-from gbb.confidence import Confidence
+from gbb.confidence import Confidence, check_plain
 from gbb.cuts import Cut, check_cut, greedy
 from gbb.design import g_optimal
 from gbb.environment import Environment
@@ -144,6 +144,7 @@ def identify(
     if isinstance(env, Environment) == (play is not None):
         got = "neither" if play is None else "both"
         raise _checks.fail("play", "be given with a gbb.Problem, and only with one", got)
+    check_plain(problem)
     most = problem.m * problem.L * problem.S
     epsilon = _checks.real("epsilon", most / 100 if epsilon is None else epsilon, low=0.0)
     delta = _checks.real("delta", delta, low=0.0, low_open=True, high=1.0)

@@ -1,0 +1,62 @@
+"""``gbb demo``: traffic lights, a wind farm and radio cells under control."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from gbb import _checks
+from gbb._cli.outputs import check_directory
+from gbb._cli.show import console, pairs
+from gbb.applications import Outcome, save
+from gbb.simulation._progress import progress_bar
+
+app = typer.Typer(
+    help="Control a real simulator: each demo needs an extra of its own.",
+    no_args_is_help=True,
+    add_completion=False,
+)
+
+Rounds = Annotated[
+    int | None, typer.Option("--rounds", show_default=False, help="How many rounds to play.")
+]
+SeedNumber = Annotated[int, typer.Option("--seed", help="Where all randomness comes from.")]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        metavar="DIR",
+        show_default="results/demo-NAME",
+        help="Where data, pictures and the report go.",
+    ),
+]
+Quick = Annotated[bool, typer.Option("--quick", help="A smaller version, under a minute.")]
+
+Demo = Callable[..., Outcome]
+
+
+def present(
+    name: str,
+    demo: Demo,
+    *,
+    out: Path | None,
+    total: int,
+    seed: int,
+    quick: bool,
+    **settings: Any,
+) -> None:
+    """Run ``demo`` with a progress bar of ``total`` steps, save what it leaves and print it."""
+    _checks.integer("--seed", seed, low=0)
+    _checks.integer("--rounds", total, low=1)
+    place = out or Path("results") / f"demo-{name}{'-quick' * quick}"
+    check_directory("--out", place)
+    with progress_bar(total, "steps") as advance:
+        outcome = demo(seed=seed, quick=quick, advance=advance, **settings)
+    save(outcome, place)
+    console.print(pairs(outcome.title, outcome.rows))
+    for sentence in outcome.sentences:
+        console.print(f"\n{sentence}", markup=False)
+    console.print(f"\nData, pictures and the report: {place}", soft_wrap=True, markup=False)

@@ -1,0 +1,75 @@
+"""What a demo leaves behind: data, numbers, sentences and pictures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import xarray as xr
+from matplotlib.figure import Figure
+
+from gbb import _files
+from gbb.plotting import save_figure
+
+Advance = Callable[[int], None]
+"""Told how many rounds were played since the last call."""
+
+
+def ignore(rounds: int) -> None:
+    """Show nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """The result of one demo.
+
+    Attributes
+    ----------
+    title
+        What was controlled, in a line.
+    data
+        Everything round by round, as labelled arrays.
+    numbers
+        The figures that matter, by name; they go to ``numbers.json``.
+    rows
+        The same as a table for people: what, value.
+    sentences
+        What it shows, and what it does not, in plain words.
+    figures
+        Pictures by file name without suffix.
+    """
+
+    title: str
+    data: xr.Dataset
+    numbers: Mapping[str, float]
+    rows: Sequence[tuple[str, str]]
+    sentences: Sequence[str] = ()
+    figures: Mapping[str, Figure] = field(default_factory=dict)
+
+
+def save(outcome: Outcome, folder: str | Path) -> list[Path]:
+    """Write ``data.nc``, ``numbers.json``, ``report.md`` and the pictures; the paths written."""
+    place = Path(folder)
+    paths = [place / "data.nc", place / "numbers.json", place / "report.md"]
+    with _files.atomic(paths[0]) as temporary:
+        outcome.data.to_netcdf(temporary, engine="netcdf4")
+    _files.write_text(paths[1], json.dumps(dict(outcome.numbers), indent=2) + "\n")
+    for name, figure in outcome.figures.items():
+        paths.append(place / f"{name}.png")
+        save_figure(figure, paths[-1])
+    _files.write_text(paths[2], _report(outcome))
+    return paths
+
+
+def _report(outcome: Outcome) -> str:
+    lines = [f"# {outcome.title}", ""]
+    lines += [
+        *(f"{sentence}\n" for sentence in outcome.sentences),
+        "| what | value |",
+        "| --- | --- |",
+    ]
+    lines += [f"| {what} | {value} |" for what, value in outcome.rows]
+    lines += [""] + [f"![{name}]({name}.png)\n" for name in outcome.figures]
+    return "\n".join(lines)
