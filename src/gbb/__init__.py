@@ -14,8 +14,18 @@ from gbb.design import Design, g_optimal
 from gbb.environment import Environment
 from gbb.estimator import Record, Ridge
 from gbb.graph import Graph
+from gbb.low_rank import LowRank
 from gbb.problem import Problem
-from gbb.simulation import compare, comparison, load, save, simulate, simulate_adversarial
+from gbb.simulation import (
+    Identification,
+    compare,
+    comparison,
+    identify,
+    load,
+    save,
+    simulate,
+    simulate_adversarial,
+)
 
 if TYPE_CHECKING:
     from gbb import controller
@@ -30,8 +40,10 @@ __all__ = [
     "Design",
     "Environment",
     "Graph",
+    "Identification",
     "InputError",
     "KCut",
+    "LowRank",
     "Problem",
     "Record",
     "Ridge",
@@ -42,6 +54,7 @@ __all__ = [
     "cuts",
     "experiments",
     "g_optimal",
+    "identify",
     "instances",
     "load",
     "optimum",
