@@ -26,14 +26,16 @@ NOISES: dict[str, Noise] = {
 class Environment:
     """A problem and what the learner does not know of it.
 
-    Edge (i, j) pays ``x_i' M* x_j + sigma * noise`` (equation 1 of the paper).
+    Edge (i, j) pays ``x_i' M* x_j + sigma * noise`` (equation 1 of the paper); with edge types the
+    matrix of its own type, with weights that many times as much. With feedback per agent or in all,
+    the noise is on the sum that is reported.
 
     Parameters
     ----------
     problem
         What the learner knows.
     M_star
-        The hidden matrix (d x d).
+        The hidden matrix (d x d), or one for each edge type (types x d x d).
     noise
         ``gaussian``, ``uniform``, ``rademacher`` or ``none``; all have standard deviation
         ``problem.sigma`` (but ``none``) and are ``sigma``-sub-Gaussian.
@@ -43,29 +45,57 @@ class Environment:
         if not isinstance(problem, Problem):
             raise _checks.fail("problem", "be a gbb.Problem", type(problem).__name__)
         self.problem = problem
-        shape = (problem.d, problem.d)
-        self.M_star = _checks.array("M_star", M_star, shape=shape, meaning="d x d")
+        shape: tuple[int, ...] = (problem.d, problem.d)
+        meaning = "d x d"
+        if problem.types > 1 or np.ndim(M_star) == 3:
+            shape, meaning = (problem.types, *shape), "types x d x d"
+        self.M_star = _checks.array("M_star", M_star, shape=shape, meaning=meaning)
         self.noise = _checks.choice("noise", noise, NOISES)
         with np.errstate(over="ignore", invalid="ignore"):
             table = problem.arms @ self.M_star @ problem.arms.T
         _checks.finite("M_star", table)
-        self.reward_table: FloatArray = _checks.frozen(table)
+        self.reward_tables: FloatArray = _checks.frozen(table.reshape(-1, problem.K, problem.K))
+        """``R[g, a, b] = x_a' M_g x_b``: what an edge of type g and weight 1 pays (types x K x K)."""
+
+    @property
+    def reward_table(self) -> FloatArray:
         """``R[a, b] = x_a' M* x_b``, the expected reward of an edge with arms a and b (K x K)."""
+        if len(self.reward_tables) > 1:
+            cure = "Use reward_tables."
+            raise _checks.fail("env", "have one edge type", len(self.reward_tables), cure)
+        table: FloatArray = self.reward_tables[0]
+        return table
 
     def expected_edge_rewards(self, allocation: ArrayLike) -> FloatArray:
         """Expected reward of every directed edge, in the graph's edge order."""
-        arms = self.problem.allocation(allocation)
-        graph = self.problem.graph
-        return self.reward_table[arms[graph.sources], arms[graph.indices]]
+        problem, graph = self.problem, self.problem.graph
+        arms = problem.allocation(allocation)
+        first, second = arms[graph.sources], arms[graph.indices]
+        if problem.plain:
+            return self.reward_table[first, second]
+        paid: FloatArray = self.reward_tables[problem.edge_types, first, second]
+        return problem.edge_weights * paid
 
     def expected_reward(self, allocation: ArrayLike) -> float:
         """The expected global reward: the sum over all directed edges."""
         return float(self.expected_edge_rewards(allocation).sum())
 
     def draw(self, allocation: ArrayLike, rng: np.random.Generator) -> FloatArray:
-        """Noisy edge rewards of one round, in the graph's edge order."""
-        noise = NOISES[self.noise](rng, self.problem.m)
-        return self.expected_edge_rewards(allocation) + self.problem.sigma * noise
+        """Noisy rewards of one round: per edge in edge order, per agent, or in all.
+
+        An edge of weight 0 pays nothing, without noise.
+        """
+        problem = self.problem
+        noise = NOISES[self.noise](rng, problem.observations)
+        paid = self.expected_edge_rewards(allocation)
+        if problem.feedback == "agent":
+            sums = np.bincount(problem.graph.sources, weights=paid, minlength=problem.n)
+            paid = sums.astype(np.float64, copy=False)
+        elif problem.feedback == "global":
+            paid = paid.sum(keepdims=True)
+        elif not problem.plain:
+            noise = np.where(problem.edge_weights != 0.0, noise, 0.0)
+        return paid + problem.sigma * noise
 
     def __repr__(self) -> str:
         return f"Environment({self.problem!r}, noise={self.noise!r})"

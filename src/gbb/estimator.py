@@ -134,3 +134,17 @@ class Ridge:
         """``log det(A / lam)``."""
         r, _, _ = self._factor
         return float(2.0 * np.log(np.abs(np.diag(r))).sum() - r.shape[0] * np.log(self.lam))
+
+
+def symmetric_edge_arms(arms: FloatArray) -> FloatArray:
+    """Symmetric parts of the edge-arms in orthonormal coordinates (K^2 x d(d+1)/2).
+
+    Row ``a * K + b`` is ``(x_a x_b' + x_b x_a') / 2`` with off-diagonal entries times sqrt 2, so that
+    dot products are those of the matrices.
+    """
+    K, d = arms.shape
+    i, j = np.triu_indices(d)
+    scale = np.where(i == j, 0.5, np.sqrt(0.5))
+    half = arms[:, None, i] * arms[None, :, j] + arms[:, None, j] * arms[None, :, i]
+    rows: FloatArray = (half * scale).reshape(K * K, -1)
+    return rows

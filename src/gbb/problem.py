@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from gbb import _checks
+from gbb import _checks, _links
 from gbb._checks import FloatArray, IntArray
 from gbb.graph import Graph
 
@@ -37,6 +37,19 @@ class Problem:
         A bound on the norm of every edge-arm; ``max ||x||^2`` when left out.
     arm_names
         Names of the K arms, used at the edges of the system only.
+    edge_types
+        A whole number per directed edge, in edge order, that says which matrix it uses; ``"source"``
+        gives each agent its own. One matrix for all, as in the paper, when left out. S then bounds
+        the norm of each matrix.
+    edge_weights
+        A number w per directed edge, in edge order: the edge pays ``w x_i' M* x_j``. Weight 0 is an
+        edge that is known to pay nothing. All 1 when left out.
+    feedback
+        What a round reports, each number with ``sigma``-sub-Gaussian noise: ``edge``, one number per
+        directed edge; ``agent``, one per agent, the sum over its edges (i, j); ``global``, the sum
+        over all edges.
+    allowed
+        Which arms each agent may play, n x K booleans; all when left out.
 
     Notes
     -----
@@ -54,6 +67,10 @@ class Problem:
         S: float = 1.0,
         L: float | None = None,
         arm_names: Sequence[str] | None = None,
+        edge_types: ArrayLike | None = None,
+        edge_weights: ArrayLike | None = None,
+        feedback: str = "edge",
+        allowed: ArrayLike | None = None,
     ) -> None:
         if not isinstance(graph, Graph):
             raise _checks.fail("graph", "be a gbb.Graph", type(graph).__name__)
@@ -75,6 +92,10 @@ class Problem:
         if widest * (1 - 1e-12) > self.L:
             raise _checks.fail("L", f"be at least max ||x||^2 = {widest:g}", self.L, cure)
         self.arm_names = _checks.names("arm_names", arm_names, length=self.K)
+        self._types = _links.edge_types(graph, edge_types)
+        self._weights = _links.edge_weights(graph, edge_weights)
+        self._allowed = _links.allowed(graph, self.K, allowed)
+        self.feedback = _checks.choice("feedback", feedback, _links.FEEDBACKS)
 
     @property
     def K(self) -> int:
@@ -95,6 +116,74 @@ class Problem:
     def m(self) -> int:
         """Number of directed edges."""
         return self.graph.m
+
+    @property
+    def plain(self) -> bool:
+        """Whether this is the paper's problem: one matrix, a number per edge, all arms allowed."""
+        links = (self._types, self._weights, self._allowed)
+        return self.feedback == "edge" and all(each is None for each in links)
+
+    @property
+    def weighted(self) -> bool:
+        """Whether any edge has a weight other than 1."""
+        return self._weights is not None
+
+    @cached_property
+    def types(self) -> int:
+        """Number of edge types, each with a matrix of its own."""
+        return 1 if self._types is None else int(self._types.max()) + 1
+
+    @cached_property
+    def edge_types(self) -> IntArray:
+        """The type of each directed edge."""
+        zeros = np.zeros(self.m, dtype=np.int64)
+        return _checks.frozen(zeros) if self._types is None else self._types
+
+    @cached_property
+    def edge_weights(self) -> FloatArray:
+        """The weight of each directed edge."""
+        return _checks.frozen(np.ones(self.m)) if self._weights is None else self._weights
+
+    @cached_property
+    def allowed(self) -> NDArray[np.bool_]:
+        """Which arms each agent may play (n x K)."""
+        everything = np.ones((self.n, self.K), dtype=np.bool_)
+        return _checks.frozen(everything) if self._allowed is None else self._allowed
+
+    @cached_property
+    def symmetric(self) -> bool:
+        """Whether only symmetric parts matter: a number per edge, both directions of a link alike."""
+        back = self.graph.reverse
+        alike = all(
+            each is None or np.array_equal(each, each[back])
+            for each in (self._types, self._weights)
+        )
+        return self.feedback == "edge" and alike
+
+    @property
+    def observations(self) -> int:
+        """How many numbers a round reports."""
+        return {"edge": self.m, "agent": self.n, "global": 1}[self.feedback]
+
+    @property
+    def parameters(self) -> int:
+        """Dimension of the unknown: d^2 for each type."""
+        return self.types * self.d**2
+
+    @property
+    def norm(self) -> float:
+        """A bound on the norm of all matrices together."""
+        return float(np.sqrt(self.types)) * self.S
+
+    @cached_property
+    def growth(self) -> float:
+        """The sum over a round's observations of their squared sums of weights; m for the paper's."""
+        if self._weights is None and self.feedback == "edge":
+            return float(self.m)
+        weights = np.abs(self.edge_weights)
+        if self.feedback == "agent":
+            weights = np.bincount(self.graph.sources, weights=weights, minlength=self.n)
+        return float(weights.sum() ** 2 if self.feedback == "global" else (weights**2).sum())
 
     @cached_property
     def edge_arms(self) -> FloatArray:
@@ -141,16 +230,20 @@ class Problem:
         return _checks.integer("arm", arm, low=0, high=self.K - 1)
 
     def rewards(self, rewards: ArrayLike) -> FloatArray:
-        """Check edge rewards: one finite number per directed edge, in the graph's edge order."""
+        """Check the rewards of a round: finite numbers, one per directed edge in edge order.
+
+        Per agent in agent order, or one in all, where that is the ``feedback``.
+        """
         try:
-            undirected = np.shape(rewards) == (self.m // 2,)
+            undirected = self.feedback == "edge" and np.shape(rewards) == (self.m // 2,)
         except ValueError:  # a ragged list, which the check below names
             undirected = False
+        each = {"edge": "one per directed edge", "agent": "one per agent", "global": "one in all"}
         checked = _checks.array(
             "rewards",
             rewards,
-            shape=(self.m,),
-            meaning="one per directed edge",
+            shape=(self.observations,),
+            meaning=each[self.feedback],
             cure="Did you pass undirected edges?" if undirected else "",
         )
         if (high := float(np.abs(checked).max())) > LARGEST:
@@ -158,7 +251,9 @@ class Problem:
         return checked
 
     def __repr__(self) -> str:
+        more = f", types={self.types}" if self.types > 1 else ""
+        more += f", feedback={self.feedback!r}" if self.feedback != "edge" else ""
         return (
             f"Problem(n={self.n}, m={self.m}, K={self.K}, d={self.d}, "
-            f"sigma={self.sigma:g}, S={self.S:g}, L={self.L:g})"
+            f"sigma={self.sigma:g}, S={self.S:g}, L={self.L:g}{more})"
         )

@@ -9,18 +9,26 @@ from collections.abc import Callable
 
 import numpy as np
 
+from gbb import _checks
 from gbb._checks import FloatArray
-from gbb.estimator import Counts
+from gbb.estimator import Counts, Record, Ridge, symmetric_edge_arms
 from gbb.problem import Problem
+from gbb.typed import TypedRidge
 
 Schedule = Callable[[Problem, FloatArray, float, float], FloatArray]
 """``schedule(problem, rounds, lam, delta)``: radii that depend on the number of rounds alone."""
 
 
 def paper(problem: Problem, rounds: FloatArray, lam: float, delta: float) -> FloatArray:
-    """``sigma sqrt(d^2 log((1 + t m L^2 / lam) / delta)) + sqrt(lam) S`` (the paper's Section 3)."""
-    grown = np.log((1.0 + rounds * (problem.m * problem.L**2 / lam)) / delta)
-    radii: FloatArray = problem.sigma * np.sqrt(problem.d**2 * grown) + np.sqrt(lam) * problem.S
+    """``sigma sqrt(d^2 log((1 + t m L^2 / lam) / delta)) + sqrt(lam) S`` (the paper's Section 3).
+
+    With several types d^2 is the number of parameters and S the norm of all matrices together; with
+    weights or sums of edges m is :attr:`gbb.Problem.growth`, which bounds what a round adds to A.
+    """
+    grown = np.log((1.0 + rounds * (problem.growth * problem.L**2 / lam)) / delta)
+    radii: FloatArray = (
+        problem.sigma * np.sqrt(problem.parameters * grown) + np.sqrt(lam) * problem.norm
+    )
     return radii
 
 
@@ -47,18 +55,45 @@ def symmetric(problem: Problem, N: Counts, lam: float, delta: float) -> float:
     return float(problem.sigma * np.sqrt(spread) + np.sqrt(lam) * problem.S)
 
 
-def complete(problem: Problem, log_det: float, delta: float, lam: float) -> float:
+def complete(
+    problem: Problem, log_det: float, delta: float, lam: float, *, share: float = 1.0
+) -> float:
     """``sigma sqrt(log det(A / lam) + 2 log(1 / delta)) + sqrt(lam) S`` with all of A.
 
     The self-normalised bound in d^2 dimensions, which needs neither both directions of a link nor
     all edges of a round, and weights of at most 1 on the observations leave it valid
-    (``sum w^2 z z' <= sum w z z'``).
+    (``sum w^2 z z' <= sum w z z'``). ``share`` of the regulariser's bias is charged.
     """
     spread = max(log_det, 0.0) + 2.0 * np.log(1.0 / delta)
-    return float(problem.sigma * np.sqrt(spread) + np.sqrt(lam) * problem.S)
+    return float(problem.sigma * np.sqrt(spread) + share * np.sqrt(lam) * problem.norm)
 
 
-RADII = (*SCHEDULES, "symmetric")
+RADII = (*SCHEDULES, "symmetric", "complete")
+
+
+def check_radius(problem: Problem, name: str) -> str:
+    """``name``, if it is a radius that is valid for this problem."""
+    _checks.choice("radius", name, RADII)
+    if name == "symmetric" and not problem.symmetric:
+        rule = "be 'paper' or 'complete' unless both directions of every link are alike and seen"
+        raise _checks.fail("radius", rule, repr(name), "Pass radius='complete'.")
+    if name == "released" and not problem.plain:
+        raise _checks.fail(
+            "radius", "be 'paper' or 'complete' beyond the paper's problem", "'released'"
+        )
+    return name
+
+
+def typed(name: str, ridge: TypedRidge, rounds: float, delta: float, *, shrinking: bool) -> float:
+    """The radius called ``name`` for the estimate of any problem.
+
+    ``symmetric`` and ``complete`` are the same formula, on symmetric parts or on all of A. With
+    ``shrinking`` they charge ``lam S / sqrt(smallest eigenvalue of A)`` for the regulariser's bias.
+    """
+    if name in SCHEDULES:
+        return float(SCHEDULES[name](ridge.problem, np.array(float(rounds)), ridge.lam, delta))
+    share = float(np.sqrt(ridge.lam / ridge.smallest)) if shrinking else 1.0
+    return complete(ridge.problem, ridge.log_det, delta, ridge.lam, share=share)
 
 
 def radius(
@@ -67,21 +102,11 @@ def radius(
     """The radius called ``name`` (one of :data:`RADII`) after ``rounds`` rounds that played N."""
     if name == "symmetric":
         return symmetric(problem, N, lam, delta)
+    if name == "complete":
+        return complete(
+            problem, Ridge(problem, Record(N, np.zeros(N.shape)), lam).log_det, delta, lam
+        )
     return float(SCHEDULES[name](problem, np.array(float(rounds)), lam, delta))
-
-
-def symmetric_edge_arms(arms: FloatArray) -> FloatArray:
-    """Symmetric parts of the edge-arms in orthonormal coordinates (K^2 x d(d+1)/2).
-
-    Row ``a * K + b`` is ``(x_a x_b' + x_b x_a') / 2`` with off-diagonal entries times sqrt 2, so that
-    dot products are those of the matrices.
-    """
-    K, d = arms.shape
-    i, j = np.triu_indices(d)
-    scale = np.where(i == j, 0.5, np.sqrt(0.5))
-    half = arms[:, None, i] * arms[None, :, j] + arms[:, None, j] * arms[None, :, i]
-    rows: FloatArray = (half * scale).reshape(K * K, -1)
-    return rows
 
 
 def log_det_symmetric(problem: Problem, N: Counts, lam: float) -> float:

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gbb import _checks
+from gbb import _checks, _links
 from gbb._checks import FloatArray, IntArray
 from gbb.graph import Graph
 from gbb.problem import Problem
@@ -59,15 +59,19 @@ class PairProblem:
         if len(matrices) == 0:
             raise _checks.fail("M", "hold at least one matrix", "none")
         rewards = problem.arms @ matrices @ problem.arms.T
+        if edge_types is None and problem.types > 1:
+            edge_types = problem.edge_types
         types = _types(graph, edge_types, len(matrices))
-        permitted = _allowed(problem, allowed)
-        backward = types[graph.reverse] if len(matrices) > 1 else types
+        permitted = problem.allowed if allowed is None else _allowed(problem, allowed)
+        if problem.weighted:
+            rewards, types = _weighted(rewards, types, problem.edge_weights)
+        backward = types[graph.reverse] if len(rewards) > 1 else types
         if np.array_equal(types, backward):
             return cls(graph, rewards + rewards.transpose(0, 2, 1), types, permitted)
         # An edge whose directions differ in type gets a table of its own for the two together.
-        pairs = types.astype(np.int64) * len(matrices) + backward
+        pairs = types.astype(np.int64) * len(rewards) + backward
         kinds, codes = np.unique(pairs, return_inverse=True)
-        there, back = np.divmod(kinds, len(matrices))
+        there, back = np.divmod(kinds, len(rewards))
         tables = rewards[there] + rewards[back].transpose(0, 2, 1)
         return cls(graph, tables, codes.astype(np.int32), permitted)
 
@@ -133,6 +137,16 @@ class PairProblem:
         return float(np.dot(most, counts) / 2.0)
 
 
+def _weighted(
+    rewards: FloatArray, types: NDArray[np.int32], weights: FloatArray
+) -> tuple[FloatArray, NDArray[np.int32]]:
+    """A table for every type and weight that occur together, and which of them each edge has."""
+    values, which = np.unique(weights, return_inverse=True)
+    kinds, codes = np.unique(types.astype(np.int64) * len(values) + which, return_inverse=True)
+    kind, weight = np.divmod(kinds, len(values))
+    return values[weight][:, None, None] * rewards[kind], codes.astype(np.int32)
+
+
 def _types(graph: Graph, edge_types: ArrayLike | None, count: int) -> NDArray[np.int32]:
     if edge_types is None:
         if count > 1:
@@ -144,15 +158,11 @@ def _types(graph: Graph, edge_types: ArrayLike | None, count: int) -> NDArray[np
     return checked.astype(np.int32)
 
 
-def _allowed(problem: Problem, allowed: ArrayLike | None) -> NDArray[np.bool_]:
-    shape = (problem.n, problem.K)
-    if allowed is None:
-        return np.ones(shape, dtype=np.bool_)
-    mask = np.array(allowed)
-    if mask.shape != shape or mask.dtype != np.bool_:
-        got = f"{mask.dtype} of shape {mask.shape}"
-        raise _checks.fail("allowed", f"be a boolean array of shape {shape}, n x K", got)
-    if not mask.any(axis=1).all():
-        agent = problem.graph.label(int(np.argmin(mask.any(axis=1))))
+def _allowed(problem: Problem, allowed: ArrayLike) -> NDArray[np.bool_]:
+    """``allowed`` within what the problem allows."""
+    mask = _links.allowed(problem.graph, problem.K, allowed)
+    both = problem.allowed if mask is None else mask & problem.allowed
+    if not both.any(axis=1).all():
+        agent = problem.graph.label(int(np.argmin(both.any(axis=1))))
         raise _checks.fail("allowed", "leave every agent an arm", f"none for agent {agent!r}")
-    return mask
+    return both

@@ -7,6 +7,7 @@ random (``v``, ``explore``), over which parts it starts and whether it improves 
 from __future__ import annotations
 
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,10 +15,12 @@ from gbb import _checks
 from gbb._checks import FloatArray, IntArray
 from gbb._kernels.joint import Rule, choose
 from gbb.cuts import Cut, KCut, check_cut
-from gbb.estimator import Record
+from gbb.estimator import Record, symmetric_edge_arms
 from gbb.policies._base import Choice, Learned, Policy, observe
+from gbb.policies._general import Chooser
 from gbb.problem import Problem
-from gbb.radius import RADII, SCHEDULES, symmetric_edge_arms
+from gbb.radius import SCHEDULES, check_radius
+from gbb.typed import empty
 
 STARTS = 5
 """Tuples that local search starts from. One gets stuck on an eighth of the matrices of the paper's
@@ -62,7 +65,14 @@ class AllocationPolicy(Policy[Learned]):
         regulariser's bias instead of ``sqrt(lam) S``.
     name
         How results call this policy.
+
+    Notes
+    -----
+    With edge types, weights or rewards in sums, C has a part for each type's matrix, and all of it
+    counts unless both directions of every link are alike. Forbidden arms are never played.
     """
+
+    general: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -83,7 +93,7 @@ class AllocationPolicy(Policy[Learned]):
         self.cut = cut if isinstance(cut, Cut) else self.parts.merged
         self.lam = _checks.real("lam", lam, low=0.0, low_open=True)
         self.delta = _checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
-        self.radius = None if radius is None else _checks.choice("radius", radius, RADII)
+        self.radius = None if radius is None else check_radius(problem, radius)
         self.v = _checks.real("v", v, low=0.0)
         self.explore = _checks.real("explore", explore, low=0.0, high=1.0)
         self.shrinking = shrinking
@@ -124,10 +134,33 @@ class AllocationPolicy(Policy[Learned]):
         return np.zeros_like(rounds)
 
     def init(self) -> Learned:
-        return Learned(0, Record.empty(self.problem.K))
+        return Learned(0, empty(self.problem))
+
+    @cached_property
+    def chooser(self) -> Chooser:
+        """How allocations are compared on a problem that is not the paper's."""
+        return Chooser(
+            problem=self.problem,
+            parts=self.parts.parts.astype(np.int64),
+            k=self.parts.k,
+            weights=self.problem.edge_weights,
+            lam=self.lam,
+            delta=self.delta,
+            radius=self.radius,
+            shrinking=self.shrinking,
+        )
+
+    @property
+    def compiled(self) -> bool:
+        """Whether the compiled choice of the paper's problem serves; any other takes ``chooser``."""
+        return self.problem.plain and self.radius != "complete"
 
     def select(self, state: Learned, rng: np.random.Generator) -> Choice:
-        return self.decide(state.record.N, state.record.Y, state.rounds, rng)
+        if self.compiled and isinstance(state.record, Record):
+            return self.decide(state.record.N, state.record.Y, state.rounds, rng)
+        if self.explore > 0.0 and rng.random() < self.explore:
+            return Choice(self.chooser.random(rng))
+        return self.chooser.choose(state.record, state.rounds, rng, v=self.v, starts=self.starts)
 
     def decide(
         self, N: IntArray | FloatArray, Y: FloatArray, rounds: float, rng: np.random.Generator

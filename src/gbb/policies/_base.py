@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from gbb import _checks
 from gbb._checks import FloatArray, IntArray
-from gbb.estimator import Record
 from gbb.problem import Problem
+from gbb.typed import AnyRecord, observed
 
 State = TypeVar("State")
 
@@ -41,7 +41,7 @@ class Learned(NamedTuple):
     """State of a policy that learns: how many rounds it has seen, and their record."""
 
     rounds: int
-    record: Record
+    record: AnyRecord
 
 
 class Policy(ABC, Generic[State]):
@@ -65,9 +65,18 @@ class Policy(ABC, Generic[State]):
     """Whether a controller can run it: it learns from records alone, and its attributes say what its
     constructor was given."""
 
+    general: ClassVar[bool] = False
+    """Whether it plays any problem: with edge types, weights, rewards in sums and forbidden arms."""
+
     def __init__(self, problem: Problem, *, name: str | None = None) -> None:
         if not isinstance(problem, Problem):
             raise _checks.fail("problem", "be a gbb.Problem", type(problem).__name__)
+        if not problem.plain and not self.general:
+            rule = (
+                f"have one matrix, rewards per edge and every arm allowed for {type(self).__name__}"
+            )
+            cure = "JointOFUL and ThompsonSampling play any problem."
+            raise _checks.fail("problem", rule, repr(problem), cure)
         self.problem = problem
         self.name = type(self).__name__ if name is None else name
         if not isinstance(self.name, str) or not self.name or "\0" in self.name:
@@ -89,7 +98,7 @@ class Policy(ABC, Generic[State]):
         self,
         state: State,
         choice: Choice | None,  # noqa: ARG002
-        seen: Record,
+        seen: AnyRecord,
         *,
         rounds: int = 1,
     ) -> State:
@@ -121,15 +130,21 @@ AnyPolicy = Policy[Any]
 
 def observe(problem: Problem, state: Learned, choice: Choice, rewards: FloatArray) -> Learned:
     """``state`` with one more round in its record."""
-    rewards = problem.rewards(rewards)
-    seen = Record.of(problem.graph, choice.allocation, rewards, problem.K)
-    return Learned(state.rounds + 1, state.record.merge(seen))
+    seen = observed(problem, choice.allocation, problem.rewards(rewards))
+    return Learned(state.rounds + 1, merged(state.record, seen))
 
 
-def absorbed(policy: str, state: State, seen: Record, rounds: int) -> State:
+def merged(record: AnyRecord, seen: AnyRecord) -> AnyRecord:
+    """Two records of one problem as one."""
+    if type(record) is not type(seen):
+        raise _checks.fail("seen", f"be {type(record).__name__}", type(seen).__name__)
+    return record.merge(seen)  # type: ignore[arg-type]
+
+
+def absorbed(policy: str, state: State, seen: AnyRecord, rounds: int) -> State:
     """What :meth:`Policy.absorb` does to the states that most policies have."""
     if isinstance(state, Learned):
-        return cast(State, Learned(state.rounds + rounds, state.record.merge(seen)))
+        return cast(State, Learned(state.rounds + rounds, merged(state.record, seen)))
     if isinstance(state, int):
         return cast(State, state + rounds)
     rule = "have a state that can absorb a record"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +14,11 @@ from gbb._checks import FloatArray
 from gbb.cuts import Cut, check_cut
 from gbb.estimator import Record, Ridge
 from gbb.policies._base import Choice, Learned, Policy, observe, random_argmax
+from gbb.policies._general import Chooser
 from gbb.problem import Problem
-from gbb.radius import RADII
+from gbb.radius import check_radius
 from gbb.radius import radius as confidence_radius
+from gbb.typed import empty
 
 Weights = tuple[float, float, float, float]
 
@@ -42,10 +45,19 @@ class CouplePolicy(Policy[Learned]):
         The confidence set misses theta* (its symmetric part, with the symmetric radius) with
         probability at most delta.
     radius
-        ``paper``, ``symmetric`` (valid and smaller) or ``released`` (for parity with released code).
+        ``paper``, ``symmetric`` (valid and smaller), ``complete`` (the same in all dimensions, valid
+        for any problem) or ``released`` (for parity with released code).
     name
         How results call this policy.
+
+    Notes
+    -----
+    On a problem with edge types or weights, the objective of a couple is the weighted sum over the
+    edges between and inside the parts, each with its own type's matrix; agents that may not play their
+    part's arm play their first allowed one. The theorems are about one shared matrix.
     """
+
+    general: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -61,7 +73,7 @@ class CouplePolicy(Policy[Learned]):
         self.cut = check_cut(problem.graph, cut)
         self.lam = _checks.real("lam", lam, low=0.0, low_open=True)
         self.delta = _checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
-        self.radius = _checks.choice("radius", radius, RADII)
+        self.radius = check_radius(problem, radius)
         w12, w21, _, _ = self.weights
         if self.radius == "symmetric" and w12 != w21:
             rule = "be 'paper' unless z_ab and z_ba weigh the same"
@@ -78,7 +90,25 @@ class CouplePolicy(Policy[Learned]):
         return couple_objectives(self.problem, self.weights)
 
     def init(self) -> Learned:
-        return Learned(0, Record.empty(self.problem.K))
+        return Learned(0, empty(self.problem))
+
+    @cached_property
+    def chooser(self) -> Chooser:
+        """How couples are compared on a problem that is not the paper's."""
+        source, target = (self.cut.sides[ends] for ends in self.problem.graph.edges.T)
+        totals = dict(zip(((0, 1), (1, 0), (0, 0), (1, 1)), self.cut.weights, strict=True))
+        factor = np.zeros((2, 2))
+        for (ends, count), weight in zip(totals.items(), self.weights, strict=True):
+            factor[ends] = weight / count if count else 0.0
+        return Chooser(
+            problem=self.problem,
+            parts=self.cut.sides.astype(np.int64),
+            k=2,
+            weights=factor[source, target] * self.problem.edge_weights,
+            lam=self.lam,
+            delta=self.delta,
+            radius=self.radius,
+        )
 
     def select(self, state: Learned, rng: np.random.Generator) -> Choice:
         optimistic = self._optimistic(state)
@@ -100,6 +130,8 @@ class CouplePolicy(Policy[Learned]):
 
     def _optimistic(self, state: Learned) -> FloatArray:
         """The optimistic value of every couple, entry ``a * K + b``."""
+        if not isinstance(state.record, Record) or not self.problem.plain:
+            return self.chooser.values(state.record, state.rounds)
         ridge = Ridge(self.problem, state.record, self.lam)
         radius = confidence_radius(
             self.radius,
@@ -114,7 +146,9 @@ class CouplePolicy(Policy[Learned]):
 
     def _choice(self, optimistic: FloatArray, best: int) -> Choice:
         couple = divmod(best, self.problem.K)
-        return Choice(self.cut.allocation(couple), couple, float(optimistic[best]))
+        plain = self.problem.plain
+        arms = self.cut.allocation(couple) if plain else self.chooser.place(couple)
+        return Choice(arms, couple, float(optimistic[best]))
 
 
 def couple_objectives(problem: Problem, weights: Weights) -> FloatArray:

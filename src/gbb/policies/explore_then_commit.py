@@ -23,6 +23,7 @@ from gbb.policies._base import (
 )
 from gbb.policies._couple import Weights, couple_objectives
 from gbb.problem import Problem
+from gbb.typed import AnyRecord, tables
 
 COMMITS: dict[str, Weights] = {"couple": (1.0, 1.0, 0.0, 0.0), "edge-arm": (1.0, 0.0, 0.0, 0.0)}
 """What the commit step maximises: the paper's ``z_xx' + z_x'x``, or ``z_xx'`` as released."""
@@ -37,7 +38,7 @@ class Committed(NamedTuple):
     @property
     def record(self) -> Record:
         """The record of the exploring rounds."""
-        return self.learned.record
+        return tables(self.learned.record)
 
 
 class ExploreThenCommit(Policy[Committed]):
@@ -96,7 +97,7 @@ class ExploreThenCommit(Policy[Committed]):
             return Choice(self.cut.allocation(state.couple), state.couple)
         if state.learned.rounds < self.exploration:
             return Choice(draw_arms(self.design.weights, self.problem.n, rng))
-        theta_hat = Ridge(self.problem, state.learned.record, self.lam).theta_hat
+        theta_hat = Ridge(self.problem, state.record, self.lam).theta_hat
         values = couple_objectives(self.problem, COMMITS[self.commit]) @ theta_hat
         couple = divmod(random_argmax(values, rng), self.problem.K)
         return Choice(self.cut.allocation(couple), couple)
@@ -108,7 +109,7 @@ class ExploreThenCommit(Policy[Committed]):
         return Committed(observe(self.problem, state.learned, choice, rewards), None)
 
     def absorb(
-        self, state: Committed, choice: Choice | None, seen: Record, *, rounds: int = 1
+        self, state: Committed, choice: Choice | None, seen: AnyRecord, *, rounds: int = 1
     ) -> Committed:
         if choice is not None and choice.couple is not None:
             return Committed(state.learned, choice.couple)

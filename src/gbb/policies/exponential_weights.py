@@ -11,10 +11,9 @@ from gbb import _checks
 from gbb._checks import FloatArray
 from gbb.cuts import Cut, check_cut
 from gbb.design import g_optimal
-from gbb.estimator import Record
+from gbb.estimator import Record, symmetric_edge_arms
 from gbb.policies._base import Choice, Policy
 from gbb.problem import Problem
-from gbb.radius import symmetric_edge_arms
 
 
 class Weighted(NamedTuple):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gbb import _checks
 from gbb._checks import FloatArray
 from gbb.policies._base import Choice, Policy
 from gbb.problem import Problem
@@ -20,11 +22,13 @@ class FixedAllocation(Policy[int]):
     problem
         What the learner knows.
     allocation
-        An arm index per agent, or a mapping from agent to arm by name; the first arm everywhere when
-        left out.
+        An arm index per agent, or a mapping from agent to arm by name; everybody's first allowed arm
+        when left out.
     name
         How results call this policy.
     """
+
+    general: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -34,8 +38,13 @@ class FixedAllocation(Policy[int]):
         name: str | None = None,
     ) -> None:
         super().__init__(problem, name=name)
-        chosen = np.zeros(problem.n, dtype=np.int64) if allocation is None else allocation
+        chosen = problem.allowed.argmax(axis=1) if allocation is None else allocation
         self.allocation = problem.allocation(chosen)
+        free = problem.allowed[np.arange(problem.n), self.allocation]
+        if not free.all():
+            agent = int(np.argmin(free))
+            got = f"arm {self.allocation[agent]} at agent {problem.graph.label(agent)!r}"
+            raise _checks.fail("allocation", "play allowed arms", got)
 
     def init(self) -> int:
         return 0

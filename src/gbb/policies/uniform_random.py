@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,10 +14,14 @@ from gbb.policies._base import Choice, Policy, draw_arms
 class UniformRandom(Policy[int]):
     """The baseline that never learns; its state is the number of rounds played."""
 
+    general: ClassVar[bool] = True
+
     def init(self) -> int:
         return 0
 
-    def select(self, state: int, rng: np.random.Generator) -> Choice:  # noqa: ARG002
+    def select(self, state: int, rng: np.random.Generator) -> Choice:
+        if not self.problem.plain:
+            return self.select_within(state, rng, self.problem.allowed)
         return Choice(draw_arms(np.ones(self.problem.K), self.problem.n, rng))
 
     def select_within(
@@ -24,7 +30,7 @@ class UniformRandom(Policy[int]):
         rng: np.random.Generator,
         allowed: NDArray[np.bool_],
     ) -> Choice:
-        steps = np.cumsum(allowed, axis=1)
+        steps = np.cumsum(allowed & self.problem.allowed, axis=1)
         drawn = rng.random(self.problem.n) * steps[:, -1]
         arms: IntArray = np.argmax(steps > drawn[:, None], axis=1)
         return Choice(arms)

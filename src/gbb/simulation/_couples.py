@@ -18,10 +18,10 @@ from gbb._kernels.pairs import play_pairs
 from gbb._kernels.rounds import Plan, Tally
 from gbb.cuts import Cut
 from gbb.environment import Environment
-from gbb.estimator import Record
+from gbb.estimator import Record, symmetric_edge_arms
 from gbb.policies import CouplePolicy
 from gbb.problem import Problem
-from gbb.radius import SCHEDULES, symmetric_edge_arms
+from gbb.radius import SCHEDULES
 from gbb.simulation._noise import Blocks
 from gbb.simulation._trace import Trace
 

@@ -66,6 +66,9 @@ def report(
     lam, delta
         Settings of the algorithms, for the regret bound.
     """
+    if not env.problem.plain:
+        rule = "be of the paper's problem: one matrix, rewards per edge, every arm allowed"
+        raise _checks.fail("env", rule, repr(env.problem))
     check_cut(env.problem.graph, cut)
     lam = _checks.real("lam", lam, low=0.0, low_open=True)
     delta = _checks.real("delta", delta, low=0.0, low_open=True, high=1.0)

@@ -1,0 +1,269 @@
+"""One choice when edges have types and weights, or are seen only in sums.
+
+The unknown is one matrix per type. Its estimate comes in blocks, one per type or one for all of them,
+held whitened: ``table[g, a, b]`` is ``f`` with ``<f, centre> = z_ab'theta_g`` and
+``<f, f'> = z'A^-1 z'`` within a block. An allocation's edges sum to ``W = sum w f``, a row per block,
+worth ``<W, centre> + radius ||W||``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gbb._checks import FloatArray, IntArray
+from gbb._kernels._jit import compiled
+from gbb._kernels.choose import pick
+from gbb._kernels.search import GAIN, SWEEPS
+from gbb._kernels.tuples import digits, next_start
+
+
+class Layout(NamedTuple):
+    """Who is linked to whom, by what, and who may play what.
+
+    Attributes
+    ----------
+    indptr, indices, reverse
+        The directed edges of every agent, and where each edge's reverse is.
+    types, weights
+        Of every directed edge.
+    parts
+        The part of every agent.
+    allowed
+        Which arms each agent may play (n x K).
+    instead
+        What each agent plays for each arm: the arm itself, or its first allowed one.
+    """
+
+    indptr: IntArray
+    indices: IntArray
+    reverse: IntArray
+    types: IntArray
+    weights: FloatArray
+    parts: IntArray
+    allowed: NDArray[np.bool_]
+    instead: IntArray
+
+
+@compiled()
+def cholesky(A: FloatArray, lam: float) -> FloatArray:
+    """Lower factors of the blocks ``A + lam I``; every pivot is at least lam, whatever rounding does."""
+    L = np.zeros(A.shape)
+    size = A.shape[1]
+    for block in range(A.shape[0]):
+        for j in range(size):
+            pivot = A[block, j, j] + lam
+            for k in range(j):
+                pivot -= L[block, j, k] * L[block, j, k]
+            root = np.sqrt(max(pivot, lam))
+            L[block, j, j] = root
+            for i in range(j + 1, size):
+                value = A[block, i, j]
+                for k in range(j):
+                    value -= L[block, i, k] * L[block, j, k]
+                L[block, i, j] = value / root
+    return L
+
+
+@compiled()
+def forward(L: FloatArray, x: FloatArray, first: int) -> None:
+    """``x = L^-1 x`` in place; entries before ``first`` are zero."""
+    for i in range(first, x.size):
+        value = x[i]
+        for k in range(first, i):
+            value -= L[i, k] * x[k]
+        x[i] = value / L[i, i]
+
+
+@compiled()
+def whitened(L: FloatArray, z: FloatArray, types: int) -> FloatArray:
+    """``L^-1`` applied to every type's edge-arms ``z`` (K^2 x size): types x K^2 x block size."""
+    size = L.shape[1]
+    table = np.zeros((types, z.shape[0], size))
+    for g in range(types):
+        block = g if L.shape[0] > 1 else 0
+        first = 0 if L.shape[0] > 1 else g * z.shape[1]
+        for c in range(z.shape[0]):
+            table[g, c, first : first + z.shape[1]] = z[c]
+            forward(L[block], table[g, c], first)
+    return table
+
+
+@compiled()
+def add_edges(layout: Layout, table: FloatArray, arms: IntArray, W: FloatArray) -> None:
+    """Set ``W`` to the sum over all directed edges of ``w f``."""
+    W[:, :] = 0.0
+    for i in range(arms.size):
+        for e in range(layout.indptr[i], layout.indptr[i + 1]):
+            w, g = layout.weights[e], layout.types[e]
+            if w != 0.0:
+                f = table[g, arms[i], arms[layout.indices[e]]]
+                row = W[g if W.shape[0] > 1 else 0]
+                for k in range(f.size):
+                    row[k] += w * f[k]
+
+
+@compiled()
+def worth(W: FloatArray, centre: FloatArray, radius: float) -> float:
+    """``<W, centre> + radius ||W||``."""
+    mean = 0.0
+    norm2 = 0.0
+    for block in range(W.shape[0]):
+        for k in range(W.shape[1]):
+            mean += W[block, k] * centre[block, k]
+            norm2 += W[block, k] * W[block, k]
+    return float(mean + radius * np.sqrt(norm2))
+
+
+@compiled()
+def place(layout: Layout, code: int, k: int, arms: IntArray) -> None:
+    """Every agent plays its part's arm of tuple number ``code``, or its first allowed one."""
+    chosen = digits(code, layout.allowed.shape[1], k)
+    for i in range(arms.size):
+        arms[i] = layout.instead[i, chosen[layout.parts[i]]]
+
+
+@compiled()
+def typed_values(
+    layout: Layout, table: FloatArray, centre: FloatArray, radius: float, k: int
+) -> FloatArray:
+    """Values of all K^k tuples of arms over the parts, in O(K^k m D)."""
+    arms = np.empty(layout.parts.size, dtype=np.int64)
+    W = np.empty_like(centre)
+    values = np.empty(layout.allowed.shape[1] ** k)
+    for code in range(values.size):
+        place(layout, code, k, arms)
+        add_edges(layout, table, arms, W)
+        values[code] = worth(W, centre, radius)
+    return values
+
+
+@compiled()
+def choose_typed(
+    layout: Layout,
+    table: FloatArray,
+    centre: FloatArray,
+    radius: float,
+    k: int,
+    starts: int,
+    rng: np.random.Generator,
+    arms: IntArray,
+) -> tuple[int, float]:
+    """Fill ``arms`` with the best tuple over the parts, improved by local search from ``starts``.
+
+    Returns the tuple's number, -1 if another allocation is played, and the optimistic value.
+    """
+    values = typed_values(layout, table, centre, radius, k)
+    start = best = pick(values, rng)
+    value = values[best]
+    place(layout, start, k, arms)
+    trial, W = np.empty_like(arms), np.empty_like(centre)
+    for _ in range(starts):
+        place(layout, start, k, trial)
+        add_edges(layout, table, trial, W)
+        found = ascend_typed(layout, table, centre, radius, W, trial)
+        if found > value:
+            best, value = -1, found
+            arms[:] = trial
+        start = next_start(values, start, layout.allowed.shape[1], k)
+        if start < 0:
+            break
+    return best, value
+
+
+@compiled()
+def ascend_typed(
+    layout: Layout,
+    table: FloatArray,
+    centre: FloatArray,
+    radius: float,
+    W: FloatArray,
+    arms: IntArray,
+) -> float:
+    """Agents in turn take their best allowed arm until none gains; returns the value reached.
+
+    ``W`` is the sum over the edges of ``arms``; both are changed in place. A visit costs
+    O(degree K D): only the blocks of the agent's own edges change.
+    """
+    n, K, size = arms.size, table.shape[1], W.shape[1]
+    most = 1
+    for i in range(n):
+        most = max(most, 2 * (layout.indptr[i + 1] - layout.indptr[i]))
+    most = min(most, W.shape[0])
+    slot = np.full(W.shape[0], -1)
+    blocks = np.empty(most, dtype=np.int64)
+    h = np.empty((K, most, size))
+    for _ in range(SWEEPS):
+        moved = False
+        mean, norm2 = 0.0, 0.0
+        for block in range(W.shape[0]):
+            for c in range(size):
+                mean += W[block, c] * centre[block, c]
+                norm2 += W[block, c] * W[block, c]
+        for agent in range(n):
+            used = gather(layout, table, arms, agent, slot, blocks, h)
+            if used == 0:
+                continue
+            now = arms[agent]
+            best, best_value, best_mean, best_norm2 = now, -np.inf, 0.0, 0.0
+            current = mean + radius * np.sqrt(max(norm2, 0.0))
+            for a in range(K):
+                if a == now or not layout.allowed[agent, a]:
+                    continue
+                one, two = mean, norm2
+                for s in range(used):
+                    block = blocks[s]
+                    for c in range(size):
+                        step = h[a, s, c] - h[now, s, c]
+                        one += step * centre[block, c]
+                        two += step * (2.0 * W[block, c] + step)
+                value = one + radius * np.sqrt(max(two, 0.0))
+                if value > best_value:
+                    best, best_value, best_mean, best_norm2 = a, value, one, two
+            if best_value > current + GAIN * (abs(mean) + abs(current - mean)):
+                for s in range(used):
+                    for c in range(size):
+                        W[blocks[s], c] += h[best, s, c] - h[now, s, c]
+                arms[agent] = best
+                mean, norm2, moved = best_mean, best_norm2, True
+            for s in range(used):
+                slot[blocks[s]] = -1
+        if not moved:
+            break
+    return worth(W, centre, radius)
+
+
+@compiled()
+def gather(
+    layout: Layout,
+    table: FloatArray,
+    arms: IntArray,
+    agent: int,
+    slot: IntArray,
+    blocks: IntArray,
+    h: FloatArray,
+) -> int:
+    """What the agent's edges add to ``W`` for each of its arms, by block; how many blocks there are."""
+    used = 0
+    several = slot.size > 1
+    for e in range(layout.indptr[agent], layout.indptr[agent + 1]):
+        other = arms[layout.indices[e]]
+        back = layout.reverse[e]
+        for way in range(2):
+            edge = e if way == 0 else back
+            w, g = layout.weights[edge], layout.types[edge]
+            if w == 0.0:
+                continue
+            block = g if several else 0
+            if slot[block] < 0:
+                slot[block], blocks[used] = used, block
+                h[:, used, :] = 0.0
+                used += 1
+            s = slot[block]
+            for a in range(h.shape[0]):
+                f = table[g, a, other] if way == 0 else table[g, other, a]
+                for c in range(f.size):
+                    h[a, s, c] += w * f[c]
+    return used

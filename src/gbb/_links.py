@@ -1,0 +1,65 @@
+"""What is known of each link: its type, its weight, which arms its ends may play."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gbb import _checks
+from gbb._checks import FloatArray, IntArray
+from gbb.graph import Graph
+
+FEEDBACKS = ("edge", "agent", "global")
+"""What a round reports: a number per directed edge, per agent (the sum over its edges), or one."""
+
+LARGEST_WEIGHT = 1e50
+
+
+def edge_types(graph: Graph, given: ArrayLike | None) -> IntArray | None:
+    """The type of each directed edge; None when there is one type only.
+
+    ``"source"`` gives every agent a matrix of its own: edge (i, j) has type i.
+    """
+    if given is None:
+        return None
+    if isinstance(given, str):
+        _checks.choice("edge_types", given, ["source"])
+        return _several(np.array(graph.sources, dtype=np.int64))
+    raw = np.asarray(given)
+    high = graph.m if raw.size == 0 or raw.dtype.kind not in "iu" else max(1, int(raw.max()) + 1)
+    if high > graph.m:
+        rule = f"number the types from 0 on, at most one per directed edge ({graph.m})"
+        raise _checks.fail("edge_types", rule, high - 1)
+    meaning = "one type per directed edge"
+    return _several(_checks.indices("edge_types", raw, length=graph.m, high=high, meaning=meaning))
+
+
+def _several(types: IntArray) -> IntArray | None:
+    return _checks.frozen(types) if types.any() else None
+
+
+def edge_weights(graph: Graph, given: ArrayLike | None) -> FloatArray | None:
+    """The weight of each directed edge, 0 for one that pays nothing; None when all are 1."""
+    if given is None:
+        return None
+    weights = _checks.array(
+        "edge_weights", given, shape=(graph.m,), meaning="one weight per directed edge"
+    )
+    if (largest := float(np.abs(weights).max())) == 0.0 or largest > LARGEST_WEIGHT:
+        rule = f"hold weights that are not all zero, none beyond {LARGEST_WEIGHT:g}"
+        raise _checks.fail("edge_weights", rule, largest)
+    return None if (weights == 1.0).all() else weights
+
+
+def allowed(graph: Graph, K: int, given: ArrayLike | None) -> NDArray[np.bool_] | None:
+    """Which arms each agent may play (n x K); None when all may play all."""
+    if given is None:
+        return None
+    mask, shape = np.array(given), (graph.n, K)
+    if mask.shape != shape or mask.dtype != np.bool_:
+        got = f"{mask.dtype} of shape {mask.shape}"
+        raise _checks.fail("allowed", f"be a boolean array of shape {shape}, n x K", got)
+    if not mask.any(axis=1).all():
+        agent = graph.label(int(np.argmin(mask.any(axis=1))))
+        raise _checks.fail("allowed", "leave every agent an arm", f"none for agent {agent!r}")
+    return None if mask.all() else _checks.frozen(mask)
