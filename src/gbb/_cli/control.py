@@ -60,8 +60,8 @@ def create(  # noqa: PLR0917
 
     built = graph_of(graph, p=p, degree=degree, undirected=undirected, seed=seed)
     features, names = read_arms(arms)
-    bounds = {"S": 1.0 if S is None else S, "sigma": 1.0 if sigma is None else sigma}
-    problem = Problem(built, features, L=L, arm_names=names, **bounds)
+    bound, noise = (1.0 if S is None else S), (1.0 if sigma is None else sigma)
+    problem = Problem(built, features, L=L, S=bound, sigma=noise, arm_names=names)
     known = {kind.lower(): kind for kind in policies.classes()}
     settings: dict[str, Any] = {"lam": lam, "delta": delta, "radius": radius, "horizon": horizon}
     chosen = policies.build(

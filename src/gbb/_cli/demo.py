@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -35,7 +36,25 @@ Out = Annotated[
 ]
 Quick = Annotated[bool, typer.Option("--quick", help="A smaller version, under a minute.")]
 
+Cells = Annotated[int, typer.Option("--cells", metavar="19|37", help="How many radio cells.")]
+
 Demo = Callable[..., Outcome]
+
+
+@app.command("radio")
+def radio_command(
+    rounds: Rounds = None,
+    seed: SeedNumber = 0,
+    out: Out = None,
+    quick: Quick = False,
+    cells: Cells = 19,
+) -> None:
+    """Channels of hexagonal radio cells, on the simulator CRRM (extra: radio)."""
+    from gbb.applications import radio  # noqa: PLC0415
+
+    total = radio.steps(cells=cells, rounds=rounds, quick=quick)
+    run = partial(radio.run, cells=cells, rounds=rounds)
+    present("radio", run, out=out, total=total, seed=seed, quick=quick)
 
 
 def present(

@@ -18,6 +18,7 @@ OPTIONS = (
     "S",
     "L",
     "arms",
+    "cells",
     "cut",
     "d",
     "degree",
