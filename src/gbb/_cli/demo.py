@@ -37,9 +37,33 @@ Out = Annotated[
 ]
 Quick = Annotated[bool, typer.Option("--quick", help="A smaller version, under a minute.")]
 
+Case = Annotated[
+    str,
+    typer.Option(
+        "--case",
+        metavar="3x3-270|4x4-270|4x4-275",
+        help="Turbines of the farm, and the wind direction in degrees.",
+    ),
+]
 Cells = Annotated[int, typer.Option("--cells", metavar="19|37", help="How many radio cells.")]
 
 Demo = Callable[..., Outcome]
+
+
+@app.command("wind")
+def wind_command(
+    rounds: Rounds = None,
+    seed: SeedNumber = 0,
+    out: Out = None,
+    quick: Quick = False,
+    case: Case = "4x4-270",
+) -> None:
+    """Yaw angles of the turbines of a wind farm, on the simulator FLORIS (extra: wind)."""
+    from gbb.applications import wind  # noqa: PLC0415
+
+    total = wind.steps(case=case, rounds=rounds, quick=quick)
+    run = partial(wind.run, case=case, rounds=rounds)
+    present("wind", run, out=out, total=total, seed=seed, quick=quick)
 
 
 @app.command("radio")

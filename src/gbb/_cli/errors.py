@@ -18,6 +18,7 @@ OPTIONS = (
     "S",
     "L",
     "arms",
+    "case",
     "cells",
     "cut",
     "d",
