@@ -117,7 +117,8 @@ def _arms(state: State, event: Event) -> State:
     allowed = changed(setup.problem, setup.allowed, event.kind, event.content)
     if not knows_allowed(setup.base, state.network, setup.spec):
         return replace(state, setup=replace(setup, allowed=allowed))
-    problem, policy = played(setup.base, state.network, setup.spec, allowed)
+    problem = played(setup.base, state.network, setup.spec, allowed)
+    policy = policy_from(setup.spec, problem)
     new = replace(setup, allowed=allowed, problem=problem, policy=policy)
     if problem.plain == setup.problem.plain:
         return replace(state, setup=new)
@@ -135,13 +136,13 @@ def _graph(state: State, event: Event) -> State:
     old = state.setup
     network, spec = graph_from(event.content["graph"]), event.content["policy"]
     allowed = carried(old.problem.graph, old.allowed, network.graph, old.problem.K)
-    problem, policy = played(old.base, network, spec, allowed)
+    problem = played(old.base, network, spec, allowed)
     setup = replace(
         old,
         seq=event.seq,
         graph_seq=event.seq,
         problem=problem,
-        policy=policy,
+        policy=policy_from(spec, problem),
         spec=spec,
         allowed=allowed,
     )

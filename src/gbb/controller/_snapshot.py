@@ -10,7 +10,7 @@ from gbb.controller import _codec
 from gbb.controller._events import Event
 from gbb.controller._fold import ask_of
 from gbb.controller._records import record_from, record_to
-from gbb.controller._spec import graph_from, kinds_of, played
+from gbb.controller._spec import graph_from, kinds_of, played, policy_from
 from gbb.controller._state import Setup, State, seed_from
 from gbb.estimator import Record
 
@@ -76,7 +76,8 @@ def restored(
     needed = sorted({content["graph"], *(row[3] for row in content["open"])})
     networks = {seq: graph_from(find(seq).content["graph"]) for seq in needed}
     here, spec = networks[content["graph"]], content["policy"]
-    problem, policy = played(first["problem"], here, spec, content["allowed"])
+    problem = played(first["problem"], here, spec, content["allowed"])
+    policy = policy_from(spec, problem)
     setup = Setup(
         seq=content["setup"],
         graph_seq=content["graph"],

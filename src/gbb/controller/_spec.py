@@ -97,11 +97,10 @@ def knows_allowed(base: Spec, network: Network, policy: Spec) -> bool:
 
 def played(
     base: Spec, network: Network, policy: Spec, allowed: NDArray[np.bool_] | None
-) -> tuple[Problem, AnyPolicy]:
-    """The problem and the policy for it, with the arms that are allowed now."""
+) -> Problem:
+    """The problem that ``policy`` plays, with the arms that are allowed now if it is to know them."""
     within = allowed if knows_allowed(base, network, policy) else None
-    problem = problem_from(base, network, within)
-    return problem, policy_from(policy, problem)
+    return problem_from(base, network, within)
 
 
 def replaced(

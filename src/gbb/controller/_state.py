@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from gbb._checks import IntArray
 from gbb.controller._bytes import pack_rng
 from gbb.controller._events import Event
-from gbb.controller._spec import Network, Spec, graph_from, played
+from gbb.controller._spec import Network, Spec, graph_from, played, policy_from
 from gbb.graph import Graph
 from gbb.policies import AnyPolicy, Choice
 from gbb.problem import Problem
@@ -131,7 +131,8 @@ def begin(event: Event) -> State:
     content = event.content
     network = graph_from(content["graph"])
     seed, allowed = seed_from(content["seed"]), content["problem"].get("allowed")
-    problem, policy = played(content["problem"], network, content["policy"], allowed)
+    problem = played(content["problem"], network, content["policy"], allowed)
+    policy = policy_from(content["policy"], problem)
     setup = Setup(
         seq=event.seq,
         graph_seq=event.seq,

@@ -84,10 +84,15 @@ class TypedKnowledge:
         z = problem.edge_arms[allocation[graph.sources] * problem.K + allocation[graph.indices]]
         sums = np.zeros((problem.types, problem.d**2))
         np.add.at(sums, problem.edge_types, problem.edge_weights[:, None] * z)
-        most = problem.S * float(np.linalg.norm(sums, axis=1).sum())
+        most = min(problem.S * float(np.linalg.norm(sums, axis=1).sum()), self.ceiling)
         off = self.radius * width
         reward, low, high = np.clip([value, value - off, value + off], -most, most).tolist()
         return reward, low, high
+
+    @property
+    def ceiling(self) -> float:
+        """What no allocation pays more than, whatever was seen: the sum of ``|w| L S``."""
+        return float(np.abs(self.problem.edge_weights).sum()) * self.problem.L * self.problem.S
 
     def best(self, allowed: Allowed | None, seconds: float) -> Optimum:
         """The best allocation for the estimate, among those allowed."""
@@ -113,7 +118,7 @@ class TypedKnowledge:
         links = PairProblem.directed(problem.graph, both, turned, permitted, weights=weights)
         wide = self.widths.max(axis=(1, 2))
         apart = best.upper_bound + float(np.abs(weights) @ wide[types])
-        return min(links.edge_bound, apart, float(np.abs(weights).sum()) * problem.L * problem.S)
+        return min(links.edge_bound, apart, self.ceiling)
 
 
 def known_by(state: State) -> Knowledge | TypedKnowledge:
