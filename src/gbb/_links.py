@@ -14,6 +14,9 @@ FEEDBACKS = ("edge", "agent", "global")
 
 LARGEST_WEIGHT = 1e50
 
+MOST_TYPES = 1000
+"""So many types may always be named; beyond that at most one for each directed edge."""
+
 
 def edge_types(graph: Graph, given: ArrayLike | None) -> IntArray | None:
     """The type of each directed edge; None when there is one type only.
@@ -27,8 +30,8 @@ def edge_types(graph: Graph, given: ArrayLike | None) -> IntArray | None:
         return _several(np.array(graph.sources, dtype=np.int64))
     raw = np.asarray(given)
     high = graph.m if raw.size == 0 or raw.dtype.kind not in "iu" else max(1, int(raw.max()) + 1)
-    if high > graph.m:
-        rule = f"number the types from 0 on, at most one per directed edge ({graph.m})"
+    if high > (most := max(graph.m, MOST_TYPES)):
+        rule = f"number the types from 0 on, at most {most - 1}"
         raise _checks.fail("edge_types", rule, high - 1)
     meaning = "one type per directed edge"
     return _several(_checks.indices("edge_types", raw, length=graph.m, high=high, meaning=meaning))
