@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 import gbb
 from gbb.policies import Choice, Conservative, Learned
-from gbb.policies._safety import deviation, lower_bound, toward, way_home
+from gbb.policies._safety import deviation, lower_bound
+from gbb.policies._steps import toward, way_home
 from gbb.radius import typed as typed_radius
 from gbb.typed import TypedRidge, empty, observed, regressors
 

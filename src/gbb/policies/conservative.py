@@ -13,15 +13,8 @@ from gbb import _checks
 from gbb._checks import FloatArray, IntArray
 from gbb.cuts import Cut, KCut, greedy
 from gbb.policies._base import AnyPolicy, Choice, Policy, merged
-from gbb.policies._safety import (
-    Accounts,
-    Tally,
-    as_good,
-    deviation,
-    playable,
-    way_home,
-    way_out,
-)
+from gbb.policies._safety import Accounts, Tally, deviation, playable
+from gbb.policies._steps import as_good, way_home, way_out
 from gbb.policies.joint_oful import JointOFUL
 from gbb.problem import Problem
 from gbb.radius import check_radius
