@@ -132,8 +132,8 @@ def identify(
     Target ``allocation`` is within epsilon of the optimum itself. Where all allocations can be listed
     (K^n, or on complete graphs the numbers of agents on each arm, up to 100,000) the gap is exact for
     the confidence set. Elsewhere it is an upper bound by :mod:`gbb.optimum`: right whether or not the
-    solver ends, but not small before it does, and larger by the triangle inequality; more rounds are
-    then needed.
+    solver ends, but larger by the triangle inequality and by the solver's own gap, below which it never
+    falls; more rounds are then needed, and each look may take ``seconds``.
 
     The gap after t rounds falls as ``1 / sqrt(t)``, so that telling allocations apart whose rewards
     differ by g takes rounds in proportion to ``sigma^2 / (g + epsilon)^2``.
