@@ -61,11 +61,11 @@ def plain(value) -> object:
 
 def same_state(one, other) -> bool:
     """Whether two states are the same to the last bit."""
-    names = ("seq", "seal", "rng", "rounds", "trials")
+    names = ("seq", "seal", "rng", "rounds", "trials", "far", "keys")
     fields = all(getattr(one, name) == getattr(other, name) for name in names)
     tables = all(
         plain(getattr(one, name)) == plain(getattr(other, name))
-        for name in ("memory", "record", "open")
+        for name in ("memory", "record", "paired", "open")
     )
     return (
         fields

@@ -378,7 +378,7 @@ def test_bad_numbers(refused, matrix, args, message):
         (["--rounds", "1000000000000"], "Pass --record log or a larger step, or fewer runs."),
         (["--policy", "OFUL", "--policy", "oful"], "Expected `--policy` to have distinct names"),
         (["--noise", "gauss"], "but got 'gauss'. Did you mean 'gaussian'?"),
-        (["--radius", "big"], "Expected `--radius` to be one of 'paper', 'released', 'symmetric'"),
+        (["--radius", "big"], "to be one of 'complete', 'paper', 'released', 'symmetric'"),
         (["--record", "0"], "Expected `--record` to be a whole number >= 1 or 'log', but got '0'."),
         (["--record", "often"], "to be a whole number >= 1 or 'log', but got 'often'."),
         (["--seed", "-1"], "Expected `--seed` to be >= 0, but got -1."),

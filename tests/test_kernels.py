@@ -139,3 +139,20 @@ def test_worn_estimates_are_made_afresh(form):
 def test_greedy_sides_on_a_path():
     path = gbb.Graph.path(5)
     np.testing.assert_array_equal(greedy_sides(path.indptr, path.indices), [0, 1, 0, 1, 0])
+
+
+def test_typed_choice_is_the_best_of_all_allocations_on_a_link():
+    """Two agents and two arms: tuples over the two parts are all allocations there are."""
+    rng = np.random.default_rng(1)
+    graph = gbb.Graph.path(2)
+    problem = gbb.Problem(graph, rng.standard_normal((2, 2)), edge_types=[0, 1], feedback="agent")
+    policy = gbb.policies.JointOFUL(problem, cut=gbb.cuts.greedy(graph), radius="complete")
+    env = gbb.Environment(problem, rng.standard_normal((2, 2, 2)))
+    state = policy.init()
+    for _ in range(5):
+        choice = policy.select(state, rng)
+        ridge, radius = policy.chooser.estimate(state.record, state.rounds)
+        totals = [ridge.total(np.array(arms)) for arms in ((0, 0), (0, 1), (1, 0), (1, 1))]
+        best = max(mean + radius * width for mean, width in totals)
+        assert choice.value == pytest.approx(best)
+        state = policy.update(state, choice, env.draw(choice.allocation, rng))

@@ -257,8 +257,7 @@ def test_they_learn_typed_problems(feedback: str, name: str) -> None:
     types = np.array([min(i, j) % 2 for i, j in graph.edges])
     problem = gbb.Problem(graph, np.eye(3), sigma=0.2, S=2.0, edge_types=types, feedback=feedback)
     env = gbb.Environment(problem, rng.uniform(0, 1, (2, 3, 3)))
-    # Entries of the matrices are far from 0 on the scale of the noise: the prior must be wide.
-    policy = build(name, problem, lam=0.05)
+    policy = build(name, problem)
     result = gbb.simulate(env, [policy], rounds=400, runs=2, seed=1)
     late = result.fraction.values[0, :, -50:].mean()
     early = result.fraction.values[0, :, :20].mean()

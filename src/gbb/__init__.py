@@ -11,6 +11,7 @@ from gbb._checks import InputError
 from gbb.adversary import AdversarialEnvironment
 from gbb.cuts import Cut, KCut
 from gbb.design import Design, g_optimal
+from gbb.diagnostics import Diagnosis, diagnose
 from gbb.environment import Environment
 from gbb.estimator import Record, Ridge
 from gbb.graph import Graph
@@ -38,6 +39,7 @@ __all__ = [
     "Controller",
     "Cut",
     "Design",
+    "Diagnosis",
     "Environment",
     "Graph",
     "Identification",
@@ -52,6 +54,7 @@ __all__ = [
     "comparison",
     "controller",
     "cuts",
+    "diagnose",
     "experiments",
     "g_optimal",
     "identify",

@@ -4,9 +4,11 @@ import csv
 import io
 import json
 import warnings
+from pathlib import Path
 
 import pytest
 
+from gbb._cli.control_answers import FIELDS
 from gbb.cli import main
 
 GRAPH = "source,target\nnorth,south\nsouth,east\neast,north\n"
@@ -88,6 +90,91 @@ def test_far_rewards_are_told_with_a_warning(farm):
     assert done.err.count("\n") == 1
 
 
+def test_after_far_rewards_answers_carry_a_caveat(farm):
+    farm("ask", "farm.db")
+    assert json.loads(farm("recommend", "farm.db", "--format", "json").out)["caveat"] is None
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        farm("tell", "farm.db", 1, "-", stdin=rewards(1e9))
+    for format in ("text", "csv", "json"):
+        answer = farm("recommend", "farm.db", "--format", format)
+        assert answer.err.startswith("gbb: warning: 1 round told rewards beyond +-2.8 (L S + 8 si")
+        assert answer.err.count("\n") == 1
+    data = json.loads(answer.out)
+    assert answer.err == f"gbb: warning: {data['caveat']}\n"
+    assert set(data) == set(FIELDS)
+    assert data["low"] <= data["reward"] <= data["high"] <= data["upper_bound"] <= 6 * 2
+    farm("retract", "farm.db", 1, "--reason", "wrong unit")
+    assert farm("recommend", "farm.db").err == ""
+
+
+def test_a_told_typo_is_taken_back(farm, tmp_path):
+    farm("ask", "farm.db")
+    farm("tell", "farm.db", 1, "-", stdin=rewards(2.5))
+    for _ in range(2):
+        done = farm("retract", "farm.db", 1, "--reason", "a slip")
+        assert done.out == "trial 1 is open again; 0 rounds told, 1 open\n"
+    farm("tell", "farm.db", 1, "-", stdin=rewards(0.25, LINKS))
+    kinds = [row["kind"] for row in rows(farm("history", "farm.db", "--format", "csv").out)]
+    assert kinds == ["create", "ask", "tell", "retract", "tell"]
+    assert "a slip" in farm("history", "farm.db", "--kind", "retract").out
+    assert farm("export", "farm.db", "--out", "all.csv").out == "wrote all.csv\n"
+    exported = rows((tmp_path / "all.csv").read_text())
+    assert [row["reward"] for row in exported] == ["0.25"] * 3  # what counts, and no more
+    assert farm("export", "farm.db", "--out", "new/all.json").out == "wrote new/all.json\n"
+    assert len(json.loads((tmp_path / "new/all.json").read_text())) == 5
+    assert farm("recommend", "farm.db", "--out", "best.csv").out == "wrote best.csv\n"
+    assert len(rows((tmp_path / "best.csv").read_text())) == 3
+
+
+def test_a_round_attached_twice_under_its_key_counts_once(farm, refused, tmp_path):
+    (tmp_path / "plan.csv").write_text("agent,arm\nnorth,left\nsouth,left\neast,right\n")
+    for _ in range(2):
+        done = farm("attach", "farm.db", "plan.csv", "-", "--key", "may-1", stdin=rewards(0.5))
+        assert done.out == "attached; 1 rounds told\n"
+    text = refused("attach", "farm.db", "plan.csv", "-", "--key", "may-1", stdin=rewards(0.6))
+    assert "attached as `--key` 'may-1' to be what was attached before" in text
+    done = farm("attach", "farm.db", "plan.csv", "-", stdin=rewards(0.5))
+    assert done.out == "attached; 2 rounds told\n"
+
+
+def test_pinning_an_agent(farm):
+    done = farm("forbid", "farm.db", "--agent", "north", "--arm", "left", "--pin")
+    assert done.out == "2 pairs of agent and arm are forbidden\n"
+    asked = rows(farm("ask", "farm.db", "--format", "csv").out)
+    assert {row["agent"]: row["arm"] for row in asked}["north"] == "left"
+    farm("forbid", "farm.db", "--agent", "north", "--allow")
+    assert json.loads(farm("status", "farm.db", "--format", "json").out)["forbidden"] == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([], "assumed S = 1 and sigma = 1, as not given"),
+        (["--S", "2"], "assumed sigma = 1, as not given"),
+        (["--sigma", "0.2"], "assumed S = 1, as not given"),
+        (["--S", "2", "--sigma", "0.2"], None),
+    ],
+)
+def test_create_says_what_it_assumes(run, options, said):
+    lines = run("create", "new.db", "path:3", "--arms", "arms.csv", *options).out.splitlines()
+    assert len(lines) == (1 if said is None else 2)
+    assert said is None or lines[1].startswith(said)
+
+
+def test_the_lines_of_the_readme_work_as_written(run, tmp_path):
+    text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    lines = [line.split() for line in text.splitlines() if line.startswith("gbb control ")]
+    assert [line[2] for line in lines] == ["create", "ask", "tell", "recommend"]
+    (tmp_path / "links.csv").write_text(GRAPH)
+    (tmp_path / "settings.csv").write_text(ARMS)
+    (tmp_path / "rewards.csv").write_text(rewards(0.5))
+    for line in lines:
+        done = run(*line[2:])
+        assert done.err == ""
+        assert "assumed" not in done.out
+
+
 @pytest.mark.parametrize(
     ("args", "stdin", "message"),
     [
@@ -114,6 +201,15 @@ def test_far_rewards_are_told_with_a_warning(farm):
         ("forbid farm.db --arm left --pin --allow", "", "one of --pin and --allow, but got both"),
         ("forbid farm.db --arm left --arm right --pin", "", "be one arm with --pin"),
         ("forbid farm.db --arm up", "", "`arm` to be one of"),
+        ("forbid farm.db --arm left --arm right --arm straight", "", "`forbid` to leave every age"),
+        ("history farm.db --kind bogus", "", "`--kind` to be one of 'abandon', 'allow', 'ask', 'a"),
+        ("history farm.db --kind asks", "", "Did you mean 'ask'?"),
+        ("retract farm.db 1", "", "`trial` to be closed, but got trial 1, which is open"),
+        ("retract farm.db 9", "", "unknown trial 9"),
+        ("attach farm.db plan.csv - --key=", rewards(), "`--key` to be a text that is not empty"),
+        ("recommend farm.db --out .csv/x.csv", "", "Cannot write `--out` '.csv/x.csv': Not a dir"),
+        ("export farm.db --out folder.csv", "", "`--out` to name a file, but got the directory"),
+        ("ask postgresql:/me:secret@host/db", "", "`url` to be a database URL, but got 'postgresq"),
         ("export farm.db --out all.txt", "", "`--out` to end in .json or .csv"),
         ("history farm.db --out all", "", "`--out` to end in .json or .csv"),
         ("create farm.db complete:3 --arms arms.csv", "", "'default', which is there already"),
@@ -125,7 +221,12 @@ def test_far_rewards_are_told_with_a_warning(farm):
 )
 def test_mistakes_are_one_line(farm, refused, tmp_path, args, stdin, message):  # noqa: PLR0917
     farm("ask", "farm.db")
+    (tmp_path / "plan.csv").write_text("agent,arm\nnorth,left\nsouth,left\neast,right\n")
+    (tmp_path / ".csv").write_text("a file where a folder would have to be")
+    (tmp_path / "folder.csv").mkdir()
     before = sorted(path.name for path in tmp_path.iterdir())
-    assert message in refused(*args.split(), stdin=stdin)
+    text = refused(*args.split(), stdin=stdin)
+    assert message in text
+    assert "secret" not in text
     assert sorted(path.name for path in tmp_path.iterdir()) == before
     assert json.loads(farm("status", "farm.db", "--format", "json").out)["events"] == 2

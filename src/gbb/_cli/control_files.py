@@ -15,6 +15,7 @@ import typer
 
 from gbb import _checks
 from gbb._checks import InputError
+from gbb._cli.outputs import check_output
 from gbb._cli.show import as_json, console, grid
 from gbb._files import write_text
 
@@ -54,10 +55,10 @@ def allocation_from(source: str) -> dict[str, str]:
 
 def format_of(format: str, out: Path | None = None) -> str:
     """The format asked for; that of the file's name when there is a file."""
-    if out is not None and format == "text":
-        format = out.suffix.removeprefix(".").lower()
-        if format not in FORMATS[1:]:
-            raise _checks.fail("--out", "end in .json or .csv", repr(out.name))
+    if out is not None:
+        named = format == "text"
+        check_output("--out", out, (".json", ".csv") if named else (out.suffix.lower(),))
+        format = out.suffix.removeprefix(".").lower() if named else format
     return _checks.choice("--format", format, FORMATS)
 
 
@@ -87,6 +88,7 @@ def show(
         typer.echo(text, nl=False)
     else:
         write_text(out, text)
+        typer.echo(f"wrote {out}")
 
 
 def _read(name: str, source: str) -> str:

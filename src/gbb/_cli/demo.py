@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +13,7 @@ from gbb import _checks
 from gbb._cli.outputs import check_directory
 from gbb._cli.show import console, pairs
 from gbb.applications import Outcome, save
+from gbb.plotting import save_figure
 from gbb.simulation._progress import progress_bar
 
 app = typer.Typer(
@@ -35,7 +37,54 @@ Out = Annotated[
 ]
 Quick = Annotated[bool, typer.Option("--quick", help="A smaller version, under a minute.")]
 
+Case = Annotated[
+    str,
+    typer.Option(
+        "--case",
+        metavar="3x3-270|4x4-270|4x4-275",
+        help="Turbines of the farm, and the wind direction in degrees.",
+    ),
+]
+Cells = Annotated[int, typer.Option("--cells", metavar="19|37", help="How many radio cells.")]
+
 Demo = Callable[..., Outcome]
+
+
+@app.command("wind")
+def wind_command(
+    rounds: Rounds = None,
+    seed: SeedNumber = 0,
+    out: Out = None,
+    quick: Quick = False,
+    case: Case = "4x4-270",
+) -> None:
+    """Yaw angles of the turbines of a wind farm, on the simulator FLORIS (extra: wind)."""
+    from gbb.applications import wind  # noqa: PLC0415
+
+    total = wind.steps(case=case, rounds=rounds, quick=quick)
+    run = partial(wind.run, case=case, rounds=rounds)
+    present("wind", run, out=out, total=total, seed=seed, quick=quick)
+
+
+@app.command("radio")
+def radio_command(
+    rounds: Rounds = None,
+    seed: SeedNumber = 0,
+    out: Out = None,
+    quick: Quick = False,
+    cells: Cells = 19,
+) -> None:
+    """Channels of hexagonal radio cells, on the simulator CRRM (extra: radio)."""
+    from gbb.applications import radio  # noqa: PLC0415
+
+    total = radio.steps(cells=cells, rounds=rounds, quick=quick)
+    run = partial(radio.run, cells=cells, rounds=rounds)
+    present("radio", run, out=out, total=total, seed=seed, quick=quick)
+
+
+def folder(name: str, out: Path | None, *, quick: bool) -> Path:
+    """Where a demo leaves its files."""
+    return out or Path("results") / f"demo-{name}{'-quick' * quick}"
 
 
 def present(
@@ -51,7 +100,7 @@ def present(
     """Run ``demo`` with a progress bar of ``total`` steps, save what it leaves and print it."""
     _checks.integer("--seed", seed, low=0)
     _checks.integer("--rounds", total, low=1)
-    place = out or Path("results") / f"demo-{name}{'-quick' * quick}"
+    place = folder(name, out, quick=quick)
     check_directory("--out", place)
     with progress_bar(total, "steps") as advance:
         outcome = demo(seed=seed, quick=quick, advance=advance, **settings)
@@ -60,3 +109,32 @@ def present(
     for sentence in outcome.sentences:
         console.print(f"\n{sentence}", markup=False)
     console.print(f"\nData, pictures and the report: {place}", soft_wrap=True, markup=False)
+
+
+@app.command()
+def traffic(
+    rounds: Rounds = None,
+    seed: SeedNumber = 0,
+    out: Out = None,
+    quick: Quick = False,
+    arms: Annotated[
+        str,
+        typer.Option("--arms", help="How the learner sees an offset: one-hot, fourier or both."),
+    ] = "both",
+) -> None:
+    """Offsets of a 4 x 4 grid of traffic lights in SUMO; loss.png grows while it runs."""
+    from gbb.applications import traffic as application  # noqa: PLC0415
+
+    place = folder("traffic", out, quick=quick) / "loss.png"
+    todo = application.plan(quick=quick, rounds=rounds)
+    present(
+        "traffic",
+        application.demo,
+        out=out,
+        total=todo.steps(len(application.kinds(arms))),
+        seed=seed,
+        quick=quick,
+        rounds=rounds,
+        arms=arms,
+        watch=lambda figure: save_figure(figure, place),
+    )

@@ -49,14 +49,17 @@ class Prediction:
     Attributes
     ----------
     reward
-        What the estimate says.
+        What the estimate says, within what the declared bounds allow.
     low, high
         The interval around it, at the policy's confidence.
+    caveat
+        Why it cannot be relied on, if rewards were told that the declared bounds rule out.
     """
 
     reward: float
     low: float
     high: float
+    caveat: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,9 +75,11 @@ class Recommendation:
     reward, low, high
         Its predicted global reward and the interval around it.
     upper_bound
-        No allowed allocation pays more than this, at the policy's confidence.
+        No allowed allocation pays more than this, at the policy's confidence; at most m L S.
     proven
         Whether no allocation is better for the estimate.
+    caveat
+        Why it cannot be relied on, if rewards were told that the declared bounds rule out.
     """
 
     allocation: dict[Label, Label]
@@ -84,6 +89,7 @@ class Recommendation:
     high: float
     upper_bound: float
     proven: bool
+    caveat: str | None = None
 
     @property
     def gap(self) -> float:
@@ -105,6 +111,8 @@ class Estimate:
         The estimated reward of an edge by its two arms, and the half-widths (K x K).
     N, Y
         How often each pair of arms was seen, and the sum of its rewards (K x K).
+    caveat
+        Why it cannot be relied on, if rewards were told that the declared bounds rule out.
     """
 
     edge_type: int
@@ -114,6 +122,7 @@ class Estimate:
     table_width: FloatArray
     N: FloatArray
     Y: FloatArray
+    caveat: str | None = None
 
 
 @dataclass(frozen=True)
@@ -125,8 +134,8 @@ class Entry:
     seq
         Its place in the log, counted from 1.
     kind
-        ``create``, ``ask``, ``tell``, ``fail``, ``abandon``, ``attach``, ``warning``, ``forbid``,
-        ``pin``, ``allow``, ``policy``, ``graph`` or ``discount``.
+        ``create``, ``ask``, ``tell``, ``fail``, ``abandon``, ``retract``, ``attach``, ``warning``,
+        ``forbid``, ``pin``, ``allow``, ``policy``, ``graph`` or ``discount``.
     time
         When it was written (UTC).
     trial_id

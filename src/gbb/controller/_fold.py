@@ -9,18 +9,22 @@ from typing import cast
 
 import numpy as np
 
+from gbb._checks import IntArray
 from gbb.controller._allowed import carried, changed
 from gbb.controller._bytes import (
     RNG_SIZE,
+    Observed,
     allocation_size,
     unpack_allocation,
     unpack_rewards,
 )
 from gbb.controller._errors import StorageError
 from gbb.controller._events import Event
+from gbb.controller._pairs import both_ways, needs_both_ways
 from gbb.controller._spec import graph_from, policy_from, problem_from
 from gbb.controller._state import Ask, Setup, State
 from gbb.estimator import Record
+from gbb.graph import Graph
 from gbb.policies import Choice
 
 Step = Callable[[State, Event], State]
@@ -61,11 +65,9 @@ def _tell(state: State, event: Event) -> State:
     ask = state.open[cast(int, event.trial)]
     graph = state.graphs[ask.graph]
     observed = unpack_rewards(event.data, graph.m, partial="edges" in event.content)
-    K = state.setup.problem.K
-    seen = Record.of(graph, ask.allocation, observed.values, K, edges=observed.edges)
     # A choice of another policy, or on another graph, is no choice of this one.
     choice = ask.choice if ask.setup == state.setup.seq else None
-    return _closed(_learnt(state, choice, seen), event)
+    return _closed(_learnt(state, choice, graph, ask.allocation, observed), event)
 
 
 def _attach(state: State, event: Event) -> State:
@@ -74,12 +76,29 @@ def _attach(state: State, event: Event) -> State:
     rest = event.data[allocation_size(n, K) :]
     observed = unpack_rewards(rest, graph.m, partial="edges" in event.content)
     arms = unpack_allocation(event.data, n, K)
-    return _learnt(state, None, Record.of(graph, arms, observed.values, K, edges=observed.edges))
+    if "key" in event.content:
+        state = replace(state, keys={**state.keys, event.content["key"]: event.seq})
+    return _learnt(state, None, graph, arms, observed)
 
 
-def _learnt(state: State, choice: Choice | None, seen: Record) -> State:
-    memory = state.setup.policy.absorb(state.memory, choice, seen)
-    return replace(state, memory=memory, record=state.record.merge(seen), rounds=state.rounds + 1)
+def _learnt(
+    state: State, choice: Choice | None, graph: Graph, arms: IntArray, observed: Observed
+) -> State:
+    K, policy = state.setup.problem.K, state.setup.policy
+    seen = paired = Record.of(graph, arms, observed.values, K, edges=observed.edges)
+    if observed.edges is not None:
+        both = both_ways(graph, observed)
+        paired = Record.of(graph, arms, both.values, K, edges=both.edges)
+    memory = policy.absorb(state.memory, choice, paired if needs_both_ways(policy) else seen)
+    record = state.record.merge(seen)
+    same = paired is seen and state.paired is state.record
+    return replace(
+        state,
+        memory=memory,
+        record=record,
+        paired=record if same else state.paired.merge(paired),
+        rounds=state.rounds + 1,
+    )
 
 
 def _closed(state: State, event: Event) -> State:
@@ -124,26 +143,47 @@ def _graph(state: State, event: Event) -> State:
 
 
 def _discount(state: State, event: Event) -> State:
-    record = state.record.discount(event.content["factor"])
+    factor = event.content["factor"]
+    record = state.record.discount(factor)
+    paired = record if state.paired is state.record else state.paired.discount(factor)
     setup = replace(state.setup, seq=event.seq)
-    return _relearnt(setup, replace(state, record=record))
+    return _relearnt(setup, replace(state, record=record, paired=paired))
 
 
 def _relearnt(setup: Setup, state: State) -> State:
     """The state under ``setup``, whose policy learns the whole record at once."""
     # Radii that count rounds count m rewards for each: never fewer than there are.
     rounds = max(state.rounds, math.ceil(np.sum(state.record.N) / setup.problem.m))
-    memory = setup.policy.absorb(setup.policy.init(), None, state.record, rounds=rounds)
+    record = state.paired if needs_both_ways(setup.policy) else state.record
+    memory = setup.policy.absorb(setup.policy.init(), None, record, rounds=rounds)
     return replace(state, setup=setup, memory=memory)
 
 
-def _nothing(state: State, event: Event) -> State:  # noqa: ARG001
-    return state
+def _retract(state: State, event: Event) -> State:
+    content, trial = event.content, cast(int, event.trial)
+    round, made, place, couple = content["ask"]
+    graphs = dict(state.graphs)
+    if place not in graphs:
+        graphs[place] = graph_from(content["ask_graph"])
+    arms = unpack_allocation(event.data, graphs[place].n, state.setup.problem.K)
+    ask = Ask(arms, None if couple is None else (couple[0], couple[1]), round, made, place)
+    state = replace(state, open={**state.open, trial: ask}, graphs=graphs)
+    if content["closed_by"] != "tell":
+        return state
+    record, far = Record(content["N"], content["Y"]), state.far - content["far"]
+    paired = Record(*content["paired"]) if "paired" in content else record
+    state = replace(state, record=record, paired=paired, rounds=state.rounds - 1, far=far)
+    return _relearnt(replace(state.setup, seq=event.seq), state)
+
+
+def _warning(state: State, event: Event) -> State:  # noqa: ARG001
+    return replace(state, far=state.far + 1)
 
 
 STEPS: dict[str, Step] = {
     "ask": _ask,
     "tell": _tell,
+    "retract": _retract,
     "fail": _closed,
     "abandon": _closed,
     "attach": _attach,
@@ -153,6 +193,9 @@ STEPS: dict[str, Step] = {
     "policy": _policy,
     "graph": _graph,
     "discount": _discount,
-    "warning": _nothing,
+    "warning": _warning,
 }
 """What each kind of event does; ``create`` begins a log and is none of them."""
+
+KINDS = ("create", *STEPS)
+"""All kinds of events."""

@@ -12,8 +12,8 @@ from gbb.controller._events import Event
 from gbb.controller._spec import graph_from
 from gbb.graph import Graph
 
-ARRAYS = {"problem", "seed"}
-"""What the history leaves out of the first event."""
+INNER = {"problem", "seed", "ask", "ask_graph", "N", "Y", "paired", "far"}
+"""What the history leaves out: what only the fold needs."""
 
 
 def entries(events: Iterable[Event], kinds: set[str] | None) -> Iterator[Entry]:
@@ -30,8 +30,6 @@ def entries(events: Iterable[Event], kinds: set[str] | None) -> Iterator[Entry]:
         if kinds is None or event.kind in kinds:
             time = datetime.fromtimestamp(event.time, UTC)
             yield Entry(event.seq, event.kind, time, event.trial, reader.content(event))
-        if event.kind in ("tell", "fail", "abandon") and event.trial is not None:
-            reader.graphs.pop(event.trial, None)
 
 
 class _Reader:
@@ -45,7 +43,7 @@ class _Reader:
 
     def content(self, event: Event) -> dict[str, Any]:
         """The event's content by names."""
-        plain = {key: value for key, value in event.content.items() if key not in ARRAYS}
+        plain = {key: value for key, value in event.content.items() if key not in INNER}
         if "policy" in plain:
             settings = event.content["policy"]["settings"]
             shown = {k: v for k, v in settings.items() if isinstance(v, int | float | str)}

@@ -51,8 +51,12 @@ def read_rewards(path: Path) -> pd.DataFrame:
 
 def far_outside(problem: Problem, observed: Observed) -> IntArray:
     """Places among ``observed.values`` that lie far outside what the problem declares."""
-    limit = problem.L * problem.S + FAR * problem.sigma
-    return np.flatnonzero(np.abs(observed.values) > limit)
+    return np.flatnonzero(np.abs(observed.values) > limit_of(problem))
+
+
+def limit_of(problem: Problem) -> float:
+    """How far from zero a reward may lie before it is flagged."""
+    return problem.L * problem.S + FAR * problem.sigma
 
 
 def _mapping(problem: Problem, rewards: Mapping[Any, Any]) -> Observed:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 from typing import Any
-
-import numpy as np
 
 from gbb.controller import _codec
 from gbb.controller._events import Event
@@ -14,7 +13,7 @@ from gbb.controller._spec import graph_from, kinds_of, policy_from, problem_from
 from gbb.controller._state import Setup, State, seed_from
 from gbb.estimator import Record
 
-FORMAT = 1
+FORMAT = 2
 """Snapshots of another format are not read."""
 
 
@@ -25,7 +24,7 @@ def snapshot_of(state: State) -> str | None:
         memory = _codec.dumps(state.memory)
     except TypeError:
         return None
-    return _codec.dumps(
+    text = _codec.dumps(
         {
             "format": FORMAT,
             "seq": state.seq,
@@ -38,17 +37,25 @@ def snapshot_of(state: State) -> str | None:
             "memory": memory,
             "N": state.record.N,
             "Y": state.record.Y,
+            "paired": None if state.paired is state.record else list(state.paired),
             "rounds": state.rounds,
             "trials": state.trials,
+            "far": state.far,
+            "keys": [list(pair) for pair in state.keys.items()],
             "open": [[key, ask.round, ask.setup, ask.graph] for key, ask in state.open.items()],
         }
     )
+    return f"{_checksum(text)} {text}"
+
+
+def _checksum(text: str) -> str:
+    return f"{zlib.crc32(text.encode('utf-8')):08x}"
 
 
 def restored(
     text: str, find: Callable[[int], Event], asked: Callable[[list[int]], list[Event]]
 ) -> State | None:
-    """The state of a snapshot, or None when it does not fit the log.
+    """The state of a snapshot, or None when it is damaged or does not fit the log.
 
     Parameters
     ----------
@@ -59,6 +66,9 @@ def restored(
     asked
         Gives the ask events of some trials.
     """
+    checksum, _, text = text.partition(" ")
+    if checksum != _checksum(text):
+        return None
     content = _codec.loads(text)
     if content["format"] != FORMAT or find(content["seq"]).seal != content["seal"]:
         return None
@@ -85,15 +95,19 @@ def restored(
         for key, round, made, graph in content["open"]
     }
     memory: Any = _codec.loads(content["memory"], kinds_of(policy))
+    record = Record(content["N"], content["Y"])
     return State(
         seq=content["seq"],
         seal=content["seal"],
         setup=setup,
         rng=bytes(content["rng"]),
         memory=memory,
-        record=Record(np.asarray(content["N"]), np.asarray(content["Y"])),
+        record=record,
+        paired=record if content["paired"] is None else Record(*content["paired"]),
         rounds=content["rounds"],
         trials=content["trials"],
         open=still_open,
         graphs=graphs,
+        far=content["far"],
+        keys=dict(content["keys"]),
     )

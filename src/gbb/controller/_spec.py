@@ -9,10 +9,10 @@ import numpy as np
 
 from gbb import _checks, cuts, policies
 from gbb.controller import _codec
-from gbb.cuts import Cut
+from gbb.cuts import Cut, KCut
 from gbb.estimator import Record
 from gbb.graph import Graph
-from gbb.policies import AnyPolicy, Learned, Policy
+from gbb.policies import AllocationPolicy, AnyPolicy, Learned, Policy
 from gbb.problem import Problem
 
 Spec = dict[str, Any]
@@ -64,8 +64,7 @@ def policy_to(policy: AnyPolicy) -> Spec:
         if not hasattr(policy, name):
             rule = "keep its settings, so that a log can hold them"
             raise _checks.fail("policy", rule, f"{kind.__name__}, whose `{name}` cannot be read")
-        value = getattr(policy, name)
-        settings[name] = {"sides": value.sides} if isinstance(value, Cut) else value
+        settings[name] = _cut_to(policy) if name == "cut" else getattr(policy, name)
     try:
         _codec.dumps(settings)
     except TypeError as error:
@@ -74,25 +73,62 @@ def policy_to(policy: AnyPolicy) -> Spec:
     return {"kind": kind.__name__, "settings": settings}
 
 
+def _cut_to(policy: Any) -> Any:
+    """The sides of a policy's cut, or its k parts."""
+    cut = policy.cut
+    if isinstance(policy, AllocationPolicy):
+        parts = policy.parts  # what it was given; `cut` may only be the best two groups of them
+        if parts.k > 2 or not np.array_equal(parts.parts, cut.sides):
+            return {"parts": parts.parts, "k": parts.k}
+    return {"sides": cut.sides} if isinstance(cut, Cut) else cut
+
+
+def _cut_from(spec: Spec, graph: Graph) -> Cut | KCut:
+    """The cut that :func:`_cut_to` was given."""
+    if "parts" in spec:
+        return KCut.of(graph, spec["parts"], spec["k"])
+    return Cut.of(graph, spec["sides"].astype(np.int64))
+
+
 def policy_from(spec: Spec, problem: Problem) -> AnyPolicy:
     """The policy for ``problem`` that :func:`policy_to` was given."""
+    settings = dict(spec["settings"])
+    if "cut" in settings:
+        settings["cut"] = _cut_from(settings["cut"], problem.graph)
+    return _made(spec["kind"], problem, settings)
+
+
+def _made(kind: str, problem: Problem, settings: Spec) -> AnyPolicy:
     known = policies.classes()
-    kind = known[_checks.choice("policy", spec["kind"], known)]
-    settings = dict(spec["settings"])
-    if "cut" in settings:
-        settings["cut"] = Cut.of(problem.graph, settings["cut"]["sides"].astype(np.int64))
-    return kind(problem, **settings)
+    return known[_checks.choice("policy", kind, known)](problem, **settings)
 
 
-def moved(spec: Spec, graph: Graph, cut: Cut | None) -> Spec:
-    """A policy's settings on another graph; a cut is given or greedy."""
-    settings = dict(spec["settings"])
+def moved(spec: Spec, old: Graph, problem: Problem, cut: Cut | KCut | None) -> Spec:
+    """A policy's settings on the graph of ``problem``; a cut is given or greedy.
+
+    Where it had k > 2 parts, the greedy cut is refined to as many. An allocation goes by agents' names.
+    """
+    settings, graph = dict(spec["settings"]), problem.graph
     if "cut" in settings:
-        chosen = cuts.greedy(graph) if cut is None else cuts.check_cut(graph, cut)
-        settings["cut"] = {"sides": chosen.sides}
+        k = settings["cut"].get("k", 2)
+        greedy = cuts.greedy(graph) if cut is None else None
+        settings["cut"] = cut if greedy is None else greedy if k == 2 else cuts.refine(greedy, k)
     elif cut is not None:
         raise _checks.fail("cut", f"be left out, as {spec['kind']} has none", repr(cut))
-    return {"kind": spec["kind"], "settings": settings}
+    if "allocation" in settings:
+        settings["allocation"] = _kept_arms(old, settings["allocation"], graph, spec["kind"])
+    return policy_to(_made(spec["kind"], problem, settings))
+
+
+def _kept_arms(old: Graph, arms: Any, graph: Graph, kind: str) -> list[int]:
+    """The arms of the agents of ``graph``, which had them on ``old``."""
+    had = dict(zip(old.labels, np.asarray(arms).tolist(), strict=True))
+    missing = [label for label in graph.labels if label not in had]
+    if missing:
+        cure = "Set another policy first; set this one again, with all arms, on the new graph."
+        rule = f"have no agents without an arm in {kind}"
+        raise _checks.fail("graph", rule, f"{missing[0]!r}", cure)
+    return [had[label] for label in graph.labels]
 
 
 def policy_of(policy: AnyPolicy | str, problem: Problem, settings: Spec) -> AnyPolicy:

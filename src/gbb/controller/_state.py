@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,6 +84,8 @@ class State:
         The policy's own state.
     record
         Everything that was told, whatever the policy made of it.
+    paired
+        The part of it from links seen in both directions in one round; the same object if that is all.
     rounds
         How many rounds were told or attached.
     trials
@@ -92,6 +94,10 @@ class State:
         The trials that wait for their rewards.
     graphs
         The graphs of the open trials and the present one, by event.
+    far
+        How many rounds told rewards far outside the declared bounds.
+    keys
+        The events of the rounds that were attached under a key, by key.
     """
 
     seq: int
@@ -100,10 +106,13 @@ class State:
     rng: bytes
     memory: Any
     record: Record
+    paired: Record
     rounds: int
     trials: int
     open: Mapping[int, Ask]
     graphs: Mapping[int, Graph]
+    far: int = 0
+    keys: Mapping[str, int] = field(default_factory=dict)
 
 
 def begin(event: Event) -> State:
@@ -123,13 +132,15 @@ def begin(event: Event) -> State:
         allowed=None,
         seed=seed,
     )
+    record = Record.empty(problem.K)
     return State(
         seq=event.seq,
         seal=event.seal,
         setup=setup,
         rng=pack_rng(np.random.default_rng(seed)),
         memory=policy.init(),
-        record=Record.empty(problem.K),
+        record=record,
+        paired=record,
         rounds=0,
         trials=0,
         open={},

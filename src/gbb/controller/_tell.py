@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from gbb import _checks
 from gbb._checks import InputError
 from gbb.controller._bytes import Observed, pack_allocation, pack_rewards
-from gbb.controller._errors import RewardWarning
 from gbb.controller._events import Draft, Event
 from gbb.controller._log import Turn
-from gbb.controller._rewards import FAR, Rewards, far_outside, observed
+from gbb.controller._rewards import FAR, Rewards, far_outside, limit_of, observed
 from gbb.controller._spec import problem_from
 from gbb.graph import Graph
 from gbb.problem import Problem
@@ -52,14 +50,24 @@ def close(turn: Turn, trial: int, kind: str, reason: str) -> None:
         )
 
 
-def attach(turn: Turn, allocation: Any, rewards: Rewards) -> None:
-    """Learn from a round that was played elsewhere."""
-    problem = turn.state.setup.problem
-    arms = problem.allocation(allocation)
-    draft, seen = _draft(problem, None, rewards)
-    data = pack_allocation(arms, problem.K) + draft.data
-    turn.append(Draft("attach", draft.content, None, data))
-    flag(turn, problem, seen, None)
+def attach(turn: Turn, allocation: Any, rewards: Rewards, key: str | None) -> None:
+    """Learn from a round that was played elsewhere; the same again under its key changes nothing."""
+    place = None if key is None else turn.state.keys.get(key)
+    now = turn.state.setup.problem
+    problem = now if place is None else _problem(turn, turn.graph_at(place))
+    told, seen = _draft(problem, None, rewards)
+    content = told.content if key is None else {**told.content, "key": key}
+    data = pack_allocation(problem.allocation(allocation), problem.K) + told.data
+    if place is None:
+        turn.append(Draft("attach", content, None, data))
+        flag(turn, problem, seen, None)
+        return
+    before = turn.event(place)
+    if (content, data) != (before.content, before.data):
+        raise InputError(
+            f"Expected what is attached as `key` {key!r} to be what was attached before, but got "
+            "another round. Nothing was changed."
+        )
 
 
 def flag(turn: Turn, problem: Problem, seen: Observed, trial: int | None) -> None:
@@ -71,14 +79,14 @@ def flag(turn: Turn, problem: Problem, seen: Observed, trial: int | None) -> Non
     edge = place if seen.edges is None else int(seen.edges[place])
     graph = problem.graph
     link = [graph.label(int(i)) for i in graph.edges[edge]]
-    value, limit = float(seen.values[place]), problem.L * problem.S + FAR * problem.sigma
+    value, limit = float(seen.values[place]), limit_of(problem)
     text = (
         f"{far.size} of {seen.values.size} rewards lie outside +-{limit:g} "
         f"(L S + {FAR:g} sigma), first {value:g} on {link[0]!r} -> {link[1]!r}; they are kept."
     )
     content = {"message": text, "link": link, "reward": value, "limit": limit}
     turn.append(Draft("warning", content, trial))
-    warnings.warn(text, RewardWarning, stacklevel=4)
+    turn.notices.append(text)
 
 
 def _draft(problem: Problem, trial: int | None, rewards: Rewards) -> tuple[Draft, Observed]:
@@ -95,10 +103,19 @@ def _problem(turn: Turn, graph: Graph) -> Problem:
 
 def _closed(turn: Turn, trial: int) -> tuple[Event, Event]:
     """The events that asked for and closed ``trial``."""
+    known_trial(turn, trial)
+    events = turn.events_of(trial)
+    return next(event for event in events if event.kind == "ask"), closing_of(events)
+
+
+def closing_of(events: list[Event]) -> Event:
+    """The event that closed a trial, of all that the log says of it."""
+    return next(event for event in reversed(events) if event.kind in CLOSING)
+
+
+def known_trial(turn: Turn, trial: int) -> None:
+    """Refuse the number of a trial that was never asked."""
     if not 1 <= trial <= turn.state.trials:
         most = turn.state.trials
         rule = f"be one of the {most} trials asked so far" if most else "be a trial asked before"
         raise _checks.fail("trial", rule, f"unknown trial {trial}")
-    events = turn.events_of(trial)
-    asked = next(event for event in events if event.kind == "ask")
-    return asked, next(event for event in events if event.kind in CLOSING)

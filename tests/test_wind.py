@@ -1,0 +1,19 @@
+"""The wind demo where its simulator is missing; tests/demos has it at work."""
+
+import sys
+
+import pytest
+
+from gbb.cli import main
+
+
+def test_a_missing_simulator_is_one_line_that_names_the_extra(monkeypatch, tmp_path, capsys):
+    monkeypatch.setitem(sys.modules, "floris", None)
+    with pytest.raises(SystemExit) as done:
+        main(["demo", "wind", "--quick", "--out", str(tmp_path / "out")])
+    assert done.value.code == 2
+    error = capsys.readouterr().err
+    assert error.startswith("gbb: error: The wind demo needs FLORIS, which cannot be imported")
+    assert "pip install 'graphical-bilinear-bandits[wind]'" in error
+    assert error.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
