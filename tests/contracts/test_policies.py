@@ -38,8 +38,13 @@ controllable_policy = pytest.mark.parametrize(
 every_problem = pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
 
 
+BOLD = {"eps": 1.0, "floor": 0.0}
+"""Lets the policy inside `Conservative` through from the first round on."""
+
+
 def build(name: str, problem: gbb.Problem) -> Policy:
-    return gbb.policies.build(name, problem, cut=gbb.cuts.greedy(problem.graph), horizon=HORIZON)
+    cut = gbb.cuts.greedy(problem.graph)
+    return gbb.policies.build(name, problem, cut=cut, horizon=HORIZON, **BOLD)
 
 
 def environment(problem: gbb.Problem) -> gbb.Environment:

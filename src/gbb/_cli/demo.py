@@ -44,6 +44,7 @@ Case = Annotated[
         help="Turbines of the farm, and the wind direction in degrees.",
     ),
 ]
+Cells = Annotated[int, typer.Option("--cells", metavar="19|37", help="How many radio cells.")]
 
 Demo = Callable[..., Outcome]
 
@@ -62,6 +63,22 @@ def wind_command(
     total = wind.steps(case=case, rounds=rounds, quick=quick)
     run = partial(wind.run, case=case, rounds=rounds)
     present("wind", run, out=out, total=total, seed=seed, quick=quick)
+
+
+@app.command("radio")
+def radio_command(
+    rounds: Rounds = None,
+    seed: SeedNumber = 0,
+    out: Out = None,
+    quick: Quick = False,
+    cells: Cells = 19,
+) -> None:
+    """Channels of hexagonal radio cells, on the simulator CRRM (extra: radio)."""
+    from gbb.applications import radio  # noqa: PLC0415
+
+    total = radio.steps(cells=cells, rounds=rounds, quick=quick)
+    run = partial(radio.run, cells=cells, rounds=rounds)
+    present("radio", run, out=out, total=total, seed=seed, quick=quick)
 
 
 def present(

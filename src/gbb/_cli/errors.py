@@ -19,6 +19,7 @@ OPTIONS = (
     "L",
     "arms",
     "case",
+    "cells",
     "cut",
     "d",
     "degree",

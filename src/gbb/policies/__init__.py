@@ -14,6 +14,7 @@ from gbb import _checks, _discover
 from gbb.policies._allocation import AllocationPolicy
 from gbb.policies._base import AnyPolicy, Choice, Learned, Policy
 from gbb.policies._couple import CouplePolicy
+from gbb.policies.conservative import Conservative
 from gbb.policies.discounted_oful import DiscountedOFUL
 from gbb.policies.epsilon_greedy import EpsilonGreedy
 from gbb.policies.explore_then_commit import ExploreThenCommit
@@ -33,6 +34,7 @@ __all__ = [
     "AllocationPolicy",
     "AnyPolicy",
     "Choice",
+    "Conservative",
     "CouplePolicy",
     "DiscountedOFUL",
     "EpsilonGreedy",

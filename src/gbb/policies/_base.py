@@ -30,11 +30,14 @@ class Choice(NamedTuple):
         The two arms over the cut, for policies that play only two.
     value
         What the policy believes the objective to be worth (its optimistic value), if it says.
+    target
+        Where the policy is heading, if it may not change as many agents at once as that takes.
     """
 
     allocation: IntArray
     couple: tuple[int, int] | None = None
     value: float = float("nan")
+    target: IntArray | None = None
 
 
 class Learned(NamedTuple):
@@ -67,6 +70,9 @@ class Policy(ABC, Generic[State]):
 
     general: ClassVar[bool] = False
     """Whether it plays any problem: with edge types, weights, rewards in sums and forbidden arms."""
+
+    off_policy: ClassVar[bool] = True
+    """Whether it learns from rounds whose allocation it did not choose."""
 
     def __init__(self, problem: Problem, *, name: str | None = None) -> None:
         if not isinstance(problem, Problem):

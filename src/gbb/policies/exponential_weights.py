@@ -55,6 +55,7 @@ class ExponentialWeights(Policy[Weighted]):
     """
 
     controllable: ClassVar[bool] = False  # what it keeps is more than a record
+    off_policy: ClassVar[bool] = False  # its estimates weigh a round by the chance it had
 
     def __init__(
         self, problem: Problem, *, cut: Cut, rate: float = 1.0, name: str | None = None

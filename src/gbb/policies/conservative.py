@@ -1,0 +1,260 @@
+"""Any policy, held back so that it never earns much less than a plan that is known to work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gbb import _checks
+from gbb._checks import FloatArray, IntArray
+from gbb.cuts import Cut, KCut, greedy
+from gbb.policies._base import AnyPolicy, Choice, Policy, merged
+from gbb.policies._safety import (
+    Accounts,
+    Tally,
+    as_good,
+    deviation,
+    playable,
+    way_home,
+    way_out,
+)
+from gbb.policies.joint_oful import JointOFUL
+from gbb.problem import Problem
+from gbb.radius import check_radius
+from gbb.radius import typed as typed_radius
+from gbb.typed import AnyRecord, TypedRidge, empty, observed
+
+EVENTS = 3
+"""What must not fail: the confidence set, and the sums of the rounds at and away from the baseline."""
+
+
+class Guarded(NamedTuple):
+    """State: the inner policy's, all that was seen, what was played last, whereto, and two accounts."""
+
+    inner: Any
+    record: AnyRecord
+    last: IntArray
+    target: IntArray | None
+    at_baseline: Tally
+    away: Tally
+
+
+class Conservative(Policy[Guarded]):
+    """Plays what ``policy`` proposes when that is safe, and a known baseline otherwise.
+
+    With r(a) the expected reward of a round with allocation a, and b the baseline, it keeps
+
+        ``r(a_1) + ... + r(a_t) >= (1 - eps) t r(b)``  for all t, with probability 1 - delta.
+
+    After ``n`` rounds at the baseline and ``k`` away from it, which paid Y in sum, a proposal a is
+    played if
+
+        ``Y - deviation(k) + low(a) + n r(b) >= (1 - eps) (n + k + 1) r(b)``,
+
+    where ``deviation`` bounds the noise of those k rounds and ``low(a)`` is the least that a pays for
+    any matrix of the confidence set. When the baseline's reward is not given, the least or most that its
+    own rounds leave possible is put in its place, whichever makes the condition harder.
+
+    Parameters
+    ----------
+    problem
+        What the learner knows.
+    policy
+        The policy to hold back, for the same problem; ``JointOFUL`` over ``cut`` when left out.
+    baseline
+        The allocation that is known to work, as arm indices or by name; everybody's first allowed
+        arm when left out. The plant is taken to play it before the first round.
+    eps
+        The share of the baseline's reward that may be lost, in sum and at any time; in (0, 1].
+    baseline_reward
+        What the baseline is known to pay per round, summed over all edges; >= 0. Estimated from the
+        rounds that play it when left out.
+    floor
+        The least that one number of a round's rewards can be in expectation: 0 for powers. Without
+        it the confidence set is all there is, which at first says little.
+    max_changes
+        How many agents may change their arm from one round to the next; any number when left out.
+    cut
+        For the default policy: the paper's greedy cut when left out.
+    lam
+        The ridge regulariser of the confidence set, > 0.
+    delta
+        The promise may fail with this probability.
+    radius
+        ``symmetric``, the default where it is valid, or ``complete``, which is valid as well after
+        absorbing a log in which rewards are missing.
+    name
+        How results call this policy.
+
+    Notes
+    -----
+    It assumes ``r(b) >= 0``, without which a share of it is no promise. If the baseline turns out to pay
+    less than 0, the baseline is all that is played.
+
+    ``max_changes`` holds in every round, also on the way back. A proposal that is more than
+    ``max_changes`` agents away is approached by the changes that gain most by the estimate, unless the
+    allocation in play, or the one that it was heading for, has as high an upper confidence bound. A
+    step is taken only if the condition holds after it *and after every round of the way home*, agents
+    returning in the order of their numbers. So there is always a way home that can be afforded. It
+    does not set out before it can afford to get to a place that may be better than where it is.
+
+    An allocation in play that is known to pay no less than the baseline is kept in its stead.
+
+    The promise holds for all that the confidence set allows, so it needs the model: rewards linear in
+    the edge-arms and noise of scale ``sigma``. Of the past, though, only what was paid is counted, so
+    that an error of the model is noticed in the round that it misleads.
+
+    ``absorb`` teaches this policy and the inner one without counting towards the promise, which is about
+    the rounds that it plays itself.
+
+    References
+    ----------
+    Kazerouni, Ghavamzadeh, Abbasi-Yadkori and Van Roy (2017), "Conservative contextual linear bandits":
+    the condition, with the confidence set for the past as well. Here the past is what was observed,
+    in one dimension in place of d^2; and there are floors, limited changes and a way home.
+    """
+
+    controllable: ClassVar[bool] = False  # it keeps accounts, and holds a policy among its settings
+    general: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        policy: AnyPolicy | None = None,
+        baseline: ArrayLike | Mapping[str, str] | None = None,
+        eps: float = 0.03,
+        baseline_reward: float | None = None,
+        floor: float | None = None,
+        max_changes: int | None = None,
+        cut: Cut | KCut | None = None,
+        lam: float = 1.0,
+        delta: float = 1e-3,
+        radius: str | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(problem, name=name)
+        valid = "symmetric" if problem.symmetric else "complete"
+        self.radius = _checks.choice("radius", radius or valid, ("symmetric", "complete"))
+        check_radius(problem, self.radius)
+        if policy is None:
+            cut = greedy(problem.graph) if cut is None else cut
+            policy = JointOFUL(problem, cut=cut, lam=lam, delta=delta, radius=valid)
+        elif not isinstance(policy, Policy) or policy.problem is not problem:
+            raise _checks.fail("policy", "be a policy for the same problem", repr(policy))
+        self.policy: AnyPolicy = policy
+        self.cut = getattr(policy, "cut", None)
+        self.baseline = playable(problem, "baseline", baseline)
+        self.eps = _checks.real("eps", eps, low=0.0, low_open=True, high=1.0)
+        self.baseline_reward = _optional("baseline_reward", baseline_reward, low=0.0)
+        self.floor = _optional("floor", floor)
+        self.max_changes = (
+            None if max_changes is None else _checks.integer("max_changes", max_changes, low=1)
+        )
+        self.lam = _checks.real("lam", lam, low=0.0, low_open=True)
+        self.delta = _checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
+
+    def init(self) -> Guarded:
+        return Guarded(
+            self.policy.init(), empty(self.problem), self.baseline, None, Tally(), Tally()
+        )
+
+    def select(self, state: Guarded, rng: np.random.Generator) -> Choice:
+        return self._guarded(state, self.policy.select(state.inner, rng))
+
+    def select_within(
+        self, state: Guarded, rng: np.random.Generator, allowed: NDArray[np.bool_]
+    ) -> Choice:
+        return self._guarded(state, self.policy.select_within(state.inner, rng, allowed))
+
+    def update(self, state: Guarded, choice: Choice, rewards: FloatArray) -> Guarded:
+        rewards = self.problem.rewards(rewards)
+        seen = observed(self.problem, choice.allocation, rewards)
+        paid = float(rewards.sum())
+        home = np.array_equal(choice.allocation, self.baseline)
+        return Guarded(
+            self._taught(state.inner, choice, rewards, seen),
+            merged(state.record, seen),
+            choice.allocation,
+            choice.target,
+            state.at_baseline.add(paid) if home else state.at_baseline,
+            state.away if home else state.away.add(paid),
+        )
+
+    def absorb(
+        self, state: Guarded, choice: Choice | None, seen: AnyRecord, *, rounds: int = 1
+    ) -> Guarded:
+        inner = self.policy.absorb(state.inner, choice, seen, rounds=rounds)
+        return state._replace(inner=inner, record=merged(state.record, seen))
+
+    def _taught(self, inner: Any, choice: Choice, rewards: FloatArray, seen: AnyRecord) -> Any:
+        """The inner policy's state; a choice with a couple is its own, any other may be not."""
+        if choice.couple is not None:
+            return self.policy.update(inner, choice, rewards)
+        if not self.policy.off_policy:
+            return inner
+        if self.policy.controllable:
+            return self.policy.absorb(inner, None, seen)
+        return self.policy.update(inner, choice, rewards)
+
+    def _guarded(self, state: Guarded, proposal: Choice) -> Choice:
+        books = self._accounts(state)
+        ridge, radius, last = books.ridge, books.radius, state.last
+        limit = self.problem.n if self.max_changes is None else self.max_changes
+        wanted = proposal.allocation
+        if np.count_nonzero(wanted != last) > limit:
+            # Neither leave nor turn for what is no better: mirror images of a plan are common.
+            others = [arms for arms in (last, state.target) if arms is not None]
+            wanted = next((a for a in others if as_good(ridge, radius, a, wanted)), wanted)
+        steps = way_out(ridge, radius, last, wanted, limit)
+
+        def back(*plan: IntArray) -> Iterator[IntArray]:
+            return chain(plan, way_home(plan[-1], self.baseline, limit))
+
+        sound = books.most >= 0.0
+        if sound and books.safe(back(steps[0])) and (len(steps) == 1 or books.safe(back(*steps))):
+            if np.array_equal(steps[0], proposal.allocation):
+                return proposal
+            return Choice(steps[0], target=None if steps[0] is wanted else wanted)
+        if sound and books.low(last) >= books.most and books.safe(back(last)):
+            return Choice(last)
+        return Choice(next(way_home(last, self.baseline, limit)))
+
+    def _accounts(self, state: Guarded) -> Accounts:
+        delta = self.delta / EVENTS
+        halves = self.radius == "symmetric"
+        ridge = TypedRidge(self.problem, state.record, self.lam, symmetric=halves)
+        away = state.away.rounds
+        earned = state.away.paid - deviation(self.problem, away, delta)
+        if self.floor is not None:
+            earned = max(earned, self.floor * self.problem.observations * away)
+        least, most = self.baseline_bounds(state)
+        return Accounts(
+            ridge=ridge,
+            radius=typed_radius(self.radius, ridge, 0.0, delta, shrinking=True),
+            baseline=self.baseline,
+            least=least,
+            most=most,
+            eps=self.eps,
+            floor=self.floor,
+            rounds=(state.at_baseline.rounds, away),
+            earned=earned,
+        )
+
+    def baseline_bounds(self, state: Guarded) -> tuple[float, float]:
+        """The least and the most that the baseline may pay per round, given what it paid."""
+        if self.baseline_reward is not None:
+            return self.baseline_reward, self.baseline_reward
+        rounds, paid = state.at_baseline
+        if rounds == 0:
+            return 0.0, np.inf
+        off = deviation(self.problem, rounds, self.delta / EVENTS)
+        return max((paid - off) / rounds, 0.0), (paid + off) / rounds
+
+
+def _optional(name: str, value: float | None, low: float = -np.inf) -> float | None:
+    return None if value is None else _checks.real(name, value, low=low)

@@ -1,0 +1,399 @@
+"""The conservative wrapper keeps its promise, lets the policy inside learn, and changes little."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gbb
+from gbb.policies import Choice, Conservative, Learned
+from gbb.policies._safety import deviation, lower_bound, toward, way_home
+from gbb.radius import typed as typed_radius
+from gbb.typed import TypedRidge, empty, observed, regressors
+
+GRID = gbb.Graph.grid(3, 4)
+TABLE = np.array([[0.1, 0.1, 0.7], [0.1, 0.6, 0.3], [1.0, 0.9, 0.7]])
+
+
+def general(**settings) -> gbb.Problem:
+    defaults = {"sigma": 0.3, "S": 2.0}
+    return gbb.Problem(GRID, np.eye(3), **(defaults | settings))
+
+
+PROBLEMS = {
+    "the paper's": general(),
+    "types": general(edge_types=np.arange(GRID.m) % 2),
+    "weights": general(edge_weights=np.linspace(0.5, 1.5, GRID.m)),
+    "per agent": general(feedback="agent", sigma=0.5),
+    "in all": general(feedback="global"),
+}
+every_problem = pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
+
+
+def environment(problem: gbb.Problem) -> gbb.Environment:
+    matrices = np.array([TABLE * scale for scale in (1.0, 0.8)[: problem.types]])
+    return gbb.Environment(problem, matrices)
+
+
+def play(env, policy, rounds, seed):
+    """Expected reward and allocation of every round, and the last state."""
+    rng, noise = np.random.default_rng(seed), np.random.default_rng([seed, 1])
+    state, values, plans = policy.init(), np.empty(rounds), []
+    for t in range(rounds):
+        choice = policy.select(state, rng)
+        state = policy.update(state, choice, env.draw(choice.allocation, noise))
+        values[t] = env.expected_reward(choice.allocation)
+        plans.append(choice.allocation)
+    return values, np.array(plans), state
+
+
+def worst(values, reward):
+    """The smallest ratio, over time, of what was earned to what the baseline would have."""
+    return float((np.cumsum(values) / (reward * np.arange(1, len(values) + 1))).min())
+
+
+def inside(name, problem):
+    return gbb.policies.build(name, problem, cut=gbb.cuts.greedy(GRID), horizon=100)
+
+
+def baseline_of(env):
+    """All on the second arm but one: no couple, and not the best."""
+    plan = np.ones(GRID.n, dtype=np.int64)
+    plan[0] = 2
+    return plan, env.expected_reward(plan)
+
+
+# The promise
+
+
+@pytest.mark.parametrize("limit", [None, 2])
+@pytest.mark.parametrize("known", [True, False], ids=["reward known", "reward estimated"])
+@pytest.mark.parametrize("name", ["JointOFUL", "UniformRandom", "ThompsonSampling"])
+def test_the_promise_holds_in_every_round_of_every_run(name, known, limit):
+    problem = PROBLEMS["the paper's"]
+    env = environment(problem)
+    plan = gbb.optimum.solve(problem, TABLE).allocation.copy()
+    plan[5] = 1  # nearly the best there is: whoever explores loses
+    reward = env.expected_reward(plan)
+    for seed in range(4):
+        policy = Conservative(
+            problem,
+            policy=inside(name, problem),
+            baseline=plan,
+            eps=0.1,
+            baseline_reward=reward if known else None,
+            floor=0.0,
+            max_changes=limit,
+            delta=0.05,
+        )
+        values, plans, state = play(env, policy, 150, seed)
+        assert worst(values, reward) >= 0.9
+        assert state.away.rounds > 0  # it did not only play the baseline
+        assert state.away.rounds + state.at_baseline.rounds == 150
+        assert worst(play(env, inside("UniformRandom", problem), 150, seed)[0], reward) < 0.8
+        if limit is not None:
+            before = np.vstack([plan, plans[:-1]])
+            assert (plans != before).sum(axis=1).max() <= limit
+
+
+@every_problem
+@pytest.mark.parametrize("known", [True, False], ids=["reward known", "reward estimated"])
+def test_the_promise_holds_on_any_problem(problem, known):
+    env = environment(problem)
+    plan, reward = baseline_of(env)
+    for seed in range(3):
+        policy = Conservative(
+            problem,
+            policy=inside("JointOFUL", problem) if problem.plain else None,
+            baseline=plan,
+            eps=0.08,
+            baseline_reward=reward if known else None,
+            floor=0.0,
+            max_changes=3,
+        )
+        values, _, state = play(env, policy, 120, seed)
+        assert worst(values, reward) >= 0.92
+        assert state.away.rounds > 0
+
+
+def test_a_promise_that_may_fail_often_still_fails_rarely():
+    """Over 200 short runs with delta = 0.2, and with noise that matters, few may fail."""
+    problem = gbb.Problem(gbb.Graph.path(3), np.eye(2), sigma=1.0, S=2.0)
+    env = gbb.Environment(problem, np.array([[1.0, 0.2], [0.2, 0.1]]))
+    plan = np.zeros(3, dtype=np.int64)
+    failed = 0
+    for seed in range(200):
+        policy = Conservative(
+            problem, policy=gbb.policies.UniformRandom(problem), eps=0.3, floor=0.1, delta=0.2
+        )
+        values, _, _ = play(env, policy, 40, seed)
+        failed += worst(values, env.expected_reward(plan)) < 0.7
+    assert failed <= 0.2 * 200
+
+
+def test_one_round_at_the_floor_is_affordable_exactly_when_it_was_saved_for():
+    """eps n r = (1 - eps) r pays for a round that may earn nothing: n = 1 / eps - 1 rounds."""
+    problem = gbb.Problem(gbb.Graph.path(3), np.eye(2), sigma=0.0, S=100.0)
+    env = gbb.Environment(problem, np.array([[1.0, 0.0], [0.0, 0.0]]))
+    other = gbb.policies.FixedAllocation(problem, allocation=[1, 1, 1])
+    policy = Conservative(problem, policy=other, eps=0.1, baseline_reward=4.0, floor=0.0)
+    values, _, _ = play(env, policy, 12, 0)
+    assert values.tolist() == [4.0] * 9 + [0.0] + [4.0] * 2
+
+
+# Learning
+
+
+@pytest.mark.parametrize("limit", [None, 1, 3])
+def test_the_policy_inside_gets_through(limit):
+    problem = PROBLEMS["the paper's"]
+    env = environment(problem)
+    plan, reward = baseline_of(env)
+    best = gbb.optimum.solve(problem, TABLE).value
+    assert reward < 0.75 * best
+    policy = Conservative(problem, baseline=plan, eps=0.05, floor=0.0, max_changes=limit)
+    values, _, _ = play(env, policy, 400, 0)
+    assert values[-50:].mean() >= 0.98 * best
+    assert worst(values, reward) >= 0.95
+    assert worst(play(env, policy.policy, 400, 0)[0], reward) < 0.95  # alone it broke the promise
+
+
+def test_a_log_teaches_without_counting():
+    problem = PROBLEMS["the paper's"]
+    env = environment(problem)
+    plan, reward = baseline_of(env)
+    policy = Conservative(problem, baseline=plan, eps=0.05, baseline_reward=reward, floor=0.0)
+    rng = np.random.default_rng(0)
+    state = policy.init()
+    for _ in range(300):
+        arms = rng.integers(3, size=problem.n)
+        seen = observed(problem, arms, env.draw(arms, rng))
+        state = policy.absorb(state, None, seen)
+    assert state.away.rounds == state.at_baseline.rounds == 0
+    assert isinstance(state.inner, Learned)
+    assert state.inner.rounds == 300
+    choice = policy.select(state, rng)  # at once something better than the baseline
+    assert env.expected_reward(choice.allocation) > 1.2 * reward
+    first = policy.select(policy.init(), rng)
+    assert np.array_equal(first.allocation, plan)
+
+
+@pytest.mark.parametrize("name", sorted(set(gbb.policies.classes()) - {"Conservative"}))
+def test_any_policy_can_be_held_back(name):
+    problem = PROBLEMS["the paper's"]
+    env = environment(problem)
+    plan, reward = baseline_of(env)
+    for limit in (None, 1):
+        policy = Conservative(
+            problem,
+            policy=inside(name, problem),
+            baseline=plan,
+            eps=0.2,
+            floor=0.0,
+            max_changes=limit,
+        )
+        values, _, state = play(env, policy, 60, 1)
+        assert worst(values, reward) >= 0.8
+        rounds = getattr(state.inner, "rounds", None)
+        if rounds is not None and policy.policy.off_policy:
+            assert rounds == 60  # it learns from the baseline's rounds too
+
+
+def test_exponential_weights_learn_from_their_own_rounds_only():
+    problem = PROBLEMS["the paper's"]
+    policy = Conservative(problem, policy=inside("ExponentialWeights", problem), floor=0.0)
+    state = policy.init()
+    rewards = np.ones(problem.m)
+    after = policy.update(state, Choice(policy.baseline), rewards)
+    assert after.inner.rounds == 0
+    own = policy.policy.select(state.inner, np.random.default_rng(0))
+    assert policy.update(state, own, rewards).inner.rounds == 1
+
+
+# Baselines
+
+
+def test_a_baseline_that_pays_less_than_nothing_is_all_that_is_played():
+    problem = gbb.Problem(gbb.Graph.path(4), np.eye(2), sigma=0.1, S=2.0)
+    env = gbb.Environment(problem, np.array([[-1.0, 0.0], [0.0, 1.0]]))
+    policy = Conservative(problem, eps=0.5, floor=-1.0)
+    values, _, state = play(env, policy, 60, 0)
+    assert policy.baseline_bounds(state)[1] < 0.0
+    assert (values[5:] == env.expected_reward(policy.baseline)).all()
+
+
+def test_the_bounds_on_the_baseline_hold_what_it_pays():
+    problem = PROBLEMS["per agent"]
+    env = environment(problem)
+    plan, reward = baseline_of(env)
+    policy = Conservative(problem, baseline=plan, delta=0.1)
+    assert policy.baseline_bounds(policy.init()) == (0.0, np.inf)
+    rng = np.random.default_rng(0)
+    state, widths = policy.init(), []
+    for _ in range(200):
+        state = policy.update(state, Choice(plan), env.draw(plan, rng))
+        least, most = policy.baseline_bounds(state)
+        assert least <= reward <= most
+        widths.append(most - least)
+    assert widths[-1] < widths[0] / 5
+
+
+def test_a_baseline_by_name_and_the_first_allowed_arm():
+    names = [f"turbine {i}" for i in range(3)]
+    graph = gbb.Graph.from_edges(
+        [[names[0], names[1]], [names[1], names[2]]], names=names, undirected=True
+    )
+    allowed = [[False, True], [True, True], [True, True]]
+    problem = gbb.Problem(graph, np.eye(2), arm_names=["off", "on"], allowed=allowed)
+    assert Conservative(problem).baseline.tolist() == [1, 0, 0]
+    given_names = dict(zip(names, ["on", "off", "on"], strict=True))
+    assert Conservative(problem, baseline=given_names).baseline.tolist() == [1, 0, 1]
+    with pytest.raises(
+        gbb.InputError, match="`baseline` to play allowed arms, but got arm 0 at agent 'turbine 0'"
+    ):
+        Conservative(problem, baseline=[0, 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("settings", "text"),
+    [
+        ({"eps": 0.0}, "`eps` to be a finite number > 0 and <= 1, but got 0"),
+        ({"eps": 1.5}, "`eps` to be a finite number > 0 and <= 1, but got 1.5"),
+        ({"baseline_reward": -1.0}, "`baseline_reward` to be a finite number >= 0, but got -1"),
+        ({"floor": np.nan}, "`floor` to be a finite number"),
+        ({"max_changes": 0}, "`max_changes` to be a whole number >= 1, but got 0"),
+        ({"radius": "paper"}, "`radius` to be one of 'complete', 'symmetric', but got 'paper'"),
+        (
+            {"policy": "JointOFUL"},
+            "`policy` to be a policy for the same problem, but got 'JointOFUL'",
+        ),
+        ({"delta": 0.0}, "`delta`"),
+        ({"lam": 0.0}, "`lam`"),
+    ],
+)
+def test_bad_settings_are_named(settings, text):
+    with pytest.raises(gbb.InputError, match=text):
+        Conservative(PROBLEMS["the paper's"], **settings)
+
+
+def test_a_policy_of_another_problem_and_a_radius_that_is_not_valid_are_refused():
+    other = gbb.policies.UniformRandom(general())
+    with pytest.raises(gbb.InputError, match="`policy` to be a policy for the same problem"):
+        Conservative(PROBLEMS["the paper's"], policy=other)
+    with pytest.raises(gbb.InputError, match="Pass radius='complete'"):
+        Conservative(PROBLEMS["per agent"], radius="symmetric")
+
+
+# What it is made of
+
+
+def learnt(problem, rounds, seed):
+    env, rng, record = environment(problem), np.random.default_rng(seed), empty(problem)
+    for _ in range(rounds):
+        arms = rng.integers(3, size=problem.n)
+        record = record.merge(observed(problem, arms, env.draw(arms, rng)))
+    return record
+
+
+@every_problem
+@given(
+    seed=st.integers(0, 10_000),
+    rounds=st.integers(0, 40),
+    floor=st.sampled_from([None, 0.0, 0.1, -0.5]),
+)
+def test_the_lower_bound_is_that_of_a_naive_twin_and_holds(problem, seed, rounds, floor):
+    record = learnt(problem, rounds, seed)
+    allocation = np.random.default_rng(seed).integers(3, size=problem.n)
+    ridge = TypedRidge(problem, record, 1.0)
+    radius = typed_radius("complete", ridge, 0.0, 1e-6, shrinking=True)
+    bound = lower_bound(ridge, radius, allocation, floor)
+
+    q = regressors(problem, allocation)
+    if problem.feedback == "edge":
+        blocks = [np.zeros((9, 9)) for _ in range(problem.types)]
+        moments = np.zeros((problem.types, 9))
+        N = record.N.reshape(problem.types, -1)
+        Y = record.Y.reshape(problem.types, -1)
+        for g in range(problem.types):
+            blocks[g] = problem.edge_arms.T @ np.diag(N[g]) @ problem.edge_arms
+            moments[g] = Y[g] @ problem.edge_arms
+        gram = np.zeros((problem.parameters,) * 2)
+        for g, block in enumerate(blocks):
+            gram[9 * g : 9 * g + 9, 9 * g : 9 * g + 9] = block
+        moment = moments.ravel()
+    else:
+        gram, moment = record.gram, record.moment
+    inverse = np.linalg.inv(gram + np.eye(len(gram)))
+    theta = inverse @ moment
+    known = np.ones(len(q), dtype=bool)
+    if floor is not None:
+        known = q @ theta - radius * np.sqrt(np.einsum("ei,ij,ej->e", q, inverse, q)) > floor
+    total = q[known].sum(axis=0)
+    naive = total @ theta - radius * np.sqrt(total @ inverse @ total)
+    naive += 0.0 if floor is None else floor * (~known).sum()
+    assert bound == pytest.approx(naive, rel=1e-6, abs=1e-6)
+    if floor is None or floor <= 0.0:  # what one number pays is at least 0 here
+        assert bound <= environment(problem).expected_reward(allocation) + 1e-9
+
+
+@given(seed=st.integers(0, 10_000))
+def test_symmetric_parts_bound_no_less_and_still_hold(seed):
+    problem = PROBLEMS["the paper's"]
+    record = learnt(problem, 10, seed)
+    allocation = np.random.default_rng(seed).integers(3, size=problem.n)
+    bounds = []
+    for name, halves in (("complete", False), ("symmetric", True)):
+        ridge = TypedRidge(problem, record, 1.0, symmetric=halves)
+        radius = typed_radius(name, ridge, 0.0, 1e-6, shrinking=True)
+        bounds.append(lower_bound(ridge, radius, allocation, None))
+    assert bounds[0] <= bounds[1] <= environment(problem).expected_reward(allocation)
+
+
+@every_problem
+@given(seed=st.integers(0, 10_000), limit=st.integers(1, 6))
+def test_a_step_makes_the_changes_that_gain_most(problem, seed, limit):
+    rng = np.random.default_rng(seed)
+    last, wanted = rng.integers(3, size=(2, problem.n))
+    ridge = TypedRidge(problem, learnt(problem, 5, seed), 1.0)
+    step = toward(ridge, last, wanted, limit)
+    assert (step != last).sum() <= limit
+    moved = step != last
+    assert np.array_equal(step[moved], wanted[moved])
+    if (last != wanted).sum() <= limit:
+        assert np.array_equal(step, wanted)
+    else:
+        arms = last.copy()
+        for _ in range(limit):  # by brute force, from the estimate of whole allocations
+            values = np.full(problem.n, -np.inf)
+            for agent in np.flatnonzero(arms != wanted):
+                trial = arms.copy()
+                trial[agent] = wanted[agent]
+                values[agent] = ridge.total(trial)[0]
+            best = int(np.argmax(values))
+            arms[best] = wanted[best]
+        assert ridge.total(step)[0] == pytest.approx(ridge.total(arms)[0], abs=1e-9)
+
+
+@given(
+    plans=st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=12),
+    limit=st.integers(1, 5),
+)
+def test_the_way_home_ends_there_in_steps_that_are_small_enough(plans, limit):
+    last, home = np.array(plans).T
+    way = list(way_home(last, home, limit))
+    assert np.array_equal(way[-1], home)
+    for before, after in zip([last, *way], way, strict=False):
+        assert (before != after).sum() <= limit
+    if len(way) > 1:  # the rest of the way is the way of the rest
+        again = list(way_home(way[0], home, limit))
+        assert all(np.array_equal(a, b) for a, b in zip(way[1:], again, strict=True))
+
+
+def test_the_deviation_is_exceeded_as_rarely_as_it_says():
+    problem = gbb.Problem(gbb.Graph.path(3), np.eye(2), sigma=0.7)
+    rng = np.random.default_rng(0)
+    sums = 0.7 * np.cumsum(rng.standard_normal((2000, 300, problem.m)).sum(axis=2), axis=1)
+    bound = np.array([deviation(problem, t, 0.1) for t in range(1, 301)])
+    exceeded = (np.abs(sums) > bound).any(axis=1).mean()
+    assert 0.002 < exceeded <= 0.1
+    assert deviation(problem, 0, 0.1) == 0.0

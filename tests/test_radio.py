@@ -1,0 +1,19 @@
+"""The radio demo where its simulator is missing; tests/demos has it at work."""
+
+import sys
+
+import pytest
+
+from gbb.cli import main
+
+
+def test_a_missing_simulator_is_one_line_that_names_the_extra(monkeypatch, tmp_path, capsys):
+    monkeypatch.setitem(sys.modules, "CRRM", None)
+    with pytest.raises(SystemExit) as done:
+        main(["demo", "radio", "--quick", "--out", str(tmp_path / "out")])
+    assert done.value.code == 2
+    error = capsys.readouterr().err
+    assert error.startswith("gbb: error: The radio demo needs CRRM, which cannot be imported")
+    assert "pip install 'graphical-bilinear-bandits[radio]'" in error
+    assert error.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
