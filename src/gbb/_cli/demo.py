@@ -47,7 +47,35 @@ Case = Annotated[
 ]
 Cells = Annotated[int, typer.Option("--cells", metavar="19|37", help="How many radio cells.")]
 
+Offsets = Annotated[
+    str,
+    typer.Option(
+        "--arms",
+        metavar="one-hot|fourier|both",
+        help="How the learner sees an offset: on its own, or smoothly.",
+    ),
+]
+
 Demo = Callable[..., Outcome]
+
+
+@app.command("traffic")
+def traffic_command(
+    rounds: Rounds = None,
+    seed: SeedNumber = 0,
+    out: Out = None,
+    quick: Quick = False,
+    arms: Offsets = "both",
+) -> None:
+    """Offsets of a 4 x 4 grid of traffic lights, on the simulator SUMO (extra: traffic)."""
+    from gbb.applications import traffic  # noqa: PLC0415
+
+    total = traffic.steps(arms=arms, rounds=rounds, quick=quick)
+    place = folder("traffic", out, quick=quick) / "loss.png"
+    run = partial(
+        traffic.run, arms=arms, rounds=rounds, watch=lambda figure: save_figure(figure, place)
+    )
+    present("traffic", run, out=out, total=total, seed=seed, quick=quick)
 
 
 @app.command("wind")
@@ -109,32 +137,3 @@ def present(
     for sentence in outcome.sentences:
         console.print(f"\n{sentence}", markup=False)
     console.print(f"\nData, pictures and the report: {place}", soft_wrap=True, markup=False)
-
-
-@app.command()
-def traffic(
-    rounds: Rounds = None,
-    seed: SeedNumber = 0,
-    out: Out = None,
-    quick: Quick = False,
-    arms: Annotated[
-        str,
-        typer.Option("--arms", help="How the learner sees an offset: one-hot, fourier or both."),
-    ] = "both",
-) -> None:
-    """Offsets of a 4 x 4 grid of traffic lights in SUMO; loss.png grows while it runs."""
-    from gbb.applications import traffic as application  # noqa: PLC0415
-
-    place = folder("traffic", out, quick=quick) / "loss.png"
-    todo = application.plan(quick=quick, rounds=rounds)
-    present(
-        "traffic",
-        application.demo,
-        out=out,
-        total=todo.steps(len(application.kinds(arms))),
-        seed=seed,
-        quick=quick,
-        rounds=rounds,
-        arms=arms,
-        watch=lambda figure: save_figure(figure, place),
-    )

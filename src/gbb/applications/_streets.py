@@ -29,8 +29,8 @@ class Grid:
         Simulated minutes that are measured, after three that fill the streets.
     """
 
-    columns: tuple[float, ...] = (300.0, 300.0, 300.0)
-    rows: tuple[float, ...] = (300.0, 300.0, 300.0)
+    columns: tuple[float, ...] = (350.0, 350.0, 350.0)
+    rows: tuple[float, ...] = (350.0, 350.0, 350.0)
     through: float = 360.0
     turning: float = 14.0
     minutes: int = 15

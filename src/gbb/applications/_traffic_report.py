@@ -42,9 +42,9 @@ class Rounds(NamedTuple):
         """These rounds, then others."""
         return Rounds(*(np.concatenate(pair) for pair in zip(self, other, strict=True)))
 
-    def last(self, share: int = 4) -> slice:
+    def last(self) -> slice:
         """The last quarter of the rounds."""
-        return slice(self.size - max(1, self.size // share), self.size)
+        return slice(self.size - max(1, self.size // 4), self.size)
 
 
 class Live(NamedTuple):
@@ -93,8 +93,8 @@ def outcome(
     window = f"rounds {first.last().start + 1}-{first.size}"
     proof = "proven best" if best.proven else "best found"
     sentences = [
-        f"Learners are judged over {window}, against the mean of {random.size} rounds with random "
-        f"offsets and {fixed.size} rounds with the fixed offsets that are {proof} for the fitted model.",
+        f"Learners are judged over {window}: against the fixed offsets that are {proof} for the "
+        f"fitted model, in the same traffic, and against {random.size} rounds with random offsets.",
         *(f"Fit with {name} arms: {fit.sentence}" for name, fit in fits.items()),
         "Each round is a fresh simulation with traffic of its own; real signals would carry their "
         "queues over, and SUMO's drivers are a model.",

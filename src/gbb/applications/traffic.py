@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -17,6 +17,7 @@ import gbb
 from gbb import _checks
 from gbb._checks import FloatArray, IntArray
 from gbb.applications._outcome import Advance, Outcome, ignore
+from gbb.applications._require import require
 from gbb.applications._streets import Grid
 from gbb.applications._sumo import CYCLE, Measured, Simulator
 from gbb.applications._traffic_report import Live, Rounds, outcome, picture
@@ -44,28 +45,36 @@ class Plan:
     repeats: int = 5
     minutes: int = 15
 
-    def steps(self, kinds: int) -> int:
-        """All simulated rounds."""
-        return self.survey + 2 * self.repeats + kinds * self.rounds
+    @property
+    def late(self) -> int:
+        """The last quarter of the live rounds, over which learners are judged."""
+        return max(1, self.rounds // 4)
 
 
-QUICK = Plan(rounds=24, survey=16, repeats=3, minutes=5)
+FULL, QUICK = Plan(), Plan(rounds=24, survey=16, repeats=3, minutes=5)
 
 
-def plan(*, quick: bool, rounds: int | None = None) -> Plan:
+def plan_of(rounds: int | None, quick: bool) -> Plan:
     """The full or the quick plan, with another number of live rounds if given."""
-    base = QUICK if quick else Plan()
-    live = base.rounds if rounds is None else _checks.integer("--rounds", rounds, low=1)
-    return Plan(live, base.survey, base.repeats, base.minutes)
+    base = QUICK if quick else FULL
+    live = base.rounds if rounds is None else _checks.integer("rounds", rounds, low=1)
+    return replace(base, rounds=live)
+
+
+def steps(*, arms: str = "both", rounds: int | None = None, quick: bool = False) -> int:
+    """How many rounds :func:`run` simulates; checks that it can run."""
+    require("traffic", "SUMO", "sumo")
+    todo = plan_of(rounds, quick)
+    return todo.survey + todo.repeats + todo.late + len(kinds(arms)) * todo.rounds
 
 
 def kinds(arms: str) -> tuple[str, ...]:
     """The feature sets that ``arms`` stands for."""
-    chosen = _checks.choice("--arms", arms, [*FEATURES, "both"])
+    chosen = _checks.choice("arms", arms, [*FEATURES, "both"])
     return tuple(FEATURES) if chosen == "both" else (chosen,)
 
 
-def demo(
+def run(
     *,
     seed: int = 0,
     quick: bool = False,
@@ -91,13 +100,14 @@ def demo(
     watch
         Handed the picture of the loss every few live rounds.
     """
-    todo, names = plan(quick=quick, rounds=rounds), kinds(arms)
+    _checks.integer("seed", seed, low=0)
+    todo, names = plan_of(rounds, quick), kinds(arms)
     with Simulator(Grid(minutes=todo.minutes)) as simulator:
-        return Demo(simulator, todo, seed, advance).run(names, watch)
+        return _Demo(simulator, todo, seed, advance).run(names, watch)
 
 
-class Demo:
-    """One run of the demo; everything random comes from five children of the seed."""
+class _Demo:
+    """One run of the demo; everything random comes from children of the seed."""
 
     def __init__(self, simulator: Simulator, todo: Plan, seed: int, advance: Advance) -> None:
         self.simulator, self.todo, self.advance = simulator, todo, advance
@@ -106,7 +116,7 @@ class Demo:
         top = 2**31 - 1
         self.survey_arms = draws[0].integers(0, OFFSETS.size, (todo.survey, self.graph.n))
         self.survey_seeds = draws[1].integers(0, top, todo.survey)
-        self.fixed_seeds = draws[2].integers(0, top, todo.repeats)
+        self.zero_seeds = draws[2].integers(0, top, todo.repeats)
         self.live_seeds = draws[3].integers(0, top, todo.rounds)
         self.choices = draws[4]
 
@@ -114,12 +124,13 @@ class Demo:
         """Survey with random offsets, fix the settings from it, then learn live from nothing."""
         zeros = np.zeros((self.todo.repeats, self.graph.n), dtype=np.int64)
         random = self.play(self.survey_arms, self.survey_seeds)
-        zero = self.play(zeros, self.fixed_seeds)
+        zero = self.play(zeros, self.zero_seeds)
         history = random.joined(zero)
         free = gbb.Problem(self.graph, FEATURES["one-hot"])
         table = fitted(free, history)
         best = gbb.optimum.solve(free, table)
-        fixed = self.play(np.tile(best.allocation, (self.todo.repeats, 1)), self.fixed_seeds)
+        late = self.live_seeds[-self.todo.late :]  # the traffic that learners are judged on
+        fixed = self.play(np.tile(best.allocation, (late.size, 1)), late)
         everything = history.joined(fixed)
         sigma = gbb.diagnose(free, everything.allocations, everything.rewards).sigma_hat
         policies = {name: policy(self.graph, name, sigma) for name in names}
