@@ -12,6 +12,7 @@ from gbb._cli import control_answers as answers
 from gbb._cli import control_changes as changes
 from gbb._cli import control_files as files
 from gbb._cli import options as opt
+from gbb._cli.control_diagnose import diagnose
 from gbb._cli.control_options import Format, Name, Storage, TrialNumber, opened, url_of
 from gbb._cli.graphs import cut_of, graph_of
 from gbb._cli.tables import read_arms
@@ -167,6 +168,7 @@ for command in (
     changes.forbid,
     answers.recommend,
     answers.status,
+    diagnose,
     answers.history,
     answers.export,
 ):
