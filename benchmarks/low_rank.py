@@ -119,14 +119,13 @@ def earned(count: int, horizon: int) -> None:
     totals: dict[str, list[tuple[float, float]]] = {}
     for seed in range(count):
         env = sphere(20, 1, 60, 0.1)(np.random.default_rng(seed))
-        cut, lam = gbb.cuts.greedy(env.problem.graph), 0.4
-        options = {"cut": cut, "horizon": horizon, "lam": lam}
+        options = {"cut": gbb.cuts.greedy(env.problem.graph), "horizon": horizon}
+        name = "LowRankExploreThenCommit, told rank"
+        # The regularisers of the grid that serve each best.
         policies = [
-            ExploreThenCommit(env.problem, **options),
-            LowRankExploreThenCommit(
-                env.problem, rank=20, name="the same, over the cut", **options
-            ),
-            LowRankExploreThenCommit(env.problem, rank=1, **options),
+            ExploreThenCommit(env.problem, lam=4.0, **options),
+            LowRankExploreThenCommit(env.problem, rank=20, lam=4.0, name=f"{name} 20", **options),
+            LowRankExploreThenCommit(env.problem, rank=1, lam=0.4, name=f"{name} 1", **options),
         ]
         result = gbb.simulate(
             env, policies, rounds=horizon, record=1, seed=seed, method="reference", workers=1

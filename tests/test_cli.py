@@ -744,3 +744,10 @@ def test_a_broken_policy_file_is_one_line(tmp_path, args):
     assert done.stderr.count("\n") == 1
     assert done.stderr.startswith("gbb: error: Cannot import ")
     assert "odd_policy.py': ModuleNotFoundError: No module named" in done.stderr
+
+
+def test_python_dash_m_gbb_is_the_command():
+    done = subprocess.run(
+        [sys.executable, "-m", "gbb", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"gbb {gbb.__version__}\n"

@@ -308,3 +308,42 @@ def test_only_the_papers_problem_is_taken(more):
     ):
         with pytest.raises(gbb.InputError, match=message):
             kind()
+
+
+def test_the_policy_certifies_from_rewards_of_some_edges_only():
+    graph, runs, failures = gbb.Graph.path(4), 20, 0
+    cut = gbb.cuts.greedy(graph)
+    for seed in range(runs):
+        env, rng = instance(graph, seed), np.random.default_rng(seed)
+        policy = PhasedExploration(env.problem, cut=cut, epsilon=0.3, delta=0.2)
+        state = policy.init()
+        while state.couple is None:
+            choice = policy.select(state, rng)
+            edges = np.sort(rng.choice(6, size=rng.integers(1, 6), replace=False))
+            paid = env.draw(choice.allocation, rng)[edges]
+            seen = gbb.Record.of(graph, choice.allocation, paid, 3, edges=edges)
+            state = policy.absorb(state, choice, seen)
+        values = cut.couple_values(env.reward_table)
+        failures += values.max() - values[state.couple] > state.gap + 1e-9
+    assert failures <= binom.ppf(0.999, runs, 0.2)
+
+
+def test_a_controller_that_is_reopened_certifies_the_same_couple(tmp_path):
+    env = instance(gbb.Graph.path(4), 2, sigma=0.1)
+    asked = []
+    for path, reopen in ((tmp_path / "one.db", False), (tmp_path / "two.db", True)):
+        url, noise = f"sqlite:///{path}", np.random.default_rng(1)
+        controller = gbb.Controller.create(url, env.problem, "PhasedExploration", 3, epsilon=1.0)
+        trials = []
+        for t in range(60):
+            if reopen and t % 9 == 4:
+                controller.close()
+                controller = gbb.Controller.open(url)
+            trial = controller.ask()
+            trials.append(trial.allocation)
+            controller.tell(trial, env.draw(trial.allocation, noise))
+        controller.close()
+        asked.append(np.array(trials))
+    assert np.array_equal(*asked)
+    assert (asked[0][-5:] == asked[0][-1]).all()
+    assert not (asked[0][:5] == asked[0][-1]).all()

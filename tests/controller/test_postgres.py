@@ -90,7 +90,7 @@ def test_our_sessions_wait_for_the_disk_whatever_the_database_says(postgres, pos
 
 def test_a_writer_that_stands_still_is_waited_for_and_then_cut_off(postgres_url, monkeypatch):
     monkeypatch.setattr(_engine, "WAIT", 1)
-    monkeypatch.setattr(_engine, "IDLE", 4)
+    monkeypatch.setattr(_engine, "IDLE", 8)
     Controller.create(postgres_url, small()).close()
     stuck, other = Controller.open(postgres_url), Controller.open(postgres_url)
 
@@ -100,9 +100,9 @@ def test_a_writer_that_stands_still_is_waited_for_and_then_cut_off(postgres_url,
             with pytest.raises(StorageError, match="Another process has held it for over 1 s; not"):
                 other.ask()
             assert other.status()["events"] == 1  # readers never wait
-            time.sleep(4)
+            time.sleep(8)
 
-    with pytest.raises(StorageError, match="stood still for over 4 s; nothing of it was kept"):
+    with pytest.raises(StorageError, match="stood still for over 8 s; nothing of it was kept"):
         stand_still()
     assert stuck._log.state.seq == 1
     assert other.ask().id == 1

@@ -49,7 +49,7 @@ def climb(
     start, ties = first_best(values)
     if ties > 1:
         start = pick(values, rng)
-    best, value, winner = start, values[start], -1
+    best, value = start, values[start]
     fill_digits(start, K, chosen)
     for i in range(arms.size):
         arms[i] = chosen[parts[i]]
@@ -70,8 +70,7 @@ def climb(
                 indptr, indices, pairs, layer, radius, around, spare, ends, found
             )
         if reached > value:
-            best, value, winner = -1, reached, found
-    if winner >= 0:
-        for i in range(arms.size):
-            arms[i] = ends[winner, i]
+            best, value = -1, reached
+            for i in range(arms.size):
+                arms[i] = ends[found, i]
     return best, value

@@ -48,7 +48,7 @@ def ascend_linear(
     total = 0.0
     for i in range(n):
         total += pays[i, ends[found, i]]
-    ever = False
+    value = -np.inf
     for _ in range(SWEEPS):
         moved = False
         for i in range(n):
@@ -71,12 +71,11 @@ def ascend_linear(
                     pays[j, a] += pairs[layer, best, a] - pairs[layer, now, a]
         if not moved:
             break
-        ever = True
         if known(ends, found):
-            return -np.inf
-    if not ever:
-        return -np.inf
-    total = 0.0
-    for i in range(n):
-        total += pays[i, ends[found, i]]
-    return float(total)
+            value = -np.inf
+            break
+        total = 0.0
+        for i in range(n):
+            total += pays[i, ends[found, i]]
+        value = total
+    return value

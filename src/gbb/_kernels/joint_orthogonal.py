@@ -114,7 +114,7 @@ def ascend_orthogonal(
     agent moves, or where it joins an end of an earlier search.
     """
     n, K = around.shape
-    ever = False
+    value = -np.inf
     for a in range(K):
         spare[1, a] = -1
     mean, norm2 = totals(pairs, layer)
@@ -145,11 +145,12 @@ def ascend_orthogonal(
                 around[indices[e], best] += 2.0
         if not moved:
             break
-        ever = True
         if known(ends, found):
-            return -np.inf
+            value = -np.inf
+            break
         mean, norm2 = totals(pairs, layer)
-    return float(mean + radius * np.sqrt(norm2)) if ever else -np.inf
+        value = mean + radius * np.sqrt(norm2)
+    return value
 
 
 @compiled(inline="always")

@@ -162,8 +162,8 @@ def count_edges(
         for i in range(arms.size):
             for e in range(indptr[i], indptr[i + 1]):
                 N[arms[i], arms[indices[e]]] += 1.0
-        return
-    fill_digits(p, N.shape[0], chosen)
-    for one in range(chosen.size):
-        for other in range(chosen.size):
-            N[chosen[one], chosen[other]] += counts[one, other]
+    else:
+        fill_digits(p, N.shape[0], chosen)
+        for one in range(chosen.size):
+            for other in range(chosen.size):
+                N[chosen[one], chosen[other]] += counts[one, other]

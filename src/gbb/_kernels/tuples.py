@@ -73,22 +73,17 @@ def next_start(values: FloatArray, last: int, K: int, k: int) -> int:
 
     ``values`` is changed: all tuples with the arms of tuple ``last`` fall to minus infinity.
     """
-    best = -1
+    best, top = -1, -np.inf
     if k == 2:
         values[last] = values[last % K * K + last // K] = -np.inf
-        top = -np.inf
+    else:
+        old = digits(last, K, k)
         for code in range(values.size):
-            if values[code] > top:
-                best, top = code, values[code]
-        return best
-    old = digits(last, K, k)
+            if values[code] > -np.inf and same_arms(code, old, K):
+                values[code] = -np.inf
     for code in range(values.size):
-        if values[code] == -np.inf:
-            continue
-        if same_arms(code, old, K):
-            values[code] = -np.inf
-        elif best < 0 or values[code] > values[best]:
-            best = code
+        if values[code] > top:
+            best, top = code, values[code]
     return best
 
 

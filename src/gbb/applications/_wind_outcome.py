@@ -14,7 +14,10 @@ from gbb.applications._wind_play import Played
 ZERO_YAW, SERIAL_REFINE, TWO_ARMS = "zero yaw", "serial refine", "best two arms"
 REFERENCES = (ZERO_YAW, SERIAL_REFINE, TWO_ARMS)
 TYPED, SHARED = "ThompsonSampling", "ThompsonSampling one matrix"
-COUPLE, SAFE = "ImprovedOFUL", "Conservative"
+COUPLE, SAFE, SAFE_AND_SLOW = "ImprovedOFUL", "Conservative", "Conservative two changes"
+
+EPS = 0.03
+"""Share of zero yaw's energy that the conservative learners may lose, in sum and at any time."""
 
 MARKS = (30, 100, 200)
 """Rounds at which the table says how far a policy is."""
@@ -76,6 +79,7 @@ def outcome_of(farm: Farm, case: str, played: Played, seed: int) -> Outcome:
                 {name: gain[name] for name in learners},
                 {name: float(gain[name][0]) for name in REFERENCES},
                 {name: safety[name] for name in learners},
+                promise=1.0 - EPS,
             ),
         },
     )
@@ -127,6 +131,10 @@ def _sentences(farm: Farm, numbers: dict[str, float]) -> list[str]:
         f"{numbers[SHARED]:.0%} and {numbers[f'{SHARED}_kept']:.0%}.",
         f"Two arms over the cut cannot have more than {numbers['two_arms']:.0%}, however much is known; "
         f"the paper's policy, which plays two arms, had {numbers[COUPLE]:.0%} in its last rounds.",
+        f"Held back so as not to lose more than {EPS:.0%} of zero yaw's energy at any time, it had "
+        f"{numbers[SAFE]:.0%} in its last rounds; {numbers[SAFE_AND_SLOW]:.0%} when only two turbines may "
+        f"turn from one round to the next. Their energy so far was never less than "
+        f"{numbers[f'{SAFE}_least']:.3f} and {numbers[f'{SAFE_AND_SLOW}_least']:.3f} of zero yaw's.",
         f"Serial refine is handed the simulator; the policies only see the turbines' powers. Its "
         f"{numbers['serial_refine_gain']:+.0%} are for a steady wind of {SPEED:g} m/s from "
         f"{farm.direction:g} degrees, in line with the farm or nearly so: not a gain in annual energy.",

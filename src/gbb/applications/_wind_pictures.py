@@ -25,9 +25,15 @@ def flow_of(farm: Farm, yaws: Mapping[str, FloatArray]) -> Figure:
 
 
 def curves_of(
-    gain: Mapping[str, FloatArray], levels: Mapping[str, float], safety: Mapping[str, FloatArray]
+    gain: Mapping[str, FloatArray],
+    levels: Mapping[str, float],
+    safety: Mapping[str, FloatArray],
+    promise: float,
 ) -> Figure:
-    """Share of serial refine's gain round by round, and the energy so far against zero yaw."""
+    """Share of serial refine's gain round by round, and the energy so far against zero yaw.
+
+    ``promise`` is the share of zero yaw's energy that a conservative policy keeps.
+    """
     figure = Figure(figsize=(9.6, 3.8), layout="constrained")
     left, right = figure.subplots(1, 2)
     looks = styles(gain)
@@ -42,7 +48,7 @@ def curves_of(
     left.set_ylabel("share of serial refine's gain, nominal wind")
     left.set_ylim(min(-0.1, *(float(values.min()) for values in gain.values())), 1.1)
     right.axhline(1.0, color="0.35", linestyle=":", linewidth=1.0)
-    right.axhline(0.97, color="#B2182B", linestyle=":", linewidth=1.0)
+    right.axhline(promise, color="#B2182B", linestyle=":", linewidth=1.0)
     right.set_ylabel("energy so far, over zero yaw in the same wind")
     for ax in (left, right):
         ax.set_xlabel("round")

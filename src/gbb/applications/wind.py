@@ -16,6 +16,9 @@ from gbb.applications._require import require
 from gbb.applications._wind_farm import Farm
 from gbb.applications._wind_outcome import (
     COUPLE,
+    EPS,
+    SAFE,
+    SAFE_AND_SLOW,
     SERIAL_REFINE,
     SHARED,
     TWO_ARMS,
@@ -24,7 +27,7 @@ from gbb.applications._wind_outcome import (
     outcome_of,
 )
 from gbb.applications._wind_play import LAM, Trial, play, winds_of
-from gbb.applications._wind_problem import YAWS, formulate, wakes
+from gbb.applications._wind_problem import YAWS, ZERO, formulate, wakes
 from gbb.policies import AnyPolicy
 from gbb.problem import Problem
 
@@ -36,6 +39,9 @@ SIGMA, S = 0.1, 1.1
 
 One turbine's noise is about 0.04, but all turbines share the wind: the farm's power varies as if each
 had 0.1 of its own."""
+
+CHANGES = 2
+"""How many turbines may turn from one round to the next, in the slower of the two safe learners."""
 
 ROUNDS, QUICK_ROUNDS = 200, 40
 
@@ -64,11 +70,25 @@ def two_arms(farm: Farm, cut: cuts.Cut) -> FloatArray:
 
 
 def contenders(typed: Problem, shared: Problem, cut: cuts.Cut) -> list[AnyPolicy]:
-    """Thompson sampling with and without edge types, and the paper's two arms over a cut."""
+    """Thompson sampling with and without edge types, held back or not, and the paper's two arms."""
+    thompson = policies.ThompsonSampling(typed, cut=cut, lam=LAM, name=TYPED)
     return [
-        policies.ThompsonSampling(typed, cut=cut, lam=LAM, name=TYPED),
+        thompson,
         policies.ThompsonSampling(shared, cut=cut, lam=LAM, name=SHARED),
         policies.ImprovedOFUL(typed, cut=cut, lam=LAM, radius="complete", name=COUPLE),
+        *(
+            policies.Conservative(
+                typed,
+                policy=thompson,
+                baseline=np.full(typed.n, ZERO),
+                eps=EPS,
+                floor=0.0,  # a turbine's power
+                max_changes=limit,
+                lam=LAM,
+                name=name,
+            )
+            for name, limit in ((SAFE, None), (SAFE_AND_SLOW, CHANGES))
+        ),
     ]
 
 

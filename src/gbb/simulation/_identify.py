@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from gbb import _checks, _random
-from gbb._checks import FloatArray, IntArray
+from gbb._checks import IntArray
 from gbb._random import Seed
 from gbb.confidence import Confidence, check_plain
 from gbb.cuts import Cut, check_cut, greedy
 from gbb.design import g_optimal
 from gbb.environment import Environment
 from gbb.estimator import Record
-from gbb.policies._base import draw_arms
 from gbb.problem import Problem
 from gbb.simulation import _certify
+from gbb.simulation._explore import Play, played, simulated
 from gbb.simulation._members import Members, allocations, couples
-from gbb.simulation._noise import Blocks
-from gbb.simulation._random_play import run_random
 
 TARGETS = ("allocation", "couple")
-
-Play = Callable[[IntArray], ArrayLike]
-"""Plays an allocation and returns what every directed edge paid, in edge order."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,8 +125,8 @@ def identify(
     Target ``allocation`` is within epsilon of the optimum itself. Where all allocations can be listed
     (K^n, or on complete graphs the numbers of agents on each arm, up to 100,000) the gap is exact for
     the confidence set. Elsewhere it is an upper bound by :mod:`gbb.optimum`: right whether or not the
-    solver ends, but not small before it does, and larger by the triangle inequality; more rounds are
-    then needed.
+    solver ends, but larger by the triangle inequality and by the solver's own gap, below which it never
+    falls; more rounds are then needed, and each look may take ``seconds``.
 
     The gap after t rounds falls as ``1 / sqrt(t)``, so that telling allocations apart whose rewards
     differ by g takes rounds in proportion to ``sigma^2 / (g + epsilon)^2``.
@@ -162,10 +155,10 @@ def identify(
         due = math.ceil(growth * rounds) if rounds else problem.d * (problem.d + 1) / 2 / problem.m
         due = min(max(rounds + 1, math.ceil(due)), max_rounds)
         if isinstance(env, Environment):
-            new = _simulated(env, weights, due - rounds, noise_rng, rng)
+            new = simulated(env, weights, due - rounds, noise_rng, rng)
         else:
             assert play is not None
-            new = _played(problem, play, weights, due - rounds, rng)
+            new = played(problem, play, weights, due - rounds, rng)
         record, rounds = record.merge(new), due
         seen, last = Confidence(problem, record, lam), rounds == max_rounds
         if members is not None:
@@ -199,29 +192,3 @@ def _members(problem: Problem, target: str, cut: Cut | None) -> Members | None:
     if cut is not None:
         raise _checks.fail("cut", "go with target='couple'", "one with target='allocation'")
     return allocations(problem)
-
-
-def _simulated(
-    env: Environment,
-    weights: FloatArray,
-    rounds: int,
-    noise_rng: np.random.Generator,
-    rng: np.random.Generator,
-) -> Record:
-    """The record of so many random rounds, by the compiled loop."""
-    last = np.array([rounds])
-    trace = run_random(env, weights, rounds, recorded=last, blocks=Blocks(env, noise_rng), rng=rng)
-    assert trace.record is not None
-    return trace.record
-
-
-def _played(
-    problem: Problem, play: Play, weights: FloatArray, rounds: int, rng: np.random.Generator
-) -> Record:
-    """The record of so many random rounds of a system outside."""
-    record = Record.empty(problem.K)
-    for _ in range(rounds):
-        arms = _checks.frozen(draw_arms(weights, problem.n, rng))
-        rewards = problem.rewards(play(arms))
-        record = record.merge(Record.of(problem.graph, arms, rewards, problem.K))
-    return record
