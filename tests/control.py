@@ -59,6 +59,14 @@ def plain(value) -> object:
     return value
 
 
+def same_networks(one, other) -> bool:
+    """Whether the networks by event are the same."""
+    return one.keys() == other.keys() and all(
+        one[seq].graph == other[seq].graph and plain(one[seq][1:]) == plain(other[seq][1:])
+        for seq in one
+    )
+
+
 def same_state(one, other) -> bool:
     """Whether two states are the same to the last bit."""
     names = ("seq", "seal", "rng", "rounds", "trials", "far", "keys")
@@ -70,7 +78,7 @@ def same_state(one, other) -> bool:
     return (
         fields
         and tables
-        and one.graphs == other.graphs
+        and same_networks(one.networks, other.networks)
         and plain(one.setup.allowed) == plain(other.setup.allowed)
         and (one.setup.seq, one.setup.graph_seq) == (other.setup.seq, other.setup.graph_seq)
     )

@@ -10,6 +10,7 @@ import pytest
 
 from gbb._cli.control_answers import FIELDS
 from gbb.cli import main
+from gbb.controller import Controller
 
 GRAPH = "source,target\nnorth,south\nsouth,east\neast,north\n"
 ARMS = "arm,yaw,pitch\nstraight,1,0\nleft,0.8,0.6\nright,0.6,0.8\n"
@@ -230,3 +231,105 @@ def test_mistakes_are_one_line(farm, refused, tmp_path, args, stdin, message):  
     assert "secret" not in text
     assert sorted(path.name for path in tmp_path.iterdir()) == before
     assert json.loads(farm("status", "farm.db", "--format", "json").out)["events"] == 2
+
+
+KINDS = "source,target,type,weight\nnorth,south,1,2.5\nsouth,east,,\n"
+
+
+def _create(run, *more, name="typed.db"):
+    options = "--undirected --arms arms.csv --S 2 --sigma 0.1 --policy ThompsonSampling"
+    return run("create", name, "farm.csv", *options.split(" "), *more)
+
+
+def test_links_have_types_and_weights(run, tmp_path):
+    (tmp_path / "kinds.csv").write_text(KINDS)
+    done = _create(run, "--links", "kinds.csv")
+    assert "types=2" in done.out
+    with Controller.open("sqlite:///typed.db") as controller:
+        problem = controller.problem
+        edges = [tuple(problem.graph.label(int(i)) for i in edge) for edge in problem.graph.edges]
+        first = [set(edge) == {"north", "south"} for edge in edges]
+        assert problem.edge_types.tolist() == [int(each) for each in first]
+        assert problem.edge_weights.tolist() == [2.5 if each else 1.0 for each in first]
+    run("ask", "typed.db")
+    run("tell", "typed.db", 1, "-", stdin="source,target,reward\nnorth,south,1.5\n")
+    data = json.loads(run("estimate", "typed.db", "--format", "json").out)
+    assert [each["edge_type"] for each in data] == [0, 1]
+    assert [sum(map(sum, each["N"])) for each in data] == [0.0, 2.5**2]
+    rows = list(csv.DictReader(io.StringIO(run("estimate", "typed.db", "--format", "csv").out)))
+    assert len(rows) == 2 * 9
+    assert {row["type"] for row in rows} == {"0", "1"}
+    assert float(rows[4]["reward"]) == data[0]["table"][1][1]
+    assert "straight" in run("estimate", "typed.db").out
+    # Without --undirected a row is one direction.
+    (tmp_path / "both.csv").write_text("source,target\nn,s\ns,n\n")
+    (tmp_path / "one.csv").write_text("source,target,weight\nn,s,0\n")
+    run("create", "one.db", "both.csv", "--arms", "arms.csv", "--links", "one.csv")
+    with Controller.open("sqlite:///one.db") as controller:
+        assert controller.problem.edge_weights.tolist() == [0.0, 1.0]
+
+
+def test_links_that_cannot_be_read_are_one_line(refused, tmp_path):
+    for text, message in [
+        ("source,target\nnorth,south\n", "have a column type, a column weight or both"),
+        ("from,to,type\nnorth,south,1\n", "have the columns source, target"),
+        ("source,target,type\nnorth,up,1\n", "name an agent, but got 'up'"),
+        ("source,target,type\nnorth,north,1\n", "no link ('north', 'north')"),
+        ("source,target,type\nnorth,south,1\nnorth,south,1\n", "('north', 'south') twice"),
+        ("source,target,type\nnorth,south,1\nsouth,north,1\n", "stands for both directions"),
+        ("source,target,type\nnorth,south,-1\n", "row 1, column 'type' holds '-1'"),
+        ("source,target,type\nnorth,south,1.5\n", "is not a whole number from 0 on"),
+        ("source,target,type\nnorth,south,99999\n", "number the types from 0 on"),
+        ("source,target,weight\nnorth,south,inf\n", "is not a finite number"),
+    ]:
+        (tmp_path / "bad.csv").write_text(text)
+        err = _create(refused, "--links", "bad.csv")
+        assert message in err, err
+        assert not (tmp_path / "typed.db").exists()
+    err = _create(refused, "--links", "none.csv")
+    assert "Cannot read `--links` 'none.csv'" in err
+    err = _create(refused, "--feedback", "pair")
+    assert "--feedback" in err
+
+
+def test_rewards_per_agent_from_the_shell(run, refused, tmp_path):
+    _create(run, "--feedback", "agent")
+    run("ask", "typed.db", "--count", 4)
+    run("tell", "typed.db", 1, "-", stdin="agent,reward\nnorth,1.5\neast,0.25\n")
+    run("tell", "typed.db", 1, "-", stdin='{"rewards": {"east": 0.25, "north": 1.5}}')
+    run("tell", "typed.db", 2, "-", stdin="[0.5, 1, 1.5]")
+    run("tell", "typed.db", 3, "-", stdin='[["south", 2]]')
+    err = refused("tell", "typed.db", 4, "-", stdin="source,target,reward\nnorth,south,1\n")
+    assert "have the columns agent, reward" in err
+    err = refused("tell", "typed.db", 4, "-", stdin="agent,value\nnorth,1\n")
+    assert "have the columns agent, reward" in err
+    plan = json.dumps({"north": "left", "south": "left", "east": "right"})
+    (tmp_path / "plan.json").write_text(plan)
+    run("attach", "typed.db", "plan.json", "-", "--key", "a", stdin="agent,reward\nnorth,1\n")
+    run("export", "typed.db", "--out", "all.csv")
+    rows = list(csv.DictReader((tmp_path / "all.csv").read_text().splitlines()))
+    assert [(row["agent"], row["reward"]) for row in rows][:2] == [
+        ("north", "1.5"),
+        ("east", "0.25"),
+    ]
+    assert (rows[-1]["agent"], rows[-1]["arm"]) == ("north", "left")
+    assert len(rows) == 2 + 3 + 1 + 1
+    assert json.loads(run("estimate", "typed.db", "--format", "json").out)[0]["N"] is None
+    facts = json.loads(run("status", "typed.db", "--format", "json").out)
+    assert (facts["feedback"], facts["rounds"]) == ("agent", 4)
+    assert run("recommend", "typed.db", "--format", "json").out
+
+
+def test_one_reward_in_all_from_the_shell(run, refused, tmp_path):
+    _create(run, "--feedback", "global")
+    for trial, text in enumerate(("2.5\n", "[2.5]", '{"rewards": 2.5}', "reward\n2.5\n"), start=1):
+        run("ask", "typed.db")
+        run("tell", "typed.db", trial, "-", stdin=text)
+        run("tell", "typed.db", trial, "-", stdin="2.5")
+    run("ask", "typed.db")
+    assert "be one number" in refused("tell", "typed.db", 5, "-", stdin='{"rewards": {"north": 1}}')
+    assert "finite" in refused("tell", "typed.db", 5, "-", stdin="nan")
+    run("export", "typed.db", "--out", "all.csv")
+    rows = list(csv.DictReader((tmp_path / "all.csv").read_text().splitlines()))
+    assert [row["reward"] for row in rows] == ["2.5"] * 4
+    assert set(json.loads(rows[0]["allocation"])) == {"north", "south", "east"}

@@ -90,3 +90,26 @@ def test_the_command_says_it_in_a_table_and_a_sentence(tmp_path, capsys):
     code, shown = call("--worst", "-1")
     assert code == 2
     assert shown.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("feedback", ["edge", "agent"])
+def test_a_plant_with_types_is_diagnosed(tmp_path, feedback):
+    """The model of the plant that it is: types, weights, and some rewards missing."""
+    graph = gbb.Graph.circle(5)
+    kinds = [0 if i < j else 1 for i, j in graph.edges]
+    problem = gbb.Problem(graph, np.eye(2), sigma=0.05, S=2, edge_types=kinds, feedback=feedback)
+    rng = np.random.default_rng(0)
+    env = gbb.Environment(problem, rng.uniform(0, 1, (2, 2, 2)))
+    with Controller.create(
+        f"sqlite:///{tmp_path / 'plant.db'}", problem, "UniformRandom"
+    ) as controller:
+        for _ in range(60):
+            trial = controller.ask()
+            rewards = env.draw(trial.arms, rng)
+            names = [tuple(e) for e in graph.edges.tolist()] if feedback == "edge" else range(5)
+            told = dict(zip(names, rewards.tolist(), strict=True))
+            told.popitem()
+            controller.tell(trial, told)
+        found = controller.diagnose()
+    assert found.status == "good"
+    assert found.rounds == 60

@@ -13,6 +13,8 @@ from gbb._cli import control_changes as changes
 from gbb._cli import control_files as files
 from gbb._cli import options as opt
 from gbb._cli.control_diagnose import diagnose
+from gbb._cli.control_estimate import estimate
+from gbb._cli.control_links import links_of
 from gbb._cli.control_options import Format, Name, Storage, TrialNumber, opened, url_of
 from gbb._cli.graphs import cut_of, graph_of
 from gbb._cli.tables import read_arms
@@ -46,6 +48,16 @@ def create(  # noqa: PLR0917
     p: opt.EdgeProbability = None,
     degree: opt.Degree = None,
     undirected: opt.Undirected = False,
+    links: Annotated[
+        Path | None,
+        opt.option(
+            "--links",
+            panel=opt.INSTANCE,
+            metavar="FILE",
+            help="A CSV with the columns source, target, and type and/or weight.",
+        ),
+    ] = None,
+    feedback: opt.Feedback = "edge",
     sigma: opt.Sigma = None,
     S: Annotated[
         float | None,
@@ -62,7 +74,18 @@ def create(  # noqa: PLR0917
     built = graph_of(graph, p=p, degree=degree, undirected=undirected, seed=seed)
     features, names = read_arms(arms)
     bound, noise = (1.0 if S is None else S), (1.0 if sigma is None else sigma)
-    problem = Problem(built, features, L=L, S=bound, sigma=noise, arm_names=names)
+    types, weights = links_of(links, built, undirected=undirected)
+    problem = Problem(
+        built,
+        features,
+        L=L,
+        S=bound,
+        sigma=noise,
+        arm_names=names,
+        edge_types=types,
+        edge_weights=weights,
+        feedback=feedback,
+    )
     known = {kind.lower(): kind for kind in policies.classes()}
     settings: dict[str, Any] = {"lam": lam, "delta": delta, "radius": radius, "horizon": horizon}
     chosen = policies.build(
@@ -113,8 +136,8 @@ def tell(  # noqa: PLR0917
         str | None,
         typer.Argument(
             metavar="[REWARDS]",
-            help="CSV or JSON rows of source, target and reward (some edges or all); - reads them "
-            "from standard input.",
+            help="CSV or JSON rows of source, target and reward (some edges or all), of agent and "
+            "reward, or one number, whichever the feedback is; - reads them from standard input.",
         ),
     ] = None,
     fail: Annotated[bool, typer.Option("--fail", help="It was played and gave nothing.")] = False,
@@ -122,7 +145,7 @@ def tell(  # noqa: PLR0917
     reason: Annotated[str, typer.Option("--reason", help="Why it gave nothing.")] = "",
     name: Name = None,
 ) -> None:
-    """What the links paid when a trial was played."""
+    """What was paid when a trial was played."""
     if (rewards is not None) + fail + abandon != 1:
         raise _checks.fail("tell", "have one of REWARDS, --fail and --abandon", "none or several")
     given = None if rewards is None else files.rewards_from(rewards)
@@ -146,9 +169,7 @@ def attach(
             metavar="ALLOCATION", help="CSV of agent and arm, or JSON {agent: arm}; - reads it."
         ),
     ],
-    rewards: Annotated[
-        str, typer.Argument(metavar="REWARDS", help="CSV or JSON rows of source, target, reward.")
-    ],
+    rewards: Annotated[str, typer.Argument(metavar="REWARDS", help="CSV or JSON rows as in tell.")],
     key: Annotated[
         str | None,
         typer.Option("--key", help="The round's own name: attached again, it counts once."),
@@ -167,6 +188,7 @@ for command in (
     changes.retract,
     changes.forbid,
     answers.recommend,
+    estimate,
     answers.status,
     diagnose,
     answers.history,

@@ -1,4 +1,4 @@
-"""``gbb control recommend | status | history | export``: what a controller knows."""
+"""``gbb control recommend | status | history | export``: what a controller knows and was told."""
 
 from __future__ import annotations
 
@@ -14,6 +14,14 @@ from gbb._cli.show import as_json, console, number
 
 FIELDS = ("allocation", "reward", "low", "high", "upper_bound", "gap", "proven", "caveat")
 """What ``recommend --format json`` holds."""
+
+
+WHOSE = {
+    "edge": ("source", "source_arm", "target", "target_arm"),
+    "agent": ("agent", "arm"),
+    "global": ("allocation",),
+}
+"""What ``export`` says of whose a reward is, by what a round reports."""
 
 
 def recommend(
@@ -104,6 +112,7 @@ def export(
         return
     with opened(url, name) as controller:
         entries = controller.history(("ask", "tell", "attach", "retract"))
+        feedback = controller.problem.feedback
     gone = {entry.content["of"] for entry in entries if entry.kind == "retract"}
     asked: dict[int | None, dict[Any, Any]] = {}
     rows = []
@@ -115,8 +124,15 @@ def export(
         arms = entry.content.get("allocation") or asked[entry.trial_id]
         time = entry.time.isoformat()
         rows += [
-            (entry.trial_id, time, i, arms[i], j, arms[j], reward)
-            for i, j, reward in entry.content["rewards"]
+            (entry.trial_id, time, *_whose(agents, arms), reward)
+            for *agents, reward in entry.content["rewards"]
         ]
-    columns = ("trial", "time", "source", "source_arm", "target", "target_arm", "reward")
+    columns = ("trial", "time", *WHOSE[feedback], "reward")
     files.show("csv", "", columns, rows, data=None, out=out)
+
+
+def _whose(agents: list[Any], arms: dict[Any, Any]) -> list[Any]:
+    """The agents of a reward with their arms; all of them, as JSON, for one that is the sum of all."""
+    if not agents:
+        return [" ".join(as_json(arms).split())]
+    return [cell for agent in agents for cell in (agent, arms[agent])]

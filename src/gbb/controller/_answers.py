@@ -75,7 +75,8 @@ class Recommendation:
     reward, low, high
         Its predicted global reward and the interval around it.
     upper_bound
-        No allowed allocation pays more than this, at the policy's confidence; at most m L S.
+        No allowed allocation pays more than this, at the policy's confidence; at most m L S
+        (with weights, the sum of |w| times L S).
     proven
         Whether no allocation is better for the estimate.
     caveat
@@ -104,13 +105,14 @@ class Estimate:
     Attributes
     ----------
     edge_type
-        The type's number; all edges have type 0.
+        The type's number; all edges have type 0 unless the problem says otherwise.
     M_hat, M_width
         The estimate of M* and the half-widths of its entries' intervals (d x d).
     table, table_width
         The estimated reward of an edge by its two arms, and the half-widths (K x K).
     N, Y
-        How often each pair of arms was seen, and the sum of its rewards (K x K).
+        How often each pair of arms was seen, and the sum of its rewards (K x K); with weights, sums
+        of w^2 and of w times the reward. None where rewards are seen in sums over edges only.
     caveat
         Why it cannot be relied on, if rewards were told that the declared bounds rule out.
     """
@@ -120,8 +122,8 @@ class Estimate:
     M_width: FloatArray
     table: FloatArray
     table_width: FloatArray
-    N: FloatArray
-    Y: FloatArray
+    N: FloatArray | None
+    Y: FloatArray | None
     caveat: str | None = None
 
 

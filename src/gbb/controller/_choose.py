@@ -14,7 +14,7 @@ def next_ask(state: State) -> Draft:
     setup = state.setup
     problem, policy, allowed = setup.problem, setup.policy, setup.allowed
     rng = unpack_rng(setup.seed, state.rng)
-    if allowed is None:
+    if allowed is None or not problem.plain:  # beyond the paper, the policy knows what is allowed
         choice, moved = policy.select(state.memory, rng), 0
         arms = choice.allocation
     else:

@@ -29,24 +29,27 @@ from gbb.controller._errors import RewardWarning
 from gbb.controller._events import Draft, sealed
 from gbb.controller._fold import KINDS
 from gbb.controller._history import entries
-from gbb.controller._knowledge import Knowledge
 from gbb.controller._log import Log, Turn
 from gbb.controller._rewards import Rewards
 from gbb.controller._spec import (
+    Network,
     graph_to,
     moved,
     policy_of,
     policy_to,
-    problem_from,
     problem_to,
+    replaced,
 )
 from gbb.controller._state import State, seed_to
 from gbb.controller._store import Store
+from gbb.controller._typed_knowledge import known_by
 from gbb.cuts import Cut, KCut
 from gbb.diagnostics import Diagnosis, diagnose
+from gbb.estimator import Record
 from gbb.graph import Graph
 from gbb.policies import AnyPolicy
 from gbb.problem import Problem
+from gbb.typed import tables
 
 Names = Label | Iterable[Label] | None
 Allocation = ArrayLike | Mapping[Any, Any]
@@ -100,7 +103,7 @@ class Controller:
         child = _random.spawn(seed, 1)[0].spawn(2)[1]  # as the first run of gbb.simulate
         content = {
             "problem": problem_to(problem),
-            "graph": graph_to(problem.graph),
+            "graph": graph_to(Network.of(problem)),
             "policy": policy_to(chosen),
             "seed": seed_to(child),
         }
@@ -151,7 +154,7 @@ class Controller:
         return _trial(state, id)
 
     def tell(self, trial: Trial | int, rewards: Rewards) -> None:
-        """What the links paid when ``trial`` was played; closes the trial.
+        """What was paid when ``trial`` was played; closes the trial.
 
         Parameters
         ----------
@@ -160,7 +163,9 @@ class Controller:
         rewards
             ``{(agent, agent): reward}``; or an array in the graph's edge order; or a pandas table or
             a CSV file with the columns source, target and reward. All but the array may leave edges
-            out. Trials may be told late and in any order.
+            out. With ``feedback="agent"`` agents take the place of links: ``{agent: reward}``, an array
+            in agent order, or the columns agent and reward; with ``"global"`` it is one number.
+            Trials may be told late and in any order.
 
         Notes
         -----
@@ -205,7 +210,7 @@ class Controller:
     def recommend(self, *, seconds: float = 2.0) -> Recommendation:
         """The best allowed allocation by what is known, searched for within ``seconds``."""
         state = self._log.refresh()
-        known, allowed = Knowledge.of(state), state.setup.allowed
+        known, allowed = known_by(state), state.setup.allowed
         with one_thread():
             best = known.best(allowed, seconds)
             upper = known.upper_bound(best, allowed)
@@ -223,15 +228,15 @@ class Controller:
 
     def predict(self, allocation: Allocation) -> Prediction:
         """The expected global reward of an allocation, with its interval."""
-        known = Knowledge.of(self._log.refresh())
+        known = known_by(self._log.refresh())
         with one_thread():
             return Prediction(*known.predict(known.problem.allocation(allocation)), known.caveat)
 
     def estimate(self) -> tuple[Estimate, ...]:
         """What is known of M*, one estimate per edge type."""
-        known = Knowledge.of(self._log.refresh())
+        known = known_by(self._log.refresh())
         with one_thread():
-            return (known.estimate(),)
+            return known.estimates()
 
     def history(self, kind: str | Iterable[str] | None = None) -> list[Entry]:
         """Every event, or those of some kinds, the oldest first."""
@@ -253,7 +258,9 @@ class Controller:
     def status(self) -> dict[str, Any]:
         """How far the controller is, in plain values."""
         state = self._log.refresh()
-        problem, allowed = state.setup.problem, state.setup.allowed
+        problem, allowed, record = state.setup.problem, state.setup.allowed, state.record
+        counted = isinstance(record, Record) and not problem.weighted
+        kinds = {} if problem.plain else {"feedback": problem.feedback, "types": problem.types}
         return {
             "name": self.name,
             "url": self._log.store.shown,
@@ -261,11 +268,12 @@ class Controller:
             "agents": problem.n,
             "edges": problem.m,
             "arms": problem.K,
+            **kinds,
             "rounds": state.rounds,
             "trials": state.trials,
             "open": sorted(state.open),
             "events": state.seq,
-            "edge_rewards": float(state.record.N.sum()),
+            **({"edge_rewards": float(tables(record).N.sum())} if counted else {}),
             "forbidden": 0 if allowed is None else int((~allowed).sum()),
         }
 
@@ -284,20 +292,31 @@ class Controller:
         """Let agents play arms (all of them when left out) again."""
         self._arms("allow", agents, arms)
 
-    def replace_graph(self, graph: Graph, *, cut: Cut | KCut | None = None) -> None:
+    def replace_graph(
+        self,
+        graph: Graph,
+        *,
+        edge_types: ArrayLike | None = None,
+        edge_weights: ArrayLike | None = None,
+        cut: Cut | KCut | None = None,
+    ) -> None:
         """Play on another graph and keep what was learnt.
 
         Agents are the same when they have the same name; they keep their forbidden arms. Open trials
         are told on the graph they were asked on. A policy with a cut gets ``cut``, greedy by default
         (refined to k parts where it had k); a fixed allocation goes by names and wants no new agents.
+
+        Where edges have types or weights, those of the new graph must be given as well. A type's
+        number keeps its meaning, none may go, and new ones may come.
         """
         if not isinstance(graph, Graph):
             raise _checks.fail("graph", "be a gbb.Graph", type(graph).__name__)
         with self._log.turn() as turn:
             setup = turn.state.setup
-            problem = problem_from(setup.base, graph)
+            problem = replaced(setup.base, setup.problem, graph, edge_types, edge_weights)
             spec = moved(setup.spec, setup.problem.graph, problem, cut)
-            turn.append(Draft("graph", {"graph": graph_to(graph), "policy": spec}))
+            content = {"graph": graph_to(Network.of(problem)), "policy": spec}
+            turn.append(Draft("graph", content))
 
     def set_policy(self, policy: AnyPolicy | str, **settings: Any) -> None:
         """Let another policy, or other settings, choose from now on; it knows all that was told."""

@@ -10,6 +10,7 @@ import numpy as np
 from gbb._checks import FloatArray, IntArray
 from gbb.controller._bytes import allocation_size, unpack_allocation, unpack_rewards
 from gbb.controller._events import Event
+from gbb.controller._fold import is_partial
 from gbb.problem import Problem
 
 
@@ -30,7 +31,7 @@ def told(events: Iterable[Event], problem: Problem) -> tuple[IntArray, FloatArra
     size = allocation_size(problem.n, problem.K)
     graph, asked, rounds = 0, dict[int, tuple[int, bytes]](), dict[int, _Told]()
     for event in events:
-        partial = "edges" in event.content
+        partial = is_partial(event)
         if event.kind in ("create", "graph"):
             graph = event.seq
         elif event.kind == "ask" and event.trial is not None:
@@ -43,9 +44,9 @@ def told(events: Iterable[Event], problem: Problem) -> tuple[IntArray, FloatArra
             rounds.pop(int(event.content["of"]), None)
     kept = [each for each in rounds.values() if each.graph == graph]
     played = np.zeros((len(kept), problem.n), dtype=np.int64)
-    paid = np.full((len(kept), problem.m), np.nan)
+    paid = np.full((len(kept), problem.observations), np.nan)
     for t, each in enumerate(kept):
         played[t] = unpack_allocation(each.allocation, problem.n, problem.K)
-        seen = unpack_rewards(each.rewards, problem.m, partial=each.partial)
-        paid[t, slice(None) if seen.edges is None else seen.edges] = seen.values
+        seen = unpack_rewards(each.rewards, problem.observations, partial=each.partial)
+        paid[t, slice(None) if seen.positions is None else seen.positions] = seen.values
     return played, paid

@@ -11,11 +11,12 @@ from gbb import _checks, radius
 from gbb._checks import FloatArray, IntArray
 from gbb.controller._allowed import Allowed, pairs_of
 from gbb.controller._answers import Estimate
-from gbb.controller._rewards import limit_of
+from gbb.controller._rewards import limit_text, limits_of
 from gbb.controller._state import State
 from gbb.estimator import Record, Ridge
 from gbb.optimum import Optimum, solve
 from gbb.problem import Problem
+from gbb.typed import tables
 
 LAM, DELTA = 1.0, 1e-3
 """Regulariser and failure probability where the policy has none."""
@@ -38,21 +39,12 @@ class Knowledge:
     @classmethod
     def of(cls, state: State) -> Knowledge:
         """With the policy's ``lam`` and ``delta`` if it has them."""
-        policy = state.setup.policy
-        lam, delta = getattr(policy, "lam", LAM), getattr(policy, "delta", DELTA)
-        return cls(state.setup.problem, state.record, lam, delta, state.far)
+        return cls(state.setup.problem, tables(state.record), *settings_of(state))
 
     @property
     def caveat(self) -> str | None:
         """Why nothing here can be relied on, if so: rewards that the declared bounds rule out."""
-        if not self.far:
-            return None
-        rounds = "1 round" if self.far == 1 else f"{self.far} rounds"
-        return (
-            f"{rounds} told rewards beyond +-{limit_of(self.problem):g} (L S + 8 sigma); intervals and "
-            "bounds take S, L and sigma at their word and may be wrong. The history has them as "
-            "warnings; retract what was told by mistake."
-        )
+        return caveat_of(self.problem, self.far)
 
     @cached_property
     def ridge(self) -> Ridge:
@@ -84,11 +76,11 @@ class Knowledge:
         most = self.table + self.widths
         return most + most.T
 
-    def estimate(self) -> Estimate:
+    def estimates(self) -> tuple[Estimate, ...]:
         """All of it, for the one edge type that there is."""
         d = self.problem.d
         widths = self.radius * self.ridge.width(np.eye(d * d))
-        return Estimate(
+        found = Estimate(
             edge_type=0,
             M_hat=self.ridge.M_hat,
             M_width=_checks.frozen(widths.reshape(d, d).T),
@@ -98,6 +90,7 @@ class Knowledge:
             Y=_checks.frozen(self.record.Y.copy()),
             caveat=self.caveat,
         )
+        return (found,)
 
     def predict(self, allocation: IntArray) -> tuple[float, float, float]:
         """The global reward of ``allocation`` and the interval around it.
@@ -130,3 +123,25 @@ class Knowledge:
         wide = float((self.widths + self.widths.T).max())
         apart = best.upper_bound + problem.m / 2 * wide
         return min(links, apart, problem.m * problem.L * problem.S)
+
+
+def settings_of(state: State) -> tuple[float, float, int]:
+    """The policy's ``lam`` and ``delta`` if it has them, and how many rounds were far out."""
+    policy = state.setup.policy
+    return getattr(policy, "lam", LAM), getattr(policy, "delta", DELTA), state.far
+
+
+def caveat_of(problem: Problem, far: int) -> str | None:
+    """Why nothing can be relied on after ``far`` rounds with rewards far out; None after none."""
+    if not far:
+        return None
+    rounds, limits = "1 round" if far == 1 else f"{far} rounds", limits_of(problem)
+    same = float(np.ptp(limits)) == 0.0
+    most = (
+        f"+-{float(limits[0]):g} ({limit_text(problem)})" if same else f"+-({limit_text(problem)})"
+    )
+    return (
+        f"{rounds} told rewards beyond {most}; intervals and "
+        "bounds take S, L and sigma at their word and may be wrong. The history has them as "
+        "warnings; retract what was told by mistake."
+    )

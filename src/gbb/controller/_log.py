@@ -14,10 +14,9 @@ from gbb.controller._errors import StorageError
 from gbb.controller._events import Draft, Event, Row, opened, sealed, verified
 from gbb.controller._fold import fold
 from gbb.controller._snapshot import restored, snapshot_of
-from gbb.controller._spec import graph_from
+from gbb.controller._spec import Network, graph_from
 from gbb.controller._state import State, begin
 from gbb.controller._store import Store
-from gbb.graph import Graph
 
 SNAPSHOT_EVENTS = 1000
 SNAPSHOT_BYTES = 1 << 26
@@ -59,11 +58,11 @@ class Turn:
         """Every event that was there when the turn began, in order, each checked."""
         return _events(self._store, self._connection, self._study, chunk_of(self.state))
 
-    def graph_at(self, seq: int) -> Graph:
-        """The graph in force at an event."""
+    def network_at(self, seq: int) -> Network:
+        """The network in force at an event."""
         place = self._store.graph_at(self._connection, self._study, seq)
-        if place in self.state.graphs:
-            return self.state.graphs[place]
+        if place in self.state.networks:
+            return self.state.networks[place]
         return graph_from(self.event(place).content["graph"])
 
     def event(self, seq: int) -> Event:

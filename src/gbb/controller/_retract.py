@@ -7,6 +7,7 @@ from gbb.controller._bytes import pack_allocation
 from gbb.controller._events import Draft, Event
 from gbb.controller._fold import fold
 from gbb.controller._log import Turn
+from gbb.controller._records import record_to
 from gbb.controller._spec import graph_to
 from gbb.controller._state import State, begin
 from gbb.controller._tell import closing_of, known_trial
@@ -15,7 +16,7 @@ from gbb.controller._tell import closing_of, known_trial
 def retract(turn: Turn, trial: int, reason: str) -> None:
     """Open ``trial`` again as if it had never been closed; the same again changes nothing.
 
-    The event holds the tables N and Y that the log gives without what was told: summed anew in the
+    The event holds the record that the log gives without what was told: summed anew in the
     log's order, since a number taken off a sum leaves its rounding behind.
     """
     known_trial(turn, trial)
@@ -34,10 +35,10 @@ def retract(turn: Turn, trial: int, reason: str) -> None:
     }
     if reason:
         content["reason"] = reason
-    if ask.graph not in turn.state.graphs:
-        content["ask_graph"] = graph_to(state.graphs[ask.graph])
+    if ask.graph not in turn.state.networks:
+        content["ask_graph"] = graph_to(state.networks[ask.graph])
     if closing.kind == "tell":
-        content |= {"N": state.record.N, "Y": state.record.Y}
+        content |= record_to(state.record)
         if state.paired is not state.record:
             content["paired"] = list(state.paired)
         content["far"] = sum(e.kind == "warning" and e.seq > closing.seq for e in events)
