@@ -123,6 +123,15 @@ def test_agents_beyond_the_link_are_noticed_when_allocations_repeat():
     assert diagnose(problem, played, paid - beyond).good
 
 
+def test_noise_that_may_be_other_agents_is_said_to_be_so():
+    problem = gbb.Problem(GRID, np.eye(3), sigma=1.0)
+    played, paid = history(problem, matrices(0, 3, 3), 300, 0)
+    unlike = np.sort(np.unique(played, axis=0, return_index=True)[1])
+    found = diagnose(problem, played[unlike], paid[unlike])
+    assert (found.status, found.noise_source) == ("good", "arms")
+    assert "repeat an allocation to tell" in found.sentence
+
+
 def test_one_matrix_per_type_fits_where_one_for_all_does_not():
     types = np.arange(GRID.m) % 3
     truth = gbb.Problem(GRID, np.eye(3), sigma=0.2, edge_types=types)

@@ -160,6 +160,7 @@ def test_same_seed_same_run():
     one, other = (traffic.run(quick=True, rounds=3, seed=3, arms="one-hot") for _ in range(2))
     xr.testing.assert_identical(one.data, other.data)
     assert one.numbers == other.numbers
+    assert any("3 rounds are few" in sentence for sentence in one.sentences)
 
 
 @pytest.mark.usefixtures("nowhere")

@@ -12,6 +12,7 @@ from gbb._cli import control_answers as answers
 from gbb._cli import control_changes as changes
 from gbb._cli import control_files as files
 from gbb._cli import options as opt
+from gbb._cli.control_diagnose import diagnose
 from gbb._cli.control_estimate import estimate
 from gbb._cli.control_links import links_of
 from gbb._cli.control_options import Format, Name, Storage, TrialNumber, opened, url_of
@@ -189,6 +190,7 @@ for command in (
     answers.recommend,
     estimate,
     answers.status,
+    diagnose,
     answers.history,
     answers.export,
 ):

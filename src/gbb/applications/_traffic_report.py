@@ -18,6 +18,10 @@ from gbb.plotting import COLOURS
 COLOUR = {"one-hot": COLOURS["ImprovedOFUL"], "fourier": COLOURS["ThompsonSampling"]}
 
 
+PATIENT = 30
+"""Rounds after which one-hot arms have tried every couple of offsets, and the best ones again."""
+
+
 class Rounds(NamedTuple):
     """Simulated rounds: what was played, what it paid, and the vehicle-hours that were lost."""
 
@@ -96,6 +100,7 @@ def outcome(
         f"Learners are judged over {window}: against the fixed offsets that are {proof} for the "
         f"fitted model, in the same traffic, and against {random.size} rounds with random offsets.",
         *(f"Fit with {name} arms: {fit.sentence}" for name, fit in fits.items()),
+        *_patience(lives),
         "Each round is a fresh simulation with traffic of its own; real signals would carry their "
         "queues over, and SUMO's drivers are a model.",
     ]
@@ -106,6 +111,16 @@ def outcome(
     data = _data(graph, lives, random, zero, fixed, table=table)
     title = "Traffic lights: 16 signals, 6 offsets, learnt live in SUMO"
     return Outcome(title, data, numbers, rows, sentences, figures)
+
+
+def _patience(lives: Sequence[Live]) -> list[str]:
+    """A warning where one-hot arms cannot have settled."""
+    short = [live for live in lives if live.name == "one-hot" and live.rounds.size < PATIENT]
+    return [
+        f"One-hot arms try each of the 21 couples of offsets once before they settle: "
+        f"{live.rounds.size} rounds are few for them."
+        for live in short
+    ]
 
 
 def _against(live: Live, numbers: Mapping[str, float], fit: gbb.Diagnosis) -> dict[str, float]:

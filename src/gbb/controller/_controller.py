@@ -24,6 +24,7 @@ from gbb.controller._answers import (
     named,
 )
 from gbb.controller._choose import next_ask
+from gbb.controller._diagnose import told
 from gbb.controller._errors import RewardWarning
 from gbb.controller._events import Draft, sealed
 from gbb.controller._fold import KINDS
@@ -43,6 +44,7 @@ from gbb.controller._state import State, seed_to
 from gbb.controller._store import Store
 from gbb.controller._typed_knowledge import known_by
 from gbb.cuts import Cut, KCut
+from gbb.diagnostics import Diagnosis, diagnose
 from gbb.estimator import Record
 from gbb.graph import Graph
 from gbb.policies import AnyPolicy
@@ -242,6 +244,16 @@ class Controller:
         for each in kinds or ():
             _checks.choice("kind", each, KINDS)
         return list(entries(self._log.events(), kinds))
+
+    def diagnose(self, *, worst: int = 5) -> Diagnosis:
+        """Whether the pairwise model predicts what was told on the present graph."""
+        problem = self._log.refresh().setup.problem
+        played, paid = told(self._log.events(), problem)
+        if len(played) == 0:
+            rule = "have been told a round on its present graph"
+            raise _checks.fail("controller", rule, "none")
+        with one_thread():
+            return diagnose(problem, played, paid, worst=worst)
 
     def status(self) -> dict[str, Any]:
         """How far the controller is, in plain values."""
