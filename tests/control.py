@@ -59,18 +59,26 @@ def plain(value) -> object:
     return value
 
 
+def same_networks(one, other) -> bool:
+    """Whether the networks by event are the same."""
+    return one.keys() == other.keys() and all(
+        one[seq].graph == other[seq].graph and plain(one[seq][1:]) == plain(other[seq][1:])
+        for seq in one
+    )
+
+
 def same_state(one, other) -> bool:
     """Whether two states are the same to the last bit."""
-    names = ("seq", "seal", "rng", "rounds", "trials")
+    names = ("seq", "seal", "rng", "rounds", "trials", "far", "keys")
     fields = all(getattr(one, name) == getattr(other, name) for name in names)
     tables = all(
         plain(getattr(one, name)) == plain(getattr(other, name))
-        for name in ("memory", "record", "open")
+        for name in ("memory", "record", "paired", "open")
     )
     return (
         fields
         and tables
-        and one.graphs == other.graphs
+        and same_networks(one.networks, other.networks)
         and plain(one.setup.allowed) == plain(other.setup.allowed)
         and (one.setup.seq, one.setup.graph_seq) == (other.setup.seq, other.setup.graph_seq)
     )

@@ -378,7 +378,7 @@ def test_bad_numbers(refused, matrix, args, message):
         (["--rounds", "1000000000000"], "Pass --record log or a larger step, or fewer runs."),
         (["--policy", "OFUL", "--policy", "oful"], "Expected `--policy` to have distinct names"),
         (["--noise", "gauss"], "but got 'gauss'. Did you mean 'gaussian'?"),
-        (["--radius", "big"], "Expected `--radius` to be one of 'paper', 'released', 'symmetric'"),
+        (["--radius", "big"], "to be one of 'complete', 'paper', 'released', 'symmetric'"),
         (["--record", "0"], "Expected `--record` to be a whole number >= 1 or 'log', but got '0'."),
         (["--record", "often"], "to be a whole number >= 1 or 'log', but got 'often'."),
         (["--seed", "-1"], "Expected `--seed` to be >= 0, but got -1."),
@@ -744,3 +744,10 @@ def test_a_broken_policy_file_is_one_line(tmp_path, args):
     assert done.stderr.count("\n") == 1
     assert done.stderr.startswith("gbb: error: Cannot import ")
     assert "odd_policy.py': ModuleNotFoundError: No module named" in done.stderr
+
+
+def test_python_dash_m_gbb_is_the_command():
+    done = subprocess.run(
+        [sys.executable, "-m", "gbb", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"gbb {gbb.__version__}\n"

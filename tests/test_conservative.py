@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 import gbb
 from gbb.policies import Choice, Conservative, Learned
-from gbb.policies._safety import deviation, lower_bound, toward, way_home
+from gbb.policies._safety import deviation, lower_bound
+from gbb.policies._steps import toward, way_home
 from gbb.radius import typed as typed_radius
 from gbb.typed import TypedRidge, empty, observed, regressors
 
@@ -141,6 +142,27 @@ def test_one_round_at_the_floor_is_affordable_exactly_when_it_was_saved_for():
     assert values.tolist() == [4.0] * 9 + [0.0] + [4.0] * 2
 
 
+def test_it_goes_no_further_than_it_can_afford_to_return():
+    """No noise, and nothing is paid away from the baseline: a long way home costs as much as out."""
+    problem = gbb.Problem(gbb.Graph.complete(8), np.eye(2), sigma=0.0, S=100.0)
+    env = gbb.Environment(problem, np.array([[1.0, 0.0], [0.0, 0.0]]))
+    reward = env.expected_reward(np.zeros(8, dtype=np.int64))
+    for name in ("FixedAllocation", "UniformRandom"):
+        far = {"allocation": np.ones(8, dtype=np.int64)} if name == "FixedAllocation" else {}
+        policy = Conservative(
+            problem,
+            policy=gbb.policies.build(name, problem, **far),
+            eps=0.2,
+            baseline_reward=reward,
+            floor=0.0,
+            max_changes=1,
+        )
+        values, plans, state = play(env, policy, 120, 0)
+        assert worst(values, reward) >= 0.8 - 1e-12
+        assert (np.diff(plans, axis=0) != 0).sum(axis=1).max() == 1
+        assert state.away.rounds > 10
+
+
 # Learning
 
 
@@ -262,7 +284,10 @@ def test_a_baseline_by_name_and_the_first_allowed_arm():
         ({"baseline_reward": -1.0}, "`baseline_reward` to be a finite number >= 0, but got -1"),
         ({"floor": np.nan}, "`floor` to be a finite number"),
         ({"max_changes": 0}, "`max_changes` to be a whole number >= 1, but got 0"),
-        ({"radius": "paper"}, "`radius` to be one of 'complete', 'symmetric', but got 'paper'"),
+        (
+            {"confidence": "paper"},
+            "`confidence` to be one of 'complete', 'symmetric', but got 'paper'",
+        ),
         (
             {"policy": "JointOFUL"},
             "`policy` to be a policy for the same problem, but got 'JointOFUL'",
@@ -281,7 +306,7 @@ def test_a_policy_of_another_problem_and_a_radius_that_is_not_valid_are_refused(
     with pytest.raises(gbb.InputError, match="`policy` to be a policy for the same problem"):
         Conservative(PROBLEMS["the paper's"], policy=other)
     with pytest.raises(gbb.InputError, match="Pass radius='complete'"):
-        Conservative(PROBLEMS["per agent"], radius="symmetric")
+        Conservative(PROBLEMS["per agent"], confidence="symmetric")
 
 
 # What it is made of

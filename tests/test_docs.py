@@ -48,7 +48,15 @@ def test_there_are_pages():
 
 
 @pytest.mark.parametrize(
-    "name", ["README.md", "docs/index.md", "docs/graphs.md", "docs/controller.md"]
+    "name",
+    [
+        "README.md",
+        "docs/index.md",
+        "docs/graphs.md",
+        "docs/problems.md",
+        "docs/controller.md",
+        "docs/diagnostics.md",
+    ],
 )
 def test_python_blocks_run_in_order(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

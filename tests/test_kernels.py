@@ -14,7 +14,10 @@ from gbb._kernels.choose import fill_values, largest, pick
 from gbb._kernels.cut import greedy_sides
 from gbb._kernels.factor import factor
 from gbb._kernels.features import drift, evaluate
+from gbb._kernels.joint_linear import ascend_linear, pays_of
+from gbb._kernels.joint_orthogonal import ascend_orthogonal, count_pairs
 from gbb._kernels.random_play import play_random
+from gbb._kernels.work import MU, SHARE, VAR, log_det, make_work, smallest_share
 from gbb.policies._base import draw_arms, random_argmax
 from gbb.radius import symmetric_edge_arms
 from gbb.simulation._couples import FORMS, _plan
@@ -139,3 +142,111 @@ def test_worn_estimates_are_made_afresh(form):
 def test_greedy_sides_on_a_path():
     path = gbb.Graph.path(5)
     np.testing.assert_array_equal(greedy_sides(path.indptr, path.indices), [0, 1, 0, 1, 0])
+
+
+def test_typed_choice_is_the_best_of_all_allocations_on_a_link():
+    """Two agents and two arms: tuples over the two parts are all allocations there are."""
+    rng = np.random.default_rng(1)
+    graph = gbb.Graph.path(2)
+    problem = gbb.Problem(graph, rng.standard_normal((2, 2)), edge_types=[0, 1], feedback="agent")
+    policy = gbb.policies.JointOFUL(problem, cut=gbb.cuts.greedy(graph), radius="complete")
+    env = gbb.Environment(problem, rng.standard_normal((2, 2, 2)))
+    state = policy.init()
+    for _ in range(5):
+        choice = policy.select(state, rng)
+        ridge, radius = policy.chooser.estimate(state.record, state.rounds)
+        totals = [ridge.total(np.array(arms)) for arms in ((0, 0), (0, 1), (1, 0), (1, 1))]
+        best = max(mean + radius * width for mean, width in totals)
+        assert choice.value == pytest.approx(best)
+        state = policy.update(state, choice, env.draw(choice.allocation, rng))
+
+
+ALLOCATION_POLICIES = {
+    "JointOFUL": {},
+    "ThompsonSampling": {},
+    "EpsilonGreedy": {"explore": 0.3},
+    "KCutOFUL": {"k": 3},
+}
+
+
+@pytest.mark.parametrize("name", ALLOCATION_POLICIES)
+@pytest.mark.parametrize("arms", ["one-hot", "general"])
+def test_allocation_loops_choose_as_the_reference(arms, name):
+    for graph in ("complete", "star"):
+        env = make_env(GRAPHS[graph], ARMS["one-hot"] if arms == "one-hot" else unit_arms(4, 2, 1))
+        cut = gbb.cuts.greedy(env.problem.graph)
+        policy = gbb.policies.build(name, env.problem, cut=cut, **ALLOCATION_POLICIES[name])
+        plain, fast = (
+            gbb.simulate(env, policy, rounds=25, keep_allocations=True, **how)
+            for how in ({"method": "reference"}, {"edge_noise": True})
+        )
+        np.testing.assert_array_equal(fast.allocation, plain.allocation)
+        assert len(np.unique(plain.allocation.values.reshape(25, -1), axis=0)) > 1
+
+
+def random_pairs(rng, K):
+    """Tables of symmetric pairs with shares over many orders of magnitude."""
+    pairs = rng.random((6, K, K)) + 0.1
+    pairs[SHARE] = 10.0 ** rng.uniform(0, 120, (K, K))
+    return (pairs + pairs.transpose(0, 2, 1)) / 2
+
+
+def test_log_det_of_products_does_not_overflow():
+    rng = np.random.default_rng(0)
+    for K in (1, 2, 7):
+        pairs = random_pairs(rng, K)
+        one = pairs[SHARE][np.triu_indices(K)]
+        assert log_det(pairs) == pytest.approx(np.log(one).sum(), rel=1e-14)
+        assert smallest_share(pairs) == one.min()
+
+
+@pytest.mark.parametrize("radius", [0.0, 0.7])
+def test_a_climb_ends_where_no_agent_gains(radius):
+    """From every couple of a random graph: value, counts and neighbourhoods against plain sums."""
+    rng = np.random.default_rng(5)
+    graph, K = GRAPHS["random"], 4
+    pairs = random_pairs(rng, K)
+    cut = gbb.cuts.greedy(graph)
+    parts = cut.sides.astype(np.int64)
+    work = make_work(graph.indptr, graph.indices, parts, 2, K, 1)
+    work.pairs[:] = pairs
+    counts = np.array([[cut.m1, cut.m12], [cut.m21, cut.m2]])
+
+    def value(arms):
+        count = np.zeros((K, K))
+        np.add.at(count, (arms[graph.sources], arms[graph.indices]), 1.0)
+        both = np.triu(count + count.T, 1) + np.diag(np.diag(count))
+        return (both * pairs[MU]).sum() + radius * np.sqrt((both**2 * pairs[VAR]).sum())
+
+    moved = 0
+    for couple in np.ndindex(K, K):
+        chosen = np.array(couple)
+        work.ends[0] = chosen[parts]
+        if radius == 0.0:
+            pays_of(work.degrees, work.pairs, MU, chosen, work.around)
+            reached = ascend_linear(
+                graph.indptr, graph.indices, work.pairs, MU, work.around, work.ends, 0
+            )
+        else:
+            count_pairs(work.degrees, counts, chosen, work.pairs, work.around)
+            reached = ascend_orthogonal(
+                graph.indptr,
+                graph.indices,
+                work.pairs,
+                MU,
+                radius,
+                work.around,
+                work.spare,
+                work.ends,
+                0,
+            )
+        end = work.ends[0].copy()
+        if reached > -np.inf:
+            moved += 1
+            assert reached == pytest.approx(value(end), rel=1e-12)
+            assert reached > value(chosen[parts])
+        for agent, arm in np.ndindex(graph.n, K):
+            other = end.copy()
+            other[agent] = arm
+            assert value(other) <= value(end) * (1 + 1e-9)
+    assert moved > 3

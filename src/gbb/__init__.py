@@ -11,11 +11,22 @@ from gbb._checks import InputError
 from gbb.adversary import AdversarialEnvironment
 from gbb.cuts import Cut, KCut
 from gbb.design import Design, g_optimal
+from gbb.diagnostics import Diagnosis, diagnose
 from gbb.environment import Environment
 from gbb.estimator import Record, Ridge
 from gbb.graph import Graph
+from gbb.low_rank import LowRank
 from gbb.problem import Problem
-from gbb.simulation import compare, comparison, load, save, simulate, simulate_adversarial
+from gbb.simulation import (
+    Identification,
+    compare,
+    comparison,
+    identify,
+    load,
+    save,
+    simulate,
+    simulate_adversarial,
+)
 
 if TYPE_CHECKING:
     from gbb import controller
@@ -28,10 +39,13 @@ __all__ = [
     "Controller",
     "Cut",
     "Design",
+    "Diagnosis",
     "Environment",
     "Graph",
+    "Identification",
     "InputError",
     "KCut",
+    "LowRank",
     "Problem",
     "Record",
     "Ridge",
@@ -40,8 +54,10 @@ __all__ = [
     "comparison",
     "controller",
     "cuts",
+    "diagnose",
     "experiments",
     "g_optimal",
+    "identify",
     "instances",
     "load",
     "optimum",

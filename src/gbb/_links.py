@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -13,6 +15,44 @@ FEEDBACKS = ("edge", "agent", "global")
 """What a round reports: a number per directed edge, per agent (the sum over its edges), or one."""
 
 LARGEST_WEIGHT = 1e50
+
+MOST_TYPES = 1000
+"""So many types may always be named; beyond that at most one for each directed edge."""
+
+
+def positions(name: str, graph: Graph, sources: list[Any], targets: list[Any]) -> IntArray:
+    """Places in edge order of the links from ``sources`` to ``targets``, each there and named once."""
+    i, j = agents(graph, sources), agents(graph, targets)
+    # Edges are sorted by source, then target: their keys rise.
+    keys = graph.sources.astype(np.int64) * graph.n + graph.indices
+    wanted = i * graph.n + j
+    places = np.searchsorted(keys, wanted)
+    known = keys[np.minimum(places, graph.m - 1)] == wanted
+    if not known.all():
+        row = int(np.argmin(known))
+        pair = f"({sources[row]!r}, {targets[row]!r})"
+        raise _checks.fail(name, "name links of the graph", f"no link {pair}")
+    if (again := repeated(places)) is not None:
+        pair = f"({sources[again]!r}, {targets[again]!r})"
+        raise _checks.fail(name, "name every link once", f"{pair} twice")
+    return places
+
+
+def agents(graph: Graph, names: list[Any]) -> IntArray:
+    """The numbers of agents given by name or number, with or without blanks around."""
+    places: dict[Any, int] = {}
+    for name in names:
+        if name not in places:
+            plain = name.item() if isinstance(name, np.generic) else name
+            places[name] = graph.index(plain.strip() if isinstance(plain, str) else plain)
+    return np.array([places[name] for name in names], dtype=np.int64)
+
+
+def repeated(places: IntArray) -> int | None:
+    """Where a place comes up for the second time; None when each does once."""
+    order = np.argsort(places, kind="stable")
+    again = np.flatnonzero(places[order[1:]] == places[order[:-1]])
+    return int(order[again[0] + 1]) if again.size else None
 
 
 def edge_types(graph: Graph, given: ArrayLike | None) -> IntArray | None:
@@ -27,8 +67,8 @@ def edge_types(graph: Graph, given: ArrayLike | None) -> IntArray | None:
         return _several(np.array(graph.sources, dtype=np.int64))
     raw = np.asarray(given)
     high = graph.m if raw.size == 0 or raw.dtype.kind not in "iu" else max(1, int(raw.max()) + 1)
-    if high > graph.m:
-        rule = f"number the types from 0 on, at most one per directed edge ({graph.m})"
+    if high > (most := max(graph.m, MOST_TYPES)):
+        rule = f"number the types from 0 on, at most {most - 1}"
         raise _checks.fail("edge_types", rule, high - 1)
     meaning = "one type per directed edge"
     return _several(_checks.indices("edge_types", raw, length=graph.m, high=high, meaning=meaning))

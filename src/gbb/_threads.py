@@ -1,14 +1,51 @@
-"""One thread for linear algebra: predictable times, and no fight over busy cores."""
+"""One thread for linear algebra: predictable times, the same last bit, no fight over busy cores."""
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+import os
+import threading
+from functools import cache
 from typing import Any
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 
-def one_thread() -> AbstractContextManager[Any]:
+@cache
+def _libraries() -> ThreadpoolController:
+    """The loaded libraries; looking for them takes longer than most of what is computed within."""
+    return ThreadpoolController()
+
+
+class _OneThread:
+    """The number of threads is the whole process's: the first in sets it, the last out puts it back."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._limits: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._inside == 0:
+                self._limits = _libraries().limit(limits=1, user_api="blas")
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._limits.restore_original_limits()
+
+    def after_fork(self) -> None:
+        """A thread that held the lock is not there in a forked process."""
+        self._lock = threading.Lock()
+
+
+_GATE = _OneThread()
+if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
+    os.register_at_fork(after_in_child=_GATE.after_fork)
+
+
+def one_thread() -> _OneThread:
     """Within it, linear algebra uses one thread; others wait for each other where cores are busy."""
-    limits: AbstractContextManager[Any] = threadpool_limits(limits=1, user_api="blas")
-    return limits
+    return _GATE

@@ -191,6 +191,12 @@ class TypedRidge:
         widths: FloatArray = np.linalg.norm(self.table, axis=-1)
         return widths
 
+    def width(self, directions: FloatArray) -> FloatArray:
+        """``||v||_{A^-1}`` of vectors v in a type's own coordinates (types x rows)."""
+        flat = whitened(self._factor, np.array(directions), self.problem.types)
+        widths: FloatArray = np.linalg.norm(flat, axis=-1)
+        return widths
+
     @cached_property
     def M_hat(self) -> FloatArray:
         """The estimated matrices (types x d x d); their symmetric parts with ``symmetric``."""

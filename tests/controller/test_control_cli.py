@@ -4,10 +4,13 @@ import csv
 import io
 import json
 import warnings
+from pathlib import Path
 
 import pytest
 
+from gbb._cli.control_answers import FIELDS
 from gbb.cli import main
+from gbb.controller import Controller
 
 GRAPH = "source,target\nnorth,south\nsouth,east\neast,north\n"
 ARMS = "arm,yaw,pitch\nstraight,1,0\nleft,0.8,0.6\nright,0.6,0.8\n"
@@ -88,6 +91,91 @@ def test_far_rewards_are_told_with_a_warning(farm):
     assert done.err.count("\n") == 1
 
 
+def test_after_far_rewards_answers_carry_a_caveat(farm):
+    farm("ask", "farm.db")
+    assert json.loads(farm("recommend", "farm.db", "--format", "json").out)["caveat"] is None
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        farm("tell", "farm.db", 1, "-", stdin=rewards(1e9))
+    for format in ("text", "csv", "json"):
+        answer = farm("recommend", "farm.db", "--format", format)
+        assert answer.err.startswith("gbb: warning: 1 round told rewards beyond +-2.8 (L S + 8 si")
+        assert answer.err.count("\n") == 1
+    data = json.loads(answer.out)
+    assert answer.err == f"gbb: warning: {data['caveat']}\n"
+    assert set(data) == set(FIELDS)
+    assert data["low"] <= data["reward"] <= data["high"] <= data["upper_bound"] <= 6 * 2
+    farm("retract", "farm.db", 1, "--reason", "wrong unit")
+    assert farm("recommend", "farm.db").err == ""
+
+
+def test_a_told_typo_is_taken_back(farm, tmp_path):
+    farm("ask", "farm.db")
+    farm("tell", "farm.db", 1, "-", stdin=rewards(2.5))
+    for _ in range(2):
+        done = farm("retract", "farm.db", 1, "--reason", "a slip")
+        assert done.out == "trial 1 is open again; 0 rounds told, 1 open\n"
+    farm("tell", "farm.db", 1, "-", stdin=rewards(0.25, LINKS))
+    kinds = [row["kind"] for row in rows(farm("history", "farm.db", "--format", "csv").out)]
+    assert kinds == ["create", "ask", "tell", "retract", "tell"]
+    assert "a slip" in farm("history", "farm.db", "--kind", "retract").out
+    assert farm("export", "farm.db", "--out", "all.csv").out == "wrote all.csv\n"
+    exported = rows((tmp_path / "all.csv").read_text())
+    assert [row["reward"] for row in exported] == ["0.25"] * 3  # what counts, and no more
+    assert farm("export", "farm.db", "--out", "new/all.json").out == "wrote new/all.json\n"
+    assert len(json.loads((tmp_path / "new/all.json").read_text())) == 5
+    assert farm("recommend", "farm.db", "--out", "best.csv").out == "wrote best.csv\n"
+    assert len(rows((tmp_path / "best.csv").read_text())) == 3
+
+
+def test_a_round_attached_twice_under_its_key_counts_once(farm, refused, tmp_path):
+    (tmp_path / "plan.csv").write_text("agent,arm\nnorth,left\nsouth,left\neast,right\n")
+    for _ in range(2):
+        done = farm("attach", "farm.db", "plan.csv", "-", "--key", "may-1", stdin=rewards(0.5))
+        assert done.out == "attached; 1 rounds told\n"
+    text = refused("attach", "farm.db", "plan.csv", "-", "--key", "may-1", stdin=rewards(0.6))
+    assert "attached as `--key` 'may-1' to be what was attached before" in text
+    done = farm("attach", "farm.db", "plan.csv", "-", stdin=rewards(0.5))
+    assert done.out == "attached; 2 rounds told\n"
+
+
+def test_pinning_an_agent(farm):
+    done = farm("forbid", "farm.db", "--agent", "north", "--arm", "left", "--pin")
+    assert done.out == "2 pairs of agent and arm are forbidden\n"
+    asked = rows(farm("ask", "farm.db", "--format", "csv").out)
+    assert {row["agent"]: row["arm"] for row in asked}["north"] == "left"
+    farm("forbid", "farm.db", "--agent", "north", "--allow")
+    assert json.loads(farm("status", "farm.db", "--format", "json").out)["forbidden"] == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([], "assumed S = 1 and sigma = 1, as not given"),
+        (["--S", "2"], "assumed sigma = 1, as not given"),
+        (["--sigma", "0.2"], "assumed S = 1, as not given"),
+        (["--S", "2", "--sigma", "0.2"], None),
+    ],
+)
+def test_create_says_what_it_assumes(run, options, said):
+    lines = run("create", "new.db", "path:3", "--arms", "arms.csv", *options).out.splitlines()
+    assert len(lines) == (1 if said is None else 2)
+    assert said is None or lines[1].startswith(said)
+
+
+def test_the_lines_of_the_readme_work_as_written(run, tmp_path):
+    text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    lines = [line.split() for line in text.splitlines() if line.startswith("gbb control ")]
+    assert [line[2] for line in lines] == ["create", "ask", "tell", "recommend"]
+    (tmp_path / "links.csv").write_text(GRAPH)
+    (tmp_path / "settings.csv").write_text(ARMS)
+    (tmp_path / "rewards.csv").write_text(rewards(0.5))
+    for line in lines:
+        done = run(*line[2:])
+        assert done.err == ""
+        assert "assumed" not in done.out
+
+
 @pytest.mark.parametrize(
     ("args", "stdin", "message"),
     [
@@ -114,6 +202,15 @@ def test_far_rewards_are_told_with_a_warning(farm):
         ("forbid farm.db --arm left --pin --allow", "", "one of --pin and --allow, but got both"),
         ("forbid farm.db --arm left --arm right --pin", "", "be one arm with --pin"),
         ("forbid farm.db --arm up", "", "`arm` to be one of"),
+        ("forbid farm.db --arm left --arm right --arm straight", "", "`forbid` to leave every age"),
+        ("history farm.db --kind bogus", "", "`--kind` to be one of 'abandon', 'allow', 'ask', 'a"),
+        ("history farm.db --kind asks", "", "Did you mean 'ask'?"),
+        ("retract farm.db 1", "", "`trial` to be closed, but got trial 1, which is open"),
+        ("retract farm.db 9", "", "unknown trial 9"),
+        ("attach farm.db plan.csv - --key=", rewards(), "`--key` to be a text that is not empty"),
+        ("recommend farm.db --out .csv/x.csv", "", "Cannot write `--out` '.csv/x.csv': Not a dir"),
+        ("export farm.db --out folder.csv", "", "`--out` to name a file, but got the directory"),
+        ("ask postgresql:/me:secret@host/db", "", "`url` to be a database URL, but got 'postgresq"),
         ("export farm.db --out all.txt", "", "`--out` to end in .json or .csv"),
         ("history farm.db --out all", "", "`--out` to end in .json or .csv"),
         ("create farm.db complete:3 --arms arms.csv", "", "'default', which is there already"),
@@ -125,7 +222,114 @@ def test_far_rewards_are_told_with_a_warning(farm):
 )
 def test_mistakes_are_one_line(farm, refused, tmp_path, args, stdin, message):  # noqa: PLR0917
     farm("ask", "farm.db")
+    (tmp_path / "plan.csv").write_text("agent,arm\nnorth,left\nsouth,left\neast,right\n")
+    (tmp_path / ".csv").write_text("a file where a folder would have to be")
+    (tmp_path / "folder.csv").mkdir()
     before = sorted(path.name for path in tmp_path.iterdir())
-    assert message in refused(*args.split(), stdin=stdin)
+    text = refused(*args.split(), stdin=stdin)
+    assert message in text
+    assert "secret" not in text
     assert sorted(path.name for path in tmp_path.iterdir()) == before
     assert json.loads(farm("status", "farm.db", "--format", "json").out)["events"] == 2
+
+
+KINDS = "source,target,type,weight\nnorth,south,1,2.5\nsouth,east,,\n"
+
+
+def _create(run, *more, name="typed.db"):
+    options = "--undirected --arms arms.csv --S 2 --sigma 0.1 --policy ThompsonSampling"
+    return run("create", name, "farm.csv", *options.split(" "), *more)
+
+
+def test_links_have_types_and_weights(run, tmp_path):
+    (tmp_path / "kinds.csv").write_text(KINDS)
+    done = _create(run, "--links", "kinds.csv")
+    assert "types=2" in done.out
+    with Controller.open("sqlite:///typed.db") as controller:
+        problem = controller.problem
+        edges = [tuple(problem.graph.label(int(i)) for i in edge) for edge in problem.graph.edges]
+        first = [set(edge) == {"north", "south"} for edge in edges]
+        assert problem.edge_types.tolist() == [int(each) for each in first]
+        assert problem.edge_weights.tolist() == [2.5 if each else 1.0 for each in first]
+    run("ask", "typed.db")
+    run("tell", "typed.db", 1, "-", stdin="source,target,reward\nnorth,south,1.5\n")
+    data = json.loads(run("estimate", "typed.db", "--format", "json").out)
+    assert [each["edge_type"] for each in data] == [0, 1]
+    assert [sum(map(sum, each["N"])) for each in data] == [0.0, 2.5**2]
+    rows = list(csv.DictReader(io.StringIO(run("estimate", "typed.db", "--format", "csv").out)))
+    assert len(rows) == 2 * 9
+    assert {row["type"] for row in rows} == {"0", "1"}
+    assert float(rows[4]["reward"]) == data[0]["table"][1][1]
+    assert "straight" in run("estimate", "typed.db").out
+    # Without --undirected a row is one direction.
+    (tmp_path / "both.csv").write_text("source,target\nn,s\ns,n\n")
+    (tmp_path / "one.csv").write_text("source,target,weight\nn,s,0\n")
+    run("create", "one.db", "both.csv", "--arms", "arms.csv", "--links", "one.csv")
+    with Controller.open("sqlite:///one.db") as controller:
+        assert controller.problem.edge_weights.tolist() == [0.0, 1.0]
+
+
+def test_links_that_cannot_be_read_are_one_line(refused, tmp_path):
+    for text, message in [
+        ("source,target\nnorth,south\n", "have a column type, a column weight or both"),
+        ("from,to,type\nnorth,south,1\n", "have the columns source, target"),
+        ("source,target,type\nnorth,up,1\n", "name an agent, but got 'up'"),
+        ("source,target,type\nnorth,north,1\n", "no link ('north', 'north')"),
+        ("source,target,type\nnorth,south,1\nnorth,south,1\n", "('north', 'south') twice"),
+        ("source,target,type\nnorth,south,1\nsouth,north,1\n", "stands for both directions"),
+        ("source,target,type\nnorth,south,-1\n", "row 1, column 'type' holds '-1'"),
+        ("source,target,type\nnorth,south,1.5\n", "is not a whole number from 0 on"),
+        ("source,target,type\nnorth,south,99999\n", "number the types from 0 on"),
+        ("source,target,weight\nnorth,south,inf\n", "is not a finite number"),
+    ]:
+        (tmp_path / "bad.csv").write_text(text)
+        err = _create(refused, "--links", "bad.csv")
+        assert message in err, err
+        assert not (tmp_path / "typed.db").exists()
+    err = _create(refused, "--links", "none.csv")
+    assert "Cannot read `--links` 'none.csv'" in err
+    err = _create(refused, "--feedback", "pair")
+    assert "--feedback" in err
+
+
+def test_rewards_per_agent_from_the_shell(run, refused, tmp_path):
+    _create(run, "--feedback", "agent")
+    run("ask", "typed.db", "--count", 4)
+    run("tell", "typed.db", 1, "-", stdin="agent,reward\nnorth,1.5\neast,0.25\n")
+    run("tell", "typed.db", 1, "-", stdin='{"rewards": {"east": 0.25, "north": 1.5}}')
+    run("tell", "typed.db", 2, "-", stdin="[0.5, 1, 1.5]")
+    run("tell", "typed.db", 3, "-", stdin='[["south", 2]]')
+    err = refused("tell", "typed.db", 4, "-", stdin="source,target,reward\nnorth,south,1\n")
+    assert "have the columns agent, reward" in err
+    err = refused("tell", "typed.db", 4, "-", stdin="agent,value\nnorth,1\n")
+    assert "have the columns agent, reward" in err
+    plan = json.dumps({"north": "left", "south": "left", "east": "right"})
+    (tmp_path / "plan.json").write_text(plan)
+    run("attach", "typed.db", "plan.json", "-", "--key", "a", stdin="agent,reward\nnorth,1\n")
+    run("export", "typed.db", "--out", "all.csv")
+    rows = list(csv.DictReader((tmp_path / "all.csv").read_text().splitlines()))
+    assert [(row["agent"], row["reward"]) for row in rows][:2] == [
+        ("north", "1.5"),
+        ("east", "0.25"),
+    ]
+    assert (rows[-1]["agent"], rows[-1]["arm"]) == ("north", "left")
+    assert len(rows) == 2 + 3 + 1 + 1
+    assert json.loads(run("estimate", "typed.db", "--format", "json").out)[0]["N"] is None
+    facts = json.loads(run("status", "typed.db", "--format", "json").out)
+    assert (facts["feedback"], facts["rounds"]) == ("agent", 4)
+    assert run("recommend", "typed.db", "--format", "json").out
+
+
+def test_one_reward_in_all_from_the_shell(run, refused, tmp_path):
+    _create(run, "--feedback", "global")
+    for trial, text in enumerate(("2.5\n", "[2.5]", '{"rewards": 2.5}', "reward\n2.5\n"), start=1):
+        run("ask", "typed.db")
+        run("tell", "typed.db", trial, "-", stdin=text)
+        run("tell", "typed.db", trial, "-", stdin="2.5")
+    run("ask", "typed.db")
+    assert "be one number" in refused("tell", "typed.db", 5, "-", stdin='{"rewards": {"north": 1}}')
+    assert "finite" in refused("tell", "typed.db", 5, "-", stdin="nan")
+    run("export", "typed.db", "--out", "all.csv")
+    rows = list(csv.DictReader((tmp_path / "all.csv").read_text().splitlines()))
+    assert [row["reward"] for row in rows] == ["2.5"] * 4
+    assert set(json.loads(rows[0]["allocation"])) == {"north", "south", "east"}

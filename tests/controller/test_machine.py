@@ -19,6 +19,7 @@ GRAPHS = [
         (["a", "b", "c"], [("a", "b"), ("b", "c"), ("c", "a")]),
         (["b", "c", "d", "e"], [("b", "c"), ("c", "d"), ("d", "e"), ("b", "e")]),
         (["a", "e"], [("a", "e")]),
+        (["c", "a"], [("a", "c")]),
     ]
 ]
 
@@ -29,16 +30,27 @@ class Model:
     def __init__(self, graph):
         self.graph = graph
         self.open = {}
-        self.told = {}
+        self.told, self.asked = {}, {}
         self.closed = {}
-        self.N, self.Y = np.zeros((K, K)), np.zeros((K, K))
+        self.learnt = []
         self.allowed = {name: set(range(K)) for name in graph.names}
-        self.attached, self.events = 0, 1
+        self.attached, self.keys, self.events = 0, {}, 1
 
-    def learn(self, allocation, rewards):
-        for (i, j), value in rewards.items():
-            self.N[allocation[i], allocation[j]] += 1
-            self.Y[allocation[i], allocation[j]] += value
+    def learn(self, trial, allocation, rewards):
+        self.learnt.append((trial, allocation, rewards))
+
+    def tables(self, *, paired=False):
+        """N and Y by going through everything that counts, or all links seen in both directions."""
+        N, Y = np.zeros((K, K)), np.zeros((K, K))
+        for what, allocation, rewards in self.learnt:
+            if what == "discount":
+                N, Y = N / 2, Y / 2
+            for (i, j), value in rewards.items():
+                if paired and (j, i) not in rewards:
+                    continue
+                N[allocation[i], allocation[j]] += 1
+                Y[allocation[i], allocation[j]] += value
+        return N, Y
 
     def links(self, graph):
         return [(graph.names[i], graph.names[j]) for i, j in graph.edges]
@@ -61,7 +73,7 @@ class Machine(RuleBasedStateMachine):
         fixed = {"allocation": np.zeros(3, int)} if policy == "FixedAllocation" else {}
         # Small enough that the rules cross a snapshot now and then.
         self.every, _log.SNAPSHOT_EVENTS = _log.SNAPSHOT_EVENTS, 4
-        self.moves = not fixed
+        self.fixed = bool(fixed)
         self.controller = Controller.create(self.url, problem, policy, seed, exploration=3, **fixed)
         self.model = Model(GRAPHS[0])
 
@@ -92,7 +104,8 @@ class Machine(RuleBasedStateMachine):
         rewards = {link: float(data.draw(st.integers(-9, 9))) for link in some}
         self.controller.tell(id, rewards)
         self.model.told[id] = rewards
-        self.model.learn(allocation, rewards)
+        self.model.asked[id] = (graph, allocation)
+        self.model.learn(id, allocation, rewards)
         self.model.events += 1
 
     @precondition(lambda self: self.model.told)
@@ -109,9 +122,32 @@ class Machine(RuleBasedStateMachine):
         id = data.draw(st.sampled_from(sorted(self.model.open)))
         getattr(self.controller, kind)(id)
         self.model.closed[id] = kind
-        del self.model.open[id]
+        self.model.asked[id] = self.model.open.pop(id)
         self.model.events += 1
         self.refused(lambda: self.controller.tell(id, {("a", "b"): 1.0}))
+
+    @precondition(lambda self: self.model.asked)
+    @rule(data=st.data())
+    def retract(self, data):
+        model = self.model
+        id = data.draw(st.sampled_from(sorted(model.asked)))
+        self.controller.retract(id)
+        model.open[id] = model.asked.pop(id)
+        model.told.pop(id, None)
+        model.closed.pop(id, None)
+        model.learnt = [row for row in model.learnt if row[0] != id]
+        model.events += 1
+        self.controller.retract(id)  # the same again changes nothing
+
+    @precondition(lambda self: self.model.open)
+    @rule(data=st.data())
+    def retract_what_is_open(self, data):
+        id = data.draw(st.sampled_from(sorted(self.model.open)))
+        closed = [entry for entry in self.controller.history("retract") if entry.trial_id == id]
+        if closed:
+            self.controller.retract(id)
+        else:
+            self.refused(lambda: self.controller.retract(id))
 
     @rule(data=st.data(), kind=st.sampled_from(["forbid", "pin", "allow"]))
     def arms(self, data, kind):
@@ -126,29 +162,40 @@ class Machine(RuleBasedStateMachine):
         self.model.allowed[agent] = left
         self.model.events += 1
 
-    @precondition(lambda self: self.moves)
     @rule(graph=st.sampled_from(GRAPHS))
     def replace_graph(self, graph):
+        if self.fixed and set(graph.names) - set(self.model.graph.names):
+            self.refused(lambda: self.controller.replace_graph(graph))
+            return
         self.controller.replace_graph(graph)
         old = {name: self.model.allowed[name] for name in self.model.graph.names}
         self.model.graph = graph
         self.model.allowed = {name: old.get(name, set(range(K))) for name in graph.names}
         self.model.events += 1
 
-    @rule(data=st.data())
-    def attach(self, data):
+    @rule(data=st.data(), key=st.sampled_from([None, "first", "second"]))
+    def attach(self, data, key):
         graph = self.model.graph
+        if key in self.model.keys:
+            allocation, rewards = self.model.keys[key]
+            self.controller.attach(allocation, rewards, key=key)
+            link = next(iter(rewards))
+            other = {**rewards, link: 99.0}
+            self.refused(lambda: self.controller.attach(allocation, other, key=key))
+            return
         allocation = {name: data.draw(st.integers(0, K - 1)) for name in graph.names}
         rewards = {link: float(data.draw(st.integers(-9, 9))) for link in self.model.links(graph)}
-        self.controller.attach(allocation, rewards)
-        self.model.learn(allocation, rewards)
+        self.controller.attach(allocation, rewards, key=key)
+        self.model.learn("attached", allocation, rewards)
+        if key is not None:
+            self.model.keys[key] = (allocation, rewards)
         self.model.attached += 1
         self.model.events += 1
 
     @rule()
     def discount(self):
         self.controller.discount(0.5)
-        self.model.N, self.model.Y = self.model.N / 2, self.model.Y / 2
+        self.model.learn("discount", {}, {})
         self.model.events += 1
 
     @rule()
@@ -183,8 +230,10 @@ class Machine(RuleBasedStateMachine):
         state = self.controller._log.state
         assert state.seq == self.model.events
         assert sorted(state.open) == sorted(self.model.open)
-        assert np.array_equal(state.record.N, self.model.N)
-        assert np.array_equal(state.record.Y, self.model.Y)
+        for record, paired in ((state.record, False), (state.paired, True)):
+            N, Y = self.model.tables(paired=paired)
+            assert np.array_equal(record.N, N)
+            assert np.array_equal(record.Y, Y)
         assert state.rounds == self.rounds
         for id, (graph, allocation) in self.model.open.items():
             assert state.graphs[state.open[id].graph] == graph

@@ -1,6 +1,7 @@
 """Operations: arms forbidden and pinned, graphs and policies replaced, old data discounted."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 import gbb
 import naive
 from control import drive, environment, replayed, same_state, small, url_of
-from gbb.controller import Controller
+from gbb.controller import Controller, RewardWarning
 from gbb.controller._allowed import repaired
 from gbb.controller._knowledge import Knowledge
 
@@ -161,6 +162,40 @@ def test_another_cut_goes_with_another_graph(controller, problem, tmp_path):
         other.replace_graph(graph, cut=cut)
 
 
+@pytest.mark.parametrize("name", ["KCutOFUL", "JointOFUL"])
+def test_a_cut_in_k_parts_goes_with_another_graph(name, problem, tmp_path):
+    parts = gbb.cuts.kcut(problem.graph, 3, seed=0)
+    controller = Controller.create(url_of(tmp_path), problem, name, cut=parts)
+    graph = gbb.Graph.complete(6)
+    controller.replace_graph(graph)
+    refined = gbb.cuts.refine(gbb.cuts.greedy(graph), 3)
+    assert np.array_equal(controller.policy.parts.parts, refined.parts)
+    other = gbb.cuts.KCut.of(graph, [0, 1, 2, 0, 1, 2], 3)
+    controller.replace_graph(graph, cut=other)
+    controller.tell(controller.ask(), np.ones(graph.m))
+    assert np.array_equal(controller.policy.parts.parts, other.parts)
+    assert same_state(replayed(controller), controller._log.state)
+    with pytest.raises(gbb.InputError, match="`cut` to cut the problem's graph"):
+        controller.replace_graph(gbb.Graph.path(4), cut=other)
+    controller.replace_graph(gbb.Graph.path(2))  # fewer agents than parts
+    assert controller.ask().arms.shape == (2,)
+
+
+def test_a_fixed_allocation_goes_by_names_to_another_graph(problem, tmp_path):
+    arms = {"cell-0": "tilt-1", "cell-1": "tilt-2", "cell-2": "tilt-0", "cell-3": "tilt-1"}
+    policy = gbb.policies.FixedAllocation(problem, allocation=arms)
+    controller = Controller.create(url_of(tmp_path), problem, policy)
+    fewer = gbb.Graph.from_edges([("cell-3", "cell-1"), ("cell-1", "cell-2")], undirected=True)
+    controller.replace_graph(fewer)
+    assert controller.ask().allocation == {name: arms[name] for name in fewer.names}
+    before = controller.status()["events"]
+    with pytest.raises(
+        gbb.InputError, match=r"no agents without an arm in FixedAllocation, but got 'mast'\."
+    ):
+        controller.replace_graph(gbb.Graph.from_edges([("cell-3", "mast")], undirected=True))
+    assert controller.status()["events"] == before
+
+
 def test_another_policy_knows_all_that_was_told(controller, problem):
     drive(controller, environment(problem), np.random.default_rng(0), 8)
     old = controller.ask()
@@ -181,6 +216,40 @@ def test_another_policy_knows_all_that_was_told(controller, problem):
         controller.set_policy("OFUL", delta=2.0)
     kinds = [entry.content["policy"]["kind"] for entry in controller.history("policy")]
     assert kinds == ["OFUL", "ExploreThenCommit"]
+    assert same_state(replayed(controller), controller._log.state)
+
+
+@pytest.mark.parametrize(
+    ("policy", "settings", "both"),
+    [
+        ("ImprovedOFUL", {"radius": "paper"}, False),
+        ("ImprovedOFUL", {"radius": "symmetric"}, True),
+        ("JointOFUL", {"radius": "paper"}, True),
+        ("ThompsonSampling", {}, True),
+        ("ExploreThenCommit", {"exploration": 9}, False),
+    ],
+)
+def test_a_symmetric_half_is_learnt_from_both_directions(policy, settings, both, tmp_path):
+    """Here M* is all order and no symmetric half: every allocation pays 0, one direction does not."""
+    problem = gbb.Problem(gbb.Graph.path(2), np.eye(2), sigma=0.0, S=3.0)
+    M = np.array([[0.0, 2.0], [-2.0, 0.0]])
+    controller = Controller.create(url_of(tmp_path), problem, policy, **settings)
+    for _ in range(4):
+        controller.attach([0, 1], {(0, 1): M[0, 1]})
+    controller.attach([0, 1], {(0, 1): M[0, 1], (1, 0): M[1, 0]})
+    state = controller._log.state
+    learnt = state.memory.record
+    assert state.record.N.sum() == 6
+    assert learnt.N.sum() == (2 if both else 6)
+    assert learnt.Y.sum() == (0.0 if both else 8.0)
+    for change in (
+        lambda: controller.set_policy(policy, **settings),
+        lambda: controller.discount(0.5),
+    ):
+        before = controller._log.state.memory.record.N.sum()
+        change()
+        weight = controller._log.state.record.N.sum() / 6
+        assert controller._log.state.memory.record.N.sum() == weight * (2 if both else 6) <= before
     assert same_state(replayed(controller), controller._log.state)
 
 
@@ -241,8 +310,11 @@ def test_knowledge_is_ridge_regression_with_the_complete_radius(controller, prob
     )
     answer = controller.predict(arms)
     width = radius * np.sqrt(v @ inverse @ v)
+    most = problem.S * np.linalg.norm(v)  # as ||theta*|| <= S
+    assert v @ theta - width > -most
+    assert v @ theta + width > most
     assert (answer.reward, answer.low, answer.high) == pytest.approx(
-        (v @ theta, v @ theta - width, v @ theta + width)
+        (v @ theta, v @ theta - width, most)
     )
     named = dict(zip(problem.graph.names, ["tilt-0", "tilt-1", "tilt-2", "tilt-1"], strict=True))
     assert controller.predict(named).reward == pytest.approx(answer.reward)
@@ -276,18 +348,112 @@ def test_the_recommendation_comes_with_an_interval_and_a_bound_that_hold(
 
 def test_knowing_nothing_is_no_obstacle(controller):
     advice = controller.recommend()
-    assert advice.low < advice.reward == 0.0 < advice.high
-    assert advice.high == pytest.approx(advice.upper_bound)
+    problem = controller.problem
+    assert advice.low < advice.reward == 0.0 < advice.high <= advice.upper_bound
+    assert advice.upper_bound == problem.m * problem.L * problem.S
     known = Knowledge.of(controller._log.state)
     assert known.radius == pytest.approx(0.5 * np.sqrt(2 * np.log(1e3)) + 3.0)
 
 
-@pytest.mark.parametrize("name", ["DiscountedOFUL", "ExponentialWeights", "KCutOFUL"])
+@pytest.mark.parametrize("name", ["DiscountedOFUL", "ExponentialWeights", "SlidingWindowOFUL"])
 def test_policies_that_a_log_cannot_hold_are_refused(tmp_path, name):
     problem = gbb.Problem(gbb.Graph.path(3), np.eye(2))
     policy = gbb.policies.build(name, problem, cut=gbb.cuts.greedy(problem.graph), horizon=9)
     with pytest.raises(gbb.InputError, match=f"a log can hold, but got {name}"):
         gbb.Controller.create(f"sqlite:///{tmp_path}/a.db", problem, policy, seed=0)
+
+
+@pytest.mark.parametrize("scale", [0.1, 1.0, 30.0])
+def test_answers_stay_within_the_declared_bounds(tmp_path, scale):
+    """With scale 30 the estimate itself lies beyond them: it is drawn back, and a caveat says why."""
+    rng = np.random.default_rng(3)
+    problem = gbb.Problem(gbb.Graph.complete(4), rng.normal(size=(4, 2)), sigma=0.5, S=1.0, L=20.0)
+    controller = Controller.create(url_of(tmp_path), problem, "UniformRandom")
+    far = problem.L * problem.S + 8 * problem.sigma
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RewardWarning)
+        for _ in range(20):
+            trial = controller.ask()
+            controller.tell(trial, scale * rng.uniform(1, 2, problem.m))
+    advice = controller.recommend()
+    most = problem.m * problem.L * problem.S
+    assert -most <= advice.low <= advice.reward <= advice.high <= advice.upper_bound <= most
+    norms = np.linalg.norm(problem.arms, axis=1)
+    assert advice.upper_bound <= problem.m * problem.S * norms.max() ** 2 * (1 + 1e-12)
+    guess = controller.predict(advice.arms)
+    assert guess.low <= guess.reward <= guess.high
+    assert (advice.caveat is None) == (guess.caveat is None) == (2 * scale <= far)
+    (estimate,) = controller.estimate()
+    assert estimate.caveat == advice.caveat
+
+
+def test_a_caveat_says_that_the_bounds_were_broken(controller, problem, tmp_path):
+    rewards = np.zeros(problem.m)
+    rewards[0] = 1e6
+    assert controller.recommend().caveat is None
+    for rounds in ("1 round told", "2 rounds told"):
+        trial = controller.ask()
+        with pytest.warns(RewardWarning):
+            controller.tell(trial, rewards)
+        again = Controller.open(url_of(tmp_path))
+        for answer in (controller.recommend(), again.predict(trial.allocation)):
+            assert answer.caveat.startswith(f"{rounds} rewards beyond +-7 (L S + 8 sigma)")
+    controller.retract(1)
+    controller.retract(2)
+    assert controller.predict(trial.allocation).caveat is None
+
+
+def test_a_far_reward_is_kept_where_warnings_are_errors(controller, problem):
+    """The call raises, but only after the reward is on disk: telling again changes nothing."""
+    trial = controller.ask()
+    with pytest.raises(RewardWarning):
+        controller.tell(trial, np.full(problem.m, 1e6))
+    assert controller.status()["rounds"] == 1
+    assert [entry.kind for entry in controller.history()] == ["create", "ask", "tell", "warning"]
+    controller.tell(trial, np.full(problem.m, 1e6))
+    with pytest.raises(RewardWarning):
+        controller.attach(trial.allocation, np.full(problem.m, 1e6))
+    assert controller.status()["rounds"] == 2
+
+
+def test_names_come_in_any_collection(controller):
+    for names in ({"cell-0", "cell-1"}, ("cell-0", "cell-1"), np.array(["cell-0", "cell-1"])):
+        controller.forbid(names, {"tilt-0"})
+        assert controller.status()["forbidden"] == 2
+        controller.allow(iter(["cell-0", "cell-1"]))
+    controller.forbid(np.array("cell-2"), np.array(["tilt-1"]))
+    assert controller.status()["forbidden"] == 1
+    logged = [entry.content["agents"] for entry in controller.history("forbid")]
+    assert logged == [["cell-0", "cell-1"]] * 3 + [["cell-2"]]
+
+
+@pytest.mark.parametrize("arm", [None, [], ["tilt-0", "tilt-1"]])
+def test_a_pin_is_one_arm(controller, arm):
+    with pytest.raises(
+        gbb.InputError, match=r"`arm` to be one arm, but got .* Call allow\(agents\)"
+    ):
+        controller.pin("cell-0", arm)
+    assert controller.status()["events"] == 1
+
+
+def test_a_round_attached_under_a_key_counts_once(controller, problem, tmp_path):
+    arms = dict.fromkeys(problem.graph.names, "tilt-1")
+    controller.attach(arms, np.ones(problem.m), key="2024-01-01")
+    controller.replace_graph(gbb.Graph.path(2))  # the round is still of the graph it was played on
+    again = Controller.open(url_of(tmp_path))
+    again.attach(arms, np.ones(problem.m), key="2024-01-01")
+    assert again.status()["rounds"] == 1
+    for rewards in (np.zeros(problem.m), {("cell-0", "cell-1"): 1.0}):
+        with pytest.raises(gbb.InputError, match="`key` '2024-01-01' to be what was attached befo"):
+            again.attach(arms, rewards, key="2024-01-01")
+    again.attach([0, 1], [1.0, 1.0], key="2024-01-02")
+    assert again.status()["rounds"] == 2
+    assert [entry.content["key"] for entry in again.history("attach")] == [
+        "2024-01-01",
+        "2024-01-02",
+    ]
+    with pytest.raises(gbb.InputError, match="`key` to be a text that is not empty"):
+        again.attach([0, 1], [1.0, 1.0], key=" ")
 
 
 def test_huge_rewards_are_refused(tmp_path):

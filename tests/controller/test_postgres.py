@@ -1,16 +1,19 @@
 """The same on a real PostgreSQL server, which the tests start themselves."""
 
 import sys
+import time
 
 import numpy as np
 import psycopg
 import pytest
+import sqlalchemy as sa
 from test_processes import check_processes, check_race
 
 import gbb
 from control import drive, environment, replayed, same_state, small, url_of
 from gbb.cli import main
-from gbb.controller import Controller, StorageError, _log
+from gbb.controller import Controller, StorageError, _engine, _log
+from gbb.controller._choose import next_ask
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
@@ -50,10 +53,15 @@ def test_everything_goes_through_the_server(postgres_url, monkeypatch):
         controller.replace_graph(gbb.Graph.path(3))
         controller.tell(late, {("cell-0", "cell-1"): 1.0})
         controller.fail(controller.ask(), "no wind\x00 at all")
+        controller.retract(3, "typo")  # asked on the graph before
+        controller.attach([0, 1, 2], np.ones(4), key="k\x00")
         state = controller._log.state
         assert same_state(replayed(controller), state)
     with Controller.open(postgres_url) as again:
         assert same_state(again._log.state, state)
+        again.attach([0, 1, 2], np.ones(4), key="k\x00")
+        assert again.status()["rounds"] == 13
+        assert again.open_trials()[0].graph.n == 4
         assert again.recommend().upper_bound >= again.recommend().reward
         assert again.history("fail")[0].content["reason"] == "no wind\x00 at all"
 
@@ -68,8 +76,41 @@ def test_a_broken_connection_is_made_again(postgres, postgres_url):
         assert controller.ask().id == 2
 
 
+def test_our_sessions_wait_for_the_disk_whatever_the_database_says(postgres, postgres_url):
+    name = sa.make_url(postgres_url).database
+    with psycopg.connect(postgres, autocommit=True) as admin:
+        for setting in ("synchronous_commit = off", "lock_timeout = 0"):
+            admin.execute(f"ALTER DATABASE {name} SET {setting}")
+    controller = Controller.create(postgres_url, small())
+    with controller._log.store.writing(1) as connection:
+        names = ("synchronous_commit", "lock_timeout", "idle_in_transaction_session_timeout")
+        shown = [connection.exec_driver_sql(f"SHOW {name}").scalar() for name in names]
+    assert shown == ["on", "2min", "10min"]
+
+
+def test_a_writer_that_stands_still_is_waited_for_and_then_cut_off(postgres_url, monkeypatch):
+    monkeypatch.setattr(_engine, "WAIT", 1)
+    monkeypatch.setattr(_engine, "IDLE", 8)
+    Controller.create(postgres_url, small()).close()
+    stuck, other = Controller.open(postgres_url), Controller.open(postgres_url)
+
+    def stand_still():
+        with stuck._log.turn() as turn:
+            turn.append(next_ask(turn.state))
+            with pytest.raises(StorageError, match="Another process has held it for over 1 s; not"):
+                other.ask()
+            assert other.status()["events"] == 1  # readers never wait
+            time.sleep(8)
+
+    with pytest.raises(StorageError, match="stood still for over 8 s; nothing of it was kept"):
+        stand_still()
+    assert stuck._log.state.seq == 1
+    assert other.ask().id == 1
+    assert stuck.ask().id == 2  # on a new connection
+
+
 def test_a_server_that_is_not_there_is_said_without_the_password():
-    url = "postgresql://me:secret@127.0.0.1:9/none"
+    url = "postgresql://me:secret@127.0.0.1:9/none?password=secret"
     with pytest.raises(StorageError, match=r"Cannot use .*127.0.0.1:9/none") as caught:
         Controller.open(url)
     assert "secret" not in str(caught.value)

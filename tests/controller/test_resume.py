@@ -5,12 +5,24 @@ import multiprocessing
 import numpy as np
 import pytest
 import sqlalchemy as sa
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import gbb
 from control import drive, environment, noise_of, replayed, same_state, small, url_of
-from gbb.controller import Controller, StorageError, _codec, _fold, _log, _schema
+from gbb.controller import (
+    Controller,
+    StorageError,
+    _codec,
+    _controller,
+    _fold,
+    _log,
+    _schema,
+    _snapshot,
+    _state,
+)
 from gbb.controller._bytes import pack_rng, unpack_rng
 from gbb.controller._choose import next_ask
+from gbb.controller._knowledge import Knowledge
 from gbb.controller._tell import tell
 
 ROUNDS = 60
@@ -38,6 +50,50 @@ def test_driving_it_gives_the_choices_of_simulate(name, seed, tmp_path):
             played.append(drive(controller, env, rng, ROUNDS // 3))
     allocations = expected["allocation"].isel(policy=0, run=0).to_numpy()
     assert np.array_equal(np.concatenate(played), allocations)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("name", ["KCutOFUL", "JointOFUL", "ThompsonSampling", "EpsilonGreedy"])
+def test_policies_over_k_parts_come_back_with_their_parts(name, k, tmp_path):
+    problem = gbb.Problem(gbb.Graph.random(7, p=0.5, seed=3), np.eye(3), sigma=0.5, S=3.0)
+    parts = gbb.cuts.kcut(problem.graph, k, seed=1)
+    policy = gbb.policies.build(name, problem, cut=parts, k=k)
+    env = environment(problem)
+    expected = gbb.simulate(
+        env, policy, rounds=30, seed=4, method="reference", keep_allocations=True
+    )
+    url, rng = url_of(tmp_path), noise_of(4)
+    Controller.create(url, problem, policy, 4).close()
+    played = []
+    for _ in range(3):
+        with Controller.open(url) as controller:
+            back = controller.policy
+            assert np.array_equal(back.parts.parts, parts.parts)
+            assert back.parts.k == k
+            assert np.array_equal(back.cut.sides, policy.cut.sides)
+            played.append(drive(controller, env, rng, 10))
+    allocations = expected["allocation"].isel(policy=0, run=0).to_numpy()
+    assert np.array_equal(np.concatenate(played), allocations)
+
+
+def test_discounting_every_round_is_the_discounted_policy(tmp_path):
+    """What docs/controller.md offers in place of DiscountedOFUL."""
+    problem = small()
+    cut, gamma = gbb.cuts.greedy(problem.graph), 0.9
+    env = environment(problem)
+    faded = gbb.policies.DiscountedOFUL(problem, cut=cut, gamma=gamma)
+    expected = gbb.simulate(
+        env, faded, rounds=40, seed=2, method="reference", keep_allocations=True
+    )
+    controller = Controller.create(url_of(tmp_path), problem, "JointOFUL", 2)
+    rng, played = noise_of(2), []
+    for _ in range(40):
+        trial = controller.ask()
+        played.append(trial.arms)
+        controller.discount(gamma)
+        controller.tell(trial, env.draw(trial.arms, rng))
+    allocations = expected["allocation"].isel(policy=0, run=0).to_numpy()
+    assert np.array_equal(np.array(played), allocations)
 
 
 @pytest.mark.parametrize("every", [1, 7, 10_000])
@@ -71,6 +127,32 @@ def test_a_bad_snapshot_only_costs_time(damage, tmp_path, monkeypatch):
     with controller._log.store.writing(1) as connection:
         connection.execute(sa.update(_schema.snapshots).values(content=damage))
     assert same_state(Controller.open(url)._log.state, controller._log.state)
+
+
+def test_a_snapshot_with_any_byte_changed_only_costs_time(tmp_path, monkeypatch):
+    """Damage that is still JSON of the right form must be noticed, and so must what is no text."""
+    monkeypatch.setattr(_log, "SNAPSHOT_EVENTS", 5)
+    url = url_of(tmp_path)
+    controller = Controller.create(url, small())
+    drive(controller, environment(small()), np.random.default_rng(0), 6)
+    state, rng = controller._log.state, np.random.default_rng(1)
+    with controller._log.store.reading() as connection:
+        whole = connection.execute(sa.select(_schema.snapshots.c.content)).scalar_one().encode()
+    folded = []
+    monkeypatch.setattr(_log, "fold", lambda s, e: folded.append(e) or _fold.fold(s, e))
+    Controller.open(url)
+    assert len(folded) == state.seq - 11  # what is after the snapshot
+    places = [0, 8, 9, len(whole) - 1, *rng.integers(len(whole), size=60)]
+    for place, flip in zip(places, rng.integers(1, 256, size=len(places)), strict=True):
+        damaged = bytearray(whole)
+        damaged[place] ^= flip
+        with controller._log.store.writing(1) as connection:
+            connection.exec_driver_sql(
+                "UPDATE gbb_snapshots SET content = CAST(? AS TEXT)", (bytes(damaged),)
+            )
+        folded.clear()
+        assert same_state(Controller.open(url)._log.state, state)
+        assert len(folded) == state.seq - 1
 
 
 def test_events_that_a_snapshot_knows_are_missed(tmp_path, monkeypatch):
@@ -153,6 +235,58 @@ def test_an_older_storage_is_brought_up_to_date(tmp_path, monkeypatch):
     with controller._log.store.reading() as connection:
         assert _schema.version_of(connection) == 3
         assert connection.execute(sa.text("SELECT note FROM gbb_studies")).scalar() is None
+
+
+def test_a_storage_upgraded_meanwhile_is_left_alone(tmp_path, monkeypatch):
+    """Another process brings the tables to a newer version between our look and our lock."""
+    url = url_of(tmp_path)
+    Controller.create(url, small()).close()
+    seen = iter([1, 9])
+    with monkeypatch.context() as patch:
+        patch.setattr(_schema, "VERSION", 3)
+        patch.setattr(_schema, "MIGRATIONS", {})
+        patch.setattr(_schema, "version_of", lambda _: next(seen))
+        with pytest.raises(StorageError, match="has version 9 and was written by a newer gbb"):
+            Controller.open(url)
+    with Controller.open(url) as controller, controller._log.store.reading() as connection:
+        assert _schema.version_of(connection) == 1
+
+
+def test_everything_is_computed_on_one_thread(tmp_path, monkeypatch):
+    """Folding, making policies and asking: the last bit must not depend on the number of cores."""
+    threads = []
+
+    def looked(function):
+        def wrapper(*args, **kwargs):
+            blas = [lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"]
+            threads.append((function.__name__, max(blas)))
+            return function(*args, **kwargs)
+
+        return wrapper
+
+    for module, name in [
+        (_fold, "policy_from"),
+        (_state, "policy_from"),
+        (_snapshot, "policy_from"),
+    ]:
+        monkeypatch.setattr(module, name, looked(getattr(module, name)))
+    monkeypatch.setattr(_fold, "_learnt", looked(_fold._learnt))
+    monkeypatch.setattr(_controller, "next_ask", looked(_controller.next_ask))
+    monkeypatch.setattr(Knowledge, "predict", looked(Knowledge.predict))
+    monkeypatch.setattr(_log, "SNAPSHOT_EVENTS", 5)
+    with threadpool_limits(limits=2, user_api="blas"):
+        controller = Controller.create(
+            url_of(tmp_path), small(), "ExploreThenCommit", exploration=2
+        )
+        drive(controller, environment(small()), np.random.default_rng(0), 4)
+        controller.set_policy("OFUL")
+        controller.replace_graph(gbb.Graph.path(3))
+        controller.recommend()
+        Controller.open(url_of(tmp_path)).predict([0, 0, 0])
+        blas = [lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"]
+        assert set(blas) == {2}
+    assert {name for name, _ in threads} == {"policy_from", "_learnt", "next_ask", "predict"}
+    assert {count for _, count in threads} == {1}
 
 
 def test_an_unknown_event_says_who_can_read_it(tmp_path, monkeypatch):

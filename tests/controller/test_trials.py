@@ -255,6 +255,24 @@ def test_bad_urls_say_what_to_write(problem, url, message):
         Controller.create(url, problem)
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql//me:secret@host/db",
+        "postgresql:/me:sec@ret@host/db",
+        "postgresql://me:secret@host:port/db",
+        "postgresql://host:port/db?password=secret",
+        "mysql://me:secret@host/db",
+        "sqlite://me:secret@host",
+    ],
+)
+def test_no_message_about_a_url_holds_its_password(problem, url):
+    with pytest.raises(gbb.InputError, match="`url` to") as caught:
+        Controller.create(url, problem)
+    assert "secret" not in str(caught.value)
+    assert "ret@" not in str(caught.value)
+
+
 def test_opening_what_is_not_there(tmp_path):
     with pytest.raises(gbb.InputError, match="lead to a controller, but got no file"):
         Controller.open(url_of(tmp_path))

@@ -13,7 +13,7 @@ import typer
 from gbb import _checks, policies
 from gbb._cli import options as opt
 from gbb._cli.graphs import cut_of, graph_of
-from gbb._cli.instance import DIMENSION, Bounds, Draw, environment
+from gbb._cli.instance import DIMENSION, Bounds, Draw, Links, environment
 from gbb._cli.outputs import check_output
 from gbb._cli.show import as_json, console, grid, number
 from gbb.problem import Problem
@@ -83,6 +83,8 @@ def compare(
             help="Redraw a matrix until its best couple has two different arms.",
         ),
     ] = False,
+    own_matrices: opt.OwnMatrices = False,
+    feedback: opt.Feedback = "edge",
     noise: opt.Noise = "gaussian",
     sigma: opt.Sigma = None,
     S: opt.FrobeniusBound = None,
@@ -109,6 +111,7 @@ def compare(
             Bounds(sigma, S, L),
             draw=Draw(d, zeta, frobenius, distinct_couple, seed + i),
             noise=noise,
+            links=Links(own_matrices, feedback),
         )
         for i in range(instances)
     ]

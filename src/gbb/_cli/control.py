@@ -9,9 +9,13 @@ import typer
 
 from gbb import _checks, policies
 from gbb._cli import control_answers as answers
+from gbb._cli import control_changes as changes
 from gbb._cli import control_files as files
 from gbb._cli import options as opt
-from gbb._cli.control_options import Format, Name, Storage, opened, url_of
+from gbb._cli.control_diagnose import diagnose
+from gbb._cli.control_estimate import estimate
+from gbb._cli.control_links import links_of
+from gbb._cli.control_options import Format, Name, Storage, TrialNumber, opened, url_of
 from gbb._cli.graphs import cut_of, graph_of
 from gbb._cli.tables import read_arms
 from gbb.problem import Problem
@@ -44,10 +48,21 @@ def create(  # noqa: PLR0917
     p: opt.EdgeProbability = None,
     degree: opt.Degree = None,
     undirected: opt.Undirected = False,
+    links: Annotated[
+        Path | None,
+        opt.option(
+            "--links",
+            panel=opt.INSTANCE,
+            metavar="FILE",
+            help="A CSV with the columns source, target, and type and/or weight.",
+        ),
+    ] = None,
+    feedback: opt.Feedback = "edge",
     sigma: opt.Sigma = None,
     S: Annotated[
-        float, opt.option("--S", panel=opt.INSTANCE, help="Bound on the norm of M*.", shown=1)
-    ] = 1.0,
+        float | None,
+        opt.option("--S", panel=opt.INSTANCE, help="Bound on the norm of M*.", shown=1),
+    ] = None,
     L: opt.EdgeArmBound = None,
     lam: opt.Lam = None,
     delta: opt.Delta = None,
@@ -58,8 +73,19 @@ def create(  # noqa: PLR0917
 
     built = graph_of(graph, p=p, degree=degree, undirected=undirected, seed=seed)
     features, names = read_arms(arms)
-    noise = 1.0 if sigma is None else sigma
-    problem = Problem(built, features, sigma=noise, S=S, L=L, arm_names=names)
+    bound, noise = (1.0 if S is None else S), (1.0 if sigma is None else sigma)
+    types, weights = links_of(links, built, undirected=undirected)
+    problem = Problem(
+        built,
+        features,
+        L=L,
+        S=bound,
+        sigma=noise,
+        arm_names=names,
+        edge_types=types,
+        edge_weights=weights,
+        feedback=feedback,
+    )
     known = {kind.lower(): kind for kind in policies.classes()}
     settings: dict[str, Any] = {"lam": lam, "delta": delta, "radius": radius, "horizon": horizon}
     chosen = policies.build(
@@ -70,6 +96,11 @@ def create(  # noqa: PLR0917
     )
     with Controller.create(url_of(url), problem, chosen, seed, name=name) as controller:
         typer.echo(f"created {name!r}: {controller.problem!r}, policy {chosen.name}")
+    assumed = [f"{key} = 1" for key, given in (("S", S), ("sigma", sigma)) if given is None]
+    if assumed:
+        typer.echo(
+            f"assumed {' and '.join(assumed)}, as not given: asks, intervals and bounds rely on it"
+        )
 
 
 @app.command()
@@ -100,13 +131,13 @@ def _trial(trial: Trial) -> dict[str, Any]:
 @app.command()
 def tell(  # noqa: PLR0917
     url: Storage,
-    trial: Annotated[int, typer.Argument(metavar="TRIAL", help="The trial's number.")],
+    trial: TrialNumber,
     rewards: Annotated[
         str | None,
         typer.Argument(
             metavar="[REWARDS]",
-            help="CSV or JSON rows of source, target and reward (some edges or all); - reads them "
-            "from standard input.",
+            help="CSV or JSON rows of source, target and reward (some edges or all), of agent and "
+            "reward, or one number, whichever the feedback is; - reads them from standard input.",
         ),
     ] = None,
     fail: Annotated[bool, typer.Option("--fail", help="It was played and gave nothing.")] = False,
@@ -114,7 +145,7 @@ def tell(  # noqa: PLR0917
     reason: Annotated[str, typer.Option("--reason", help="Why it gave nothing.")] = "",
     name: Name = None,
 ) -> None:
-    """What the links paid when a trial was played."""
+    """What was paid when a trial was played."""
     if (rewards is not None) + fail + abandon != 1:
         raise _checks.fail("tell", "have one of REWARDS, --fail and --abandon", "none or several")
     given = None if rewards is None else files.rewards_from(rewards)
@@ -138,45 +169,29 @@ def attach(
             metavar="ALLOCATION", help="CSV of agent and arm, or JSON {agent: arm}; - reads it."
         ),
     ],
-    rewards: Annotated[
-        str, typer.Argument(metavar="REWARDS", help="CSV or JSON rows of source, target, reward.")
-    ],
+    rewards: Annotated[str, typer.Argument(metavar="REWARDS", help="CSV or JSON rows as in tell.")],
+    key: Annotated[
+        str | None,
+        typer.Option("--key", help="The round's own name: attached again, it counts once."),
+    ] = None,
     name: Name = None,
 ) -> None:
     """Learn from a round that was played elsewhere."""
     arms, given = files.allocation_from(allocation), files.rewards_from(rewards)
     with opened(url, name) as controller:
-        controller.attach(arms, given)
+        controller.attach(arms, given, key=key)
         rounds = controller.status()["rounds"]
     typer.echo(f"attached; {rounds} rounds told")
 
 
-@app.command()
-def forbid(  # noqa: PLR0917
-    url: Storage,
-    agent: Annotated[
-        list[str] | None, typer.Option("--agent", help="The agents; all when left out.")
-    ] = None,
-    arm: Annotated[list[str] | None, typer.Option("--arm", help="The arms.")] = None,
-    pin: Annotated[bool, typer.Option("--pin", help="Allow no arm but this one.")] = False,
-    allow: Annotated[bool, typer.Option("--allow", help="Allow them again.")] = False,
-    name: Name = None,
-) -> None:
-    """Keep agents from playing arms; or pin them to one, or allow arms again."""
-    if pin and allow:
-        raise _checks.fail("forbid", "have one of --pin and --allow", "both")
-    if not arm and not allow:
-        raise _checks.fail("--arm", "be given", "none")
-    if pin and len(arm or ()) != 1:
-        raise _checks.fail("--arm", "be one arm with --pin", arm)
-    with opened(url, name) as controller:
-        if pin:
-            controller.pin(agent or None, (arm or [""])[0])
-        else:
-            (controller.allow if allow else controller.forbid)(agent or None, arm or None)
-        count = controller.status()["forbidden"]
-    typer.echo(f"{count} pairs of agent and arm are forbidden")
-
-
-for command in (answers.recommend, answers.status, answers.history, answers.export):
+for command in (
+    changes.retract,
+    changes.forbid,
+    answers.recommend,
+    estimate,
+    answers.status,
+    diagnose,
+    answers.history,
+    answers.export,
+):
     app.command()(command)

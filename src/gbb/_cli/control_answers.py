@@ -1,4 +1,4 @@
-"""``gbb control recommend | status | history | export``: what a controller knows."""
+"""``gbb control recommend | status | history | export``: what a controller knows and was told."""
 
 from __future__ import annotations
 
@@ -9,7 +9,19 @@ import typer
 
 from gbb._cli import control_files as files
 from gbb._cli.control_options import Format, Name, Out, Storage, opened
+from gbb._cli.errors import warn
 from gbb._cli.show import as_json, console, number
+
+FIELDS = ("allocation", "reward", "low", "high", "upper_bound", "gap", "proven", "caveat")
+"""What ``recommend --format json`` holds."""
+
+
+WHOSE = {
+    "edge": ("source", "source_arm", "target", "target_arm"),
+    "agent": ("agent", "arm"),
+    "global": ("allocation",),
+}
+"""What ``export`` says of whose a reward is, by what a round reports."""
 
 
 def recommend(
@@ -23,10 +35,7 @@ def recommend(
     format = files.format_of(format, out)
     with opened(url, name) as controller:
         best = controller.recommend(seconds=seconds)
-    values = {
-        key: getattr(best, key) for key in ("reward", "low", "high", "upper_bound", "gap", "proven")
-    }
-    data = {"allocation": best.allocation, **values}
+    data = {key: getattr(best, key) for key in FIELDS}
     columns = ("agent", "arm")
     files.show(format, "recommended", columns, best.allocation.items(), data=data, out=out)
     if format == "text":
@@ -34,6 +43,8 @@ def recommend(
             f"predicted reward {number(best.reward)} a round, in [{number(best.low)}, "
             f"{number(best.high)}]; no allocation pays more than {number(best.upper_bound)}"
         )
+    if best.caveat is not None:
+        warn(best.caveat)
 
 
 def status(url: Storage, name: Name = None, format: Format = "text") -> None:
@@ -94,24 +105,34 @@ def export(
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="A .csv or .json file.")],
     name: Name = None,
 ) -> None:
-    """Every reward with the arms that gave it, as CSV; or the whole history, as JSON."""
+    """Every reward that counts, with its arms, as CSV; or the whole history, as JSON."""
     format = files.format_of("text", out)
     if format == "json":
         history(url, name, None, "json", out)
         return
     with opened(url, name) as controller:
-        entries = controller.history(("ask", "tell", "attach"))
+        entries = controller.history(("ask", "tell", "attach", "retract"))
+        feedback = controller.problem.feedback
+    gone = {entry.content["of"] for entry in entries if entry.kind == "retract"}
     asked: dict[int | None, dict[Any, Any]] = {}
     rows = []
     for entry in entries:
         if entry.kind == "ask":
             asked[entry.trial_id] = entry.content["allocation"]
+        if entry.kind not in ("tell", "attach") or entry.seq in gone:
             continue
-        arms = entry.content.get("allocation") or asked.pop(entry.trial_id)
+        arms = entry.content.get("allocation") or asked[entry.trial_id]
         time = entry.time.isoformat()
         rows += [
-            (entry.trial_id, time, i, arms[i], j, arms[j], reward)
-            for i, j, reward in entry.content["rewards"]
+            (entry.trial_id, time, *_whose(agents, arms), reward)
+            for *agents, reward in entry.content["rewards"]
         ]
-    columns = ("trial", "time", "source", "source_arm", "target", "target_arm", "reward")
+    columns = ("trial", "time", *WHOSE[feedback], "reward")
     files.show("csv", "", columns, rows, data=None, out=out)
+
+
+def _whose(agents: list[Any], arms: dict[Any, Any]) -> list[Any]:
+    """The agents of a reward with their arms; all of them, as JSON, for one that is the sum of all."""
+    if not agents:
+        return [" ".join(as_json(arms).split())]
+    return [cell for agent in agents for cell in (agent, arms[agent])]

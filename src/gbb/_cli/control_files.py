@@ -15,6 +15,7 @@ import typer
 
 from gbb import _checks
 from gbb._checks import InputError
+from gbb._cli.outputs import check_output
 from gbb._cli.show import as_json, console, grid
 from gbb._files import write_text
 
@@ -22,20 +23,50 @@ FORMATS = ("text", "json", "csv")
 
 
 def rewards_from(source: str) -> Any:
-    """Rewards from a file or ``-``: CSV or JSON rows of source, target, reward, or m numbers."""
+    """Rewards from a file or ``-``: CSV or JSON rows of source, target, reward, or m numbers.
+
+    Rows of agent and reward, or ``{"rewards": {agent: reward}}``, for rewards per agent; one number
+    for one in all.
+    """
     text = _read("REWARDS", source)
+    if (alone := _number(text)) is not None:
+        return alone
     if not text.lstrip().startswith(("[", "{")):
-        return _table("REWARDS", source, text, ("source", "target", "reward"))
+        return _reward_table(source, text)
     data = _json("REWARDS", source, text)
     rows = data.get("rewards") if isinstance(data, dict) else data
-    if isinstance(rows, list) and all(isinstance(row, int | float) for row in rows):
+    values = rows.values() if isinstance(rows, dict) else rows if isinstance(rows, list) else [rows]
+    if all(isinstance(value, int | float) for value in values):
         return rows
     if isinstance(rows, list) and all(isinstance(row, dict) for row in rows):
         return pd.DataFrame(rows)
-    if isinstance(rows, list) and all(isinstance(row, list) and len(row) == 3 for row in rows):
-        return pd.DataFrame(rows, columns=["source", "target", "reward"])
+    for columns in (["source", "target", "reward"], ["agent", "reward"]):
+        size = len(columns)
+        if isinstance(rows, list) and all(isinstance(r, list) and len(r) == size for r in rows):
+            return pd.DataFrame(rows, columns=columns)
     cure = "Write [[source, target, reward], ...], or one number per directed edge."
     raise _checks.fail("REWARDS", "be JSON rows", f"something else in {source!r}", cure)
+
+
+def _reward_table(source: str, text: str) -> pd.DataFrame:
+    """A table of rewards by link, by agent or in all; the problem says which of them it must be."""
+    table = _table("REWARDS", source, text, ())
+    by_link = ("source", "target", "reward")
+    known = (by_link, ("agent", "reward"), ("reward",))
+    named = [columns for columns in known if columns[0] in table.columns]
+    return _with_columns("REWARDS", source, table, named[0] if named else by_link)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def table_from(name: str, source: str, columns: Sequence[str]) -> pd.DataFrame:
+    """A CSV file that has these columns, all cells as text."""
+    return _table(name, source, _read(name, source), columns)
 
 
 def allocation_from(source: str) -> dict[str, str]:
@@ -54,10 +85,10 @@ def allocation_from(source: str) -> dict[str, str]:
 
 def format_of(format: str, out: Path | None = None) -> str:
     """The format asked for; that of the file's name when there is a file."""
-    if out is not None and format == "text":
-        format = out.suffix.removeprefix(".").lower()
-        if format not in FORMATS[1:]:
-            raise _checks.fail("--out", "end in .json or .csv", repr(out.name))
+    if out is not None:
+        named = format == "text"
+        check_output("--out", out, (".json", ".csv") if named else (out.suffix.lower(),))
+        format = out.suffix.removeprefix(".").lower() if named else format
     return _checks.choice("--format", format, FORMATS)
 
 
@@ -87,6 +118,7 @@ def show(
         typer.echo(text, nl=False)
     else:
         write_text(out, text)
+        typer.echo(f"wrote {out}")
 
 
 def _read(name: str, source: str) -> str:
@@ -114,8 +146,14 @@ def _table(name: str, source: str, text: str, columns: Sequence[str]) -> pd.Data
         reason = str(error).strip().split("\n")[0]
         raise InputError(f"Cannot read `{name}` {source!r}: it is no CSV ({reason}).") from None
     table = table.rename(columns=lambda column: str(column).strip())
+    return _with_columns(name, source, table, columns).map(str.strip)
+
+
+def _with_columns(
+    name: str, source: str, table: pd.DataFrame, columns: Sequence[str]
+) -> pd.DataFrame:
     missing = [column for column in columns if column not in table.columns]
     if missing:
         rule = f"have the columns {', '.join(columns)}"
         raise _checks.fail(name, rule, f"{', '.join(map(str, table.columns))} in {source!r}")
-    return table.map(str.strip)
+    return table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,9 @@ import typer
 
 if TYPE_CHECKING:
     from gbb.controller import Controller
+
+DATABASE = re.compile(r"(sqlite|postgres\w*)(\+\w+)?[:/]")
+"""What starts like a URL is meant as one, and not as a file whose name may hold a password."""
 
 Storage = Annotated[
     str,
@@ -24,6 +28,7 @@ Name = Annotated[
     str | None,
     typer.Option("--name", help="Which controller, where the database holds several."),
 ]
+TrialNumber = Annotated[int, typer.Argument(metavar="TRIAL", help="The trial's number.")]
 Format = Annotated[str, typer.Option("--format", help="text, json or csv.")]
 Out = Annotated[
     Path | None, typer.Option("--out", metavar="FILE", help="Write it here (.json or .csv).")
@@ -41,4 +46,4 @@ def opened(url: str, name: str | None) -> Iterator[Controller]:
 
 def url_of(url: str) -> str:
     """A URL, or a file as one of SQLite."""
-    return url if "://" in url else f"sqlite:///{url}"
+    return url if "://" in url or DATABASE.match(url) else f"sqlite:///{url}"

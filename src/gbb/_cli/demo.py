@@ -13,6 +13,7 @@ from gbb import _checks
 from gbb._cli.outputs import check_directory
 from gbb._cli.show import console, pairs
 from gbb.applications import Outcome, save
+from gbb.plotting import save_figure
 from gbb.simulation._progress import progress_bar
 
 app = typer.Typer(
@@ -46,7 +47,35 @@ Case = Annotated[
 ]
 Cells = Annotated[int, typer.Option("--cells", metavar="19|37", help="How many radio cells.")]
 
+Offsets = Annotated[
+    str,
+    typer.Option(
+        "--arms",
+        metavar="one-hot|fourier|both",
+        help="How the learner sees an offset: on its own, or smoothly.",
+    ),
+]
+
 Demo = Callable[..., Outcome]
+
+
+@app.command("traffic")
+def traffic_command(
+    rounds: Rounds = None,
+    seed: SeedNumber = 0,
+    out: Out = None,
+    quick: Quick = False,
+    arms: Offsets = "both",
+) -> None:
+    """Offsets of a 4 x 4 grid of traffic lights, on the simulator SUMO (extra: traffic)."""
+    from gbb.applications import traffic  # noqa: PLC0415
+
+    total = traffic.steps(arms=arms, rounds=rounds, quick=quick)
+    place = folder("traffic", out, quick=quick) / "loss.png"
+    run = partial(
+        traffic.run, arms=arms, rounds=rounds, watch=lambda figure: save_figure(figure, place)
+    )
+    present("traffic", run, out=out, total=total, seed=seed, quick=quick)
 
 
 @app.command("wind")
@@ -81,6 +110,11 @@ def radio_command(
     present("radio", run, out=out, total=total, seed=seed, quick=quick)
 
 
+def folder(name: str, out: Path | None, *, quick: bool) -> Path:
+    """Where a demo leaves its files."""
+    return out or Path("results") / f"demo-{name}{'-quick' * quick}"
+
+
 def present(
     name: str,
     demo: Demo,
@@ -94,7 +128,7 @@ def present(
     """Run ``demo`` with a progress bar of ``total`` steps, save what it leaves and print it."""
     _checks.integer("--seed", seed, low=0)
     _checks.integer("--rounds", total, low=1)
-    place = out or Path("results") / f"demo-{name}{'-quick' * quick}"
+    place = folder(name, out, quick=quick)
     check_directory("--out", place)
     with progress_bar(total, "steps") as advance:
         outcome = demo(seed=seed, quick=quick, advance=advance, **settings)

@@ -29,6 +29,13 @@ class Draw(NamedTuple):
     seed: int
 
 
+class Links(NamedTuple):
+    """How links differ from the paper's: a matrix for each agent, rewards in sums."""
+
+    own_matrices: bool = False
+    feedback: str = "edge"
+
+
 class Bounds(NamedTuple):
     """What the learner is told; None where the command line says nothing."""
 
@@ -45,24 +52,36 @@ def environment(
     *,
     draw: Draw | None = None,
     noise: str = "gaussian",
+    links: Links = Links(),  # noqa: B008  (a constant)
 ) -> Environment:
     """The instance; without ``--S`` the learner is told the Frobenius norm of M* itself."""
     arms, names = (None, None) if arms_file is None else read_arms(arms_file)
     if matrix_file is not None:
         matrix = _read(matrix_file, arms, arms_file, draw)
+        if links.own_matrices:
+            raise _checks.fail("--own-matrices", "go with random matrices", "--matrix as well")
+    elif draw is not None and links.own_matrices:
+        matrix = np.stack([_drawn(arms, draw, agent) for agent in range(graph.n)])
     elif draw is not None:
         matrix = _drawn(arms, draw)
     else:
         raise _checks.fail("--matrix", "be given", "nothing")
     problem = Problem(
         graph,
-        np.eye(len(matrix)) if arms is None else arms,
+        np.eye(matrix.shape[-1]) if arms is None else arms,
         sigma=1.0 if bounds.sigma is None else bounds.sigma,
-        S=(float(np.linalg.norm(matrix)) or 1.0) if bounds.S is None else bounds.S,
+        S=(_largest_norm(matrix) or 1.0) if bounds.S is None else bounds.S,
         L=bounds.L,
         arm_names=names,
+        edge_types="source" if links.own_matrices else None,
+        feedback=links.feedback,
     )
     return Environment(problem, matrix, noise=noise)
+
+
+def _largest_norm(matrix: FloatArray) -> float:
+    """The Frobenius norm, the largest one of several matrices."""
+    return float(np.linalg.norm(matrix, axis=(-2, -1)).max())
 
 
 def _read(
@@ -81,7 +100,7 @@ def _read(
     return matrix
 
 
-def _drawn(arms: FloatArray | None, draw: Draw) -> FloatArray:
+def _drawn(arms: FloatArray | None, draw: Draw, number: int = 0) -> FloatArray:
     d = draw.d
     if arms is not None:
         if d is not None and d != arms.shape[1]:
@@ -90,7 +109,7 @@ def _drawn(arms: FloatArray | None, draw: Draw) -> FloatArray:
     return absolute_normal(
         DIMENSION if d is None else d,
         # A child, since a random graph is drawn from the seed itself.
-        seed=_random.spawn(draw.seed, 1)[0],
+        seed=_random.spawn(draw.seed, number + 1)[number],
         frobenius=draw.frobenius,
         distinct_couple=draw.distinct_couple,
         zeta=draw.zeta,

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from gbb._links import FEEDBACKS
 from gbb.cuts import methods
 from gbb.environment import NOISES
 from gbb.radius import RADII
@@ -86,6 +87,19 @@ EdgeArmBound = Annotated[
 Noise = Annotated[
     str,
     option("--noise", panel=INSTANCE, help=f"Noise: {', '.join(NOISES)}.", shown="gaussian"),
+]
+OwnMatrices = Annotated[
+    bool,
+    option("--own-matrices", panel=INSTANCE, help="Draw a matrix for each agent's edges (i, j)."),
+]
+Feedback = Annotated[
+    str,
+    option(
+        "--feedback",
+        panel=INSTANCE,
+        help=f"What a round reports, a number each: {', '.join(FEEDBACKS)}.",
+        shown="edge",
+    ),
 ]
 Lam = Annotated[
     float | None,

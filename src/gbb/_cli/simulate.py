@@ -16,7 +16,7 @@ from gbb import _checks, optimum, policies
 from gbb._cli import options as opt
 from gbb._cli.errors import warn
 from gbb._cli.graphs import cut_of, graph_of
-from gbb._cli.instance import DIMENSION, Bounds, Draw, environment
+from gbb._cli.instance import DIMENSION, Bounds, Draw, Links, environment
 from gbb._cli.outputs import check_output
 from gbb._cli.show import as_json, console, grid, number
 from gbb._cli.summary import summary
@@ -108,6 +108,8 @@ def simulate(
             help="Redraw a random matrix until its best couple has two different arms.",
         ),
     ] = False,
+    own_matrices: opt.OwnMatrices = False,
+    feedback: opt.Feedback = "edge",
     noise: opt.Noise = "gaussian",
     sigma: opt.Sigma = None,
     S: opt.FrobeniusBound = None,
@@ -129,9 +131,10 @@ def simulate(
     every = _record(record)
     built = graph_of(graph, p=p, degree=degree, undirected=undirected, seed=seed)
     draw = Draw(d, zeta, frobenius, distinct_couple, seed)
-    env = environment(built, matrix, arms, Bounds(sigma, S, L), draw=draw, noise=noise)
+    links = Links(own_matrices, feedback)
+    env = environment(built, matrix, arms, Bounds(sigma, S, L), draw=draw, noise=noise, links=links)
     settings: dict[str, Any] = {"lam": lam, "delta": delta, "radius": radius, "horizon": rounds}
-    chosen = _policies(env, cut_of(built, cut, seed), policy or DEFAULT, settings)
+    chosen = _policies(env, cut_of(built, cut, seed), policy or _default(env), settings)
     best = optimum.solve(env.problem, env.M_star)
     if plot is not None and best.value <= 0:
         raise _checks.fail("--plot", "have a positive optimum to draw fractions of", best.value)
@@ -147,7 +150,8 @@ def simulate(
         method="reference" if reference else "engine",
         workers=workers,
     )
-    _warn_of_assumptions(env)
+    if env.problem.plain:
+        _warn_of_assumptions(env)
     if save_matrix is not None:
         write_matrix(env.M_star, save_matrix)
     if out is not None:
@@ -162,6 +166,12 @@ def simulate(
         written = [str(path) for path in (save_matrix, out, plot) if path is not None]
         if written:
             console.print(f"wrote {', '.join(written)}", markup=False, soft_wrap=True)
+
+
+def _default(env: Environment) -> tuple[str, ...]:
+    """The paper's policies, those of them that play the problem."""
+    plain = env.problem.plain
+    return tuple(name for name in DEFAULT if plain or policies.classes()[name].general)
 
 
 def _warn_of_assumptions(env: Environment) -> None:

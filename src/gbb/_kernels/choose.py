@@ -20,23 +20,34 @@ def largest(values: FloatArray) -> float:
 
 
 @compiled()
+def first_best(values: FloatArray) -> tuple[int, int]:
+    """Position of the first value within 1e-12 of the largest, relatively, and how many there are."""
+    best = largest(values)
+    floor = best - TIE * abs(best)
+    first, ties = 0, 0
+    for p in range(values.size - 1, -1, -1):
+        if values[p] >= floor:
+            first = p
+            ties += 1
+    return first, ties
+
+
+@compiled()
 def pick(values: FloatArray, rng: np.random.Generator) -> int:
     """Position of the largest value; values within 1e-12 of it, relatively, tie.
 
     Draws from ``rng`` exactly when there are ties, as ``gbb.policies`` does.
     """
+    p, ties = first_best(values)
+    if ties <= 1:
+        return p
     best = largest(values)
     floor = best - TIE * abs(best)
-    ties = 0
-    for p in range(values.size):
-        ties += values[p] >= floor
-    chosen = int(rng.random() * ties) if ties > 1 else 0
-    for p in range(values.size):
-        if values[p] >= floor:
-            if chosen == 0:
-                return p
-            chosen -= 1
-    return 0
+    chosen = int(rng.random() * ties)
+    while chosen > 0:
+        p += 1
+        chosen -= values[p] >= floor
+    return p
 
 
 @compiled(fastmath={"contract"})

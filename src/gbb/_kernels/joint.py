@@ -15,10 +15,20 @@ import numpy as np
 from gbb._checks import FloatArray, IntArray
 from gbb._kernels._jit import compiled
 from gbb._kernels.choose import pick
+from gbb._kernels.climb import climb
 from gbb._kernels.factor import factor
-from gbb._kernels.joint_orthogonal import ascend_orthogonal, tuple_values_orthogonal
 from gbb._kernels.search import ascend_optimistic
 from gbb._kernels.tuples import digits, next_start, tuple_values, tuple_vector
+from gbb._kernels.work import (
+    DEVIATION,
+    MEAN,
+    MU,
+    Work,
+    log_det,
+    make_work,
+    refresh_pair,
+    smallest_share,
+)
 
 
 class Rule(NamedTuple):
@@ -84,31 +94,68 @@ def choose(
     Returns the number of the tuple of arms over the parts that it plays, -1 if it plays another
     allocation, and its optimistic value (NaN in an exploring round).
     """
-    K = N.shape[0]
-    if rule.explore > 0.0 and rng.random() < rule.explore:
-        for i in range(arms.size):
-            arms[i] = int(rng.random() * K)
+    if wander(rule.explore, N.shape[0], rng, arms):
         return -1, np.nan
-    weight, total = np.zeros(rule.norm2.size), np.zeros(rule.norm2.size)
-    for a in range(K):
-        for b in range(K):
-            weight[rule.pair[a, b]] += N[a, b]
-            total[rule.pair[a, b]] += Y[a, b]
+    work = room(rule, N, Y)
+    if not rule.orthogonal:
+        return choose_general(rule, work, N, Y, given, rng, arms)
+    return choose_orthogonal(
+        index_of(rule),
+        rule.indptr,
+        rule.indices,
+        rule.parts,
+        rule.counts,
+        work.pairs,
+        work.values,
+        work.degrees,
+        work.around,
+        work.spare,
+        work.chosen,
+        work.ends,
+        given,
+        rng,
+        arms,
+    )
+
+
+@compiled()
+def wander(explore: float, K: int, rng: np.random.Generator, arms: IntArray) -> bool:
+    """Draw every agent's arm uniformly, with probability ``explore``; says whether it did."""
+    if explore <= 0.0 or rng.random() >= explore:
+        return False
+    for i in range(arms.size):
+        arms[i] = int(rng.random() * K)
+    return True
+
+
+@compiled()
+def room(rule: Rule, N: FloatArray, Y: FloatArray) -> Work:
+    """Room for choices, with the estimates of orthogonal pairs."""
+    K = N.shape[0]
+    work = make_work(rule.indptr, rule.indices, rule.parts, rule.counts.shape[0], K, rule.starts)
     if rule.orthogonal:
-        return choose_orthogonal(rule, weight, total, given, rng, arms)
-    return choose_general(rule, weight, total, given, rng, arms)
+        for a in range(K):
+            for b in range(a, K):
+                refresh_pair(work.pairs, N, Y, a, b, rule.norm2[rule.pair[a, b]], rule.lam)
+    return work
 
 
 @compiled()
 def choose_general(
     rule: Rule,
-    weight: FloatArray,
-    total: FloatArray,
+    work: Work,
+    N: FloatArray,
+    Y: FloatArray,
     given: float,
     rng: np.random.Generator,
     arms: IntArray,
 ) -> tuple[int, float]:
     """Best tuple and searches for any arms."""
+    weight, total = np.zeros(rule.norm2.size), np.zeros(rule.norm2.size)
+    for a in range(N.shape[0]):
+        for b in range(N.shape[0]):
+            weight[rule.pair[a, b]] += N[a, b]
+            total[rule.pair[a, b]] += Y[a, b]
     R, centre, _, white = factor(rule.features, weight, total, rule.lam)
     logdet = 0.0
     for j in range(R.shape[1]):
@@ -116,10 +163,32 @@ def choose_general(
     smallest = rule.lam
     if rule.shrinking:
         smallest = max(rule.lam, np.linalg.svd(R)[1][-1] ** 2)
-    radius = radius_of(rule, logdet, smallest, given)
+    radius = radius_of(index_of(rule), logdet, smallest / rule.lam, given)
     if rule.v > 0.0:
         for i in range(centre.size):
             centre[i] += rule.v * rng.standard_normal()
+    if radius == 0.0:  # what a pair pays is all that matters
+        for a in range(N.shape[0]):
+            for b in range(a + 1):
+                paid = np.dot(white[rule.pair[a, b]], centre)
+                work.pairs[MU, a, b] = work.pairs[MU, b, a] = paid
+        return climb(
+            rule.indptr,
+            rule.indices,
+            rule.parts,
+            rule.counts,
+            work.pairs,
+            MU,
+            0.0,
+            work.values,
+            work.degrees,
+            work.around,
+            work.spare,
+            work.chosen,
+            work.ends,
+            rng,
+            arms,
+        )
     table = by_arm(white, rule.pair)
     values = tuple_values(table, centre, radius, rule.counts)
     start = best = pick(values, rng)
@@ -139,56 +208,92 @@ def choose_general(
     return best, value
 
 
+class Index(NamedTuple):
+    """The numbers among a rule's constants that make an index of an estimate."""
+
+    lam: float
+    adaptive: bool
+    sigma: float
+    spread: float
+    offset: float
+    shrinking: bool
+    v: float
+
+
+@compiled(inline="always")
+def index_of(rule: Rule) -> Index:
+    """The rule's index."""
+    return Index(
+        rule.lam,
+        rule.adaptive,
+        rule.sigma,
+        rule.spread,
+        rule.offset,
+        rule.shrinking,
+        rule.v,
+    )
+
+
 @compiled()
 def choose_orthogonal(
-    rule: Rule,
-    weight: FloatArray,
-    total: FloatArray,
+    index: Index,
+    indptr: IntArray,
+    indices: IntArray,
+    parts: IntArray,
+    counts: IntArray,
+    pairs: FloatArray,
+    values: FloatArray,
+    degrees: FloatArray,
+    around: FloatArray,
+    spare: IntArray,
+    chosen: IntArray,
+    ends: IntArray,
     given: float,
     rng: np.random.Generator,
     arms: IntArray,
 ) -> tuple[int, float]:
-    """The same for orthogonal pairs, whose ``mu`` and ``var`` stand for themselves."""
-    K = rule.pair.shape[0]
-    mu, var = np.empty((K, K)), np.empty((K, K))
-    logdet, smallest = 0.0, np.inf
-    for a in range(K):
-        for b in range(a, K):
-            s = rule.pair[a, b]
-            precision = rule.lam + rule.norm2[s] * weight[s]
-            var[a, b] = var[b, a] = rule.norm2[s] / precision
-            mean = var[a, b] * total[s]
-            if rule.v > 0.0:
-                mean += rule.v * np.sqrt(var[a, b]) * rng.standard_normal()
-            mu[a, b] = mu[b, a] = mean
-            logdet += np.log(precision / rule.lam)
-            if rule.norm2[s] > 0.0:
-                smallest = min(smallest, precision)
-    radius = radius_of(rule, logdet, smallest, given)
-    values = tuple_values_orthogonal(mu, var, radius, rule.counts)
-    start = best = pick(values, rng)
-    value = values[best]
-    allocate(rule, start, arms)
-    trial = np.empty_like(arms)
-    for _ in range(rule.starts):
-        allocate(rule, start, trial)
-        found = ascend_orthogonal(rule.indptr, rule.indices, mu, var, radius, trial)
-        if found > value:
-            best, value = -1, found
-            arms[:] = trial
-        start = next_start(values, start, K, rule.counts.shape[0])
-        if start < 0:
-            break
-    return best, value
+    """The same for orthogonal pairs, whose mean and variance stand for themselves.
+
+    The arguments are those of the rule and of its room, one by one (see
+    :class:`gbb._kernels.work.Work`).
+    """
+    layer = MEAN
+    if index.v > 0.0:
+        layer = MU
+        for a in range(pairs.shape[1]):
+            for b in range(a, pairs.shape[1]):
+                draw = index.v * pairs[DEVIATION, a, b] * rng.standard_normal()
+                pairs[MU, a, b] = pairs[MU, b, a] = pairs[MEAN, a, b] + draw
+    radius = given
+    if index.adaptive:
+        smallest = smallest_share(pairs) if index.shrinking else 1.0
+        radius = radius_of(index, log_det(pairs), smallest, given)
+    return climb(
+        indptr,
+        indices,
+        parts,
+        counts,
+        pairs,
+        layer,
+        radius,
+        values,
+        degrees,
+        around,
+        spare,
+        chosen,
+        ends,
+        rng,
+        arms,
+    )
 
 
 @compiled(inline="always")
-def radius_of(rule: Rule, logdet: float, smallest: float, given: float) -> float:
-    """The confidence radius of this round."""
-    if not rule.adaptive:
+def radius_of(index: Index, logdet: float, smallest: float, given: float) -> float:
+    """The confidence radius; ``smallest`` is the smallest eigenvalue of ``A_sym / lam``."""
+    if not index.adaptive:
         return given
-    share = np.sqrt(rule.lam / smallest) if rule.shrinking else 1.0
-    return float(rule.sigma * np.sqrt(logdet + rule.spread) + share * rule.offset)
+    share = 1.0 / np.sqrt(smallest) if index.shrinking else 1.0
+    return float(index.sigma * np.sqrt(logdet + index.spread) + share * index.offset)
 
 
 @compiled()

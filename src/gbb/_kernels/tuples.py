@@ -56,10 +56,15 @@ def tuple_vector(table: FloatArray, counts: IntArray, code: int) -> FloatArray:
 def digits(code: int, K: int, k: int) -> IntArray:
     """The arms of tuple number ``code``, one per part."""
     arms = np.empty(k, dtype=np.int64)
-    for p in range(k - 1, -1, -1):
-        arms[p] = code % K
-        code //= K
+    fill_digits(code, K, arms)
     return arms
+
+
+@compiled()
+def fill_digits(code: int, K: int, arms: IntArray) -> None:
+    """Write the arms of tuple number ``code`` to ``arms``."""
+    for p in range(arms.size - 1, -1, -1):
+        code, arms[p] = divmod(code, K)
 
 
 @compiled()
@@ -68,15 +73,17 @@ def next_start(values: FloatArray, last: int, K: int, k: int) -> int:
 
     ``values`` is changed: all tuples with the arms of tuple ``last`` fall to minus infinity.
     """
-    old = digits(last, K, k)
-    best = -1
+    best, top = -1, -np.inf
+    if k == 2:
+        values[last] = values[last % K * K + last // K] = -np.inf
+    else:
+        old = digits(last, K, k)
+        for code in range(values.size):
+            if values[code] > -np.inf and same_arms(code, old, K):
+                values[code] = -np.inf
     for code in range(values.size):
-        if values[code] == -np.inf:
-            continue
-        if same_arms(code, old, K):
-            values[code] = -np.inf
-        elif best < 0 or values[code] > values[best]:
-            best = code
+        if values[code] > top:
+            best, top = code, values[code]
     return best
 
 

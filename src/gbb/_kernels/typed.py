@@ -148,12 +148,14 @@ def choose_typed(
     radius: float,
     k: int,
     starts: int,
+    restarts: int,
     rng: np.random.Generator,
     arms: IntArray,
 ) -> tuple[int, float]:
-    """Fill ``arms`` with the best tuple over the parts, improved by local search from ``starts``.
+    """Fill ``arms`` with the best end of local searches.
 
-    Returns the tuple's number, -1 if another allocation is played, and the optimistic value.
+    They start from the ``starts`` best tuples over the parts and from ``restarts`` random allocations.
+    Returns the number of the tuple that is played, -1 if it is another allocation, and its value.
     """
     values = typed_values(layout, table, centre, radius, k)
     start = best = pick(values, rng)
@@ -170,7 +172,27 @@ def choose_typed(
         start = next_start(values, start, layout.allowed.shape[1], k)
         if start < 0:
             break
+    for _ in range(restarts):
+        draw(layout, rng, trial)
+        add_edges(layout, table, trial, W)
+        found = ascend_typed(layout, table, centre, radius, W, trial)
+        if found > value:
+            best, value = -1, found
+            arms[:] = trial
     return best, value
+
+
+@compiled()
+def draw(layout: Layout, rng: np.random.Generator, arms: IntArray) -> None:
+    """Every agent draws one of its allowed arms uniformly."""
+    for i in range(arms.size):
+        left = int(rng.random() * layout.allowed[i].sum())
+        for a in range(layout.allowed.shape[1]):
+            if layout.allowed[i, a]:
+                if left == 0:
+                    arms[i] = a
+                    break
+                left -= 1
 
 
 @compiled()

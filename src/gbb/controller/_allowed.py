@@ -36,7 +36,7 @@ def changed(
         name = problem.graph.label(int(stuck[0]))
         cure = "Allow it another arm first."
         rule = "leave every agent an arm"
-        raise _checks.fail("arms", rule, f"none left for agent {name!r}", cure)
+        raise _checks.fail(kind, rule, f"none left for agent {name!r}", cure)
     return None if table.all() else table
 
 

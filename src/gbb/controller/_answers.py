@@ -49,14 +49,17 @@ class Prediction:
     Attributes
     ----------
     reward
-        What the estimate says.
+        What the estimate says, within what the declared bounds allow.
     low, high
         The interval around it, at the policy's confidence.
+    caveat
+        Why it cannot be relied on, if rewards were told that the declared bounds rule out.
     """
 
     reward: float
     low: float
     high: float
+    caveat: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,9 +75,12 @@ class Recommendation:
     reward, low, high
         Its predicted global reward and the interval around it.
     upper_bound
-        No allowed allocation pays more than this, at the policy's confidence.
+        No allowed allocation pays more than this, at the policy's confidence; at most m L S
+        (with weights, the sum of |w| times L S).
     proven
         Whether no allocation is better for the estimate.
+    caveat
+        Why it cannot be relied on, if rewards were told that the declared bounds rule out.
     """
 
     allocation: dict[Label, Label]
@@ -84,6 +90,7 @@ class Recommendation:
     high: float
     upper_bound: float
     proven: bool
+    caveat: str | None = None
 
     @property
     def gap(self) -> float:
@@ -98,13 +105,16 @@ class Estimate:
     Attributes
     ----------
     edge_type
-        The type's number; all edges have type 0.
+        The type's number; all edges have type 0 unless the problem says otherwise.
     M_hat, M_width
         The estimate of M* and the half-widths of its entries' intervals (d x d).
     table, table_width
         The estimated reward of an edge by its two arms, and the half-widths (K x K).
     N, Y
-        How often each pair of arms was seen, and the sum of its rewards (K x K).
+        How often each pair of arms was seen, and the sum of its rewards (K x K); with weights, sums
+        of w^2 and of w times the reward. None where rewards are seen in sums over edges only.
+    caveat
+        Why it cannot be relied on, if rewards were told that the declared bounds rule out.
     """
 
     edge_type: int
@@ -112,8 +122,9 @@ class Estimate:
     M_width: FloatArray
     table: FloatArray
     table_width: FloatArray
-    N: FloatArray
-    Y: FloatArray
+    N: FloatArray | None
+    Y: FloatArray | None
+    caveat: str | None = None
 
 
 @dataclass(frozen=True)
@@ -125,8 +136,8 @@ class Entry:
     seq
         Its place in the log, counted from 1.
     kind
-        ``create``, ``ask``, ``tell``, ``fail``, ``abandon``, ``attach``, ``warning``, ``forbid``,
-        ``pin``, ``allow``, ``policy``, ``graph`` or ``discount``.
+        ``create``, ``ask``, ``tell``, ``fail``, ``abandon``, ``retract``, ``attach``, ``warning``,
+        ``forbid``, ``pin``, ``allow``, ``policy``, ``graph`` or ``discount``.
     time
         When it was written (UTC).
     trial_id

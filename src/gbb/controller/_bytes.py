@@ -13,17 +13,18 @@ RNG_SIZE = 21
 
 
 class Observed(NamedTuple):
-    """Rewards of some edges of one round.
+    """What was told of one round.
 
     Attributes
     ----------
-    edges
-        Positions in the graph's edge order, increasing; None when all edges were observed.
+    positions
+        Of the edges (in the graph's edge order) or agents that were seen, increasing; None when all
+        were.
     values
         Their rewards.
     """
 
-    edges: IntArray | None
+    positions: IntArray | None
     values: FloatArray
 
 
@@ -44,22 +45,22 @@ def allocation_size(n: int, K: int) -> int:
     return n * _arm_type(K).itemsize
 
 
-def pack_rewards(observed: Observed, m: int) -> bytes:
-    """The rewards as doubles, after a bit per edge when some are missing."""
+def pack_rewards(observed: Observed, count: int) -> bytes:
+    """The rewards as doubles, after a bit for each of ``count`` when some are missing."""
     values = observed.values.astype("<f8").tobytes()
-    if observed.edges is None:
+    if observed.positions is None:
         return values
-    seen = np.zeros(m, dtype=bool)
-    seen[observed.edges] = True
+    seen = np.zeros(count, dtype=bool)
+    seen[observed.positions] = True
     return np.packbits(seen).tobytes() + values
 
 
-def unpack_rewards(data: bytes, m: int, *, partial: bool) -> Observed:
+def unpack_rewards(data: bytes, count: int, *, partial: bool) -> Observed:
     """What :func:`pack_rewards` was given."""
     if not partial:
-        return Observed(None, np.frombuffer(data, dtype="<f8", count=m).astype(np.float64))
-    size = (m + 7) // 8
-    bits = np.unpackbits(np.frombuffer(data, dtype=np.uint8, count=size), count=m)
+        return Observed(None, np.frombuffer(data, dtype="<f8", count=count).astype(np.float64))
+    size = (count + 7) // 8
+    bits = np.unpackbits(np.frombuffer(data, dtype=np.uint8, count=size), count=count)
     values = np.frombuffer(data, dtype="<f8", offset=size).astype(np.float64)
     return Observed(np.flatnonzero(bits), values)
 

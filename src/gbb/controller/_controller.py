@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ from numpy.typing import ArrayLike
 
 from gbb import _checks, _random
 from gbb._random import Seed
-from gbb.controller import _tell
+from gbb._threads import one_thread
+from gbb.controller import _retract, _tell
 from gbb.controller._answers import (
     Entry,
     Estimate,
@@ -22,24 +24,32 @@ from gbb.controller._answers import (
     named,
 )
 from gbb.controller._choose import next_ask
+from gbb.controller._diagnose import told
+from gbb.controller._errors import RewardWarning
 from gbb.controller._events import Draft, sealed
+from gbb.controller._fold import KINDS
 from gbb.controller._history import entries
-from gbb.controller._knowledge import Knowledge
-from gbb.controller._log import Log
+from gbb.controller._log import Log, Turn
 from gbb.controller._rewards import Rewards
 from gbb.controller._spec import (
+    Network,
     graph_to,
     moved,
     policy_of,
     policy_to,
     problem_to,
+    replaced,
 )
 from gbb.controller._state import State, seed_to
 from gbb.controller._store import Store
-from gbb.cuts import Cut
+from gbb.controller._typed_knowledge import known_by
+from gbb.cuts import Cut, KCut
+from gbb.diagnostics import Diagnosis, diagnose
+from gbb.estimator import Record
 from gbb.graph import Graph
 from gbb.policies import AnyPolicy
 from gbb.problem import Problem
+from gbb.typed import tables
 
 Names = Label | Iterable[Label] | None
 Allocation = ArrayLike | Mapping[Any, Any]
@@ -93,7 +103,7 @@ class Controller:
         child = _random.spawn(seed, 1)[0].spawn(2)[1]  # as the first run of gbb.simulate
         content = {
             "problem": problem_to(problem),
-            "graph": graph_to(problem.graph),
+            "graph": graph_to(Network.of(problem)),
             "policy": policy_to(chosen),
             "seed": seed_to(child),
         }
@@ -144,7 +154,7 @@ class Controller:
         return _trial(state, id)
 
     def tell(self, trial: Trial | int, rewards: Rewards) -> None:
-        """What the links paid when ``trial`` was played; closes the trial.
+        """What was paid when ``trial`` was played; closes the trial.
 
         Parameters
         ----------
@@ -153,7 +163,9 @@ class Controller:
         rewards
             ``{(agent, agent): reward}``; or an array in the graph's edge order; or a pandas table or
             a CSV file with the columns source, target and reward. All but the array may leave edges
-            out. Trials may be told late and in any order.
+            out. With ``feedback="agent"`` agents take the place of links: ``{agent: reward}``, an array
+            in agent order, or the columns agent and reward; with ``"global"`` it is one number.
+            Trials may be told late and in any order.
 
         Notes
         -----
@@ -161,6 +173,7 @@ class Controller:
         """
         with self._log.turn() as turn:
             _tell.tell(turn, _id(trial), rewards)
+        _warn(turn)
 
     def fail(self, trial: Trial | int, reason: str = "") -> None:
         """Close a trial that was played and gave no rewards."""
@@ -172,59 +185,82 @@ class Controller:
         with self._log.turn() as turn:
             _tell.close(turn, _id(trial), "abandon", reason)
 
-    def attach(self, allocation: Allocation, rewards: Rewards) -> None:
-        """Learn from a round that was played elsewhere; each call counts, the same one twice too."""
+    def retract(self, trial: Trial | int, reason: str = "") -> None:
+        """Take back how ``trial`` was closed, such as a mistyped reward: it is open again.
+
+        What was told of it counts no more, as if it had never been told; the history keeps both. Tell,
+        fail or abandon it anew. Retracting it again before that changes nothing. Takes a replay of
+        the log.
+        """
         with self._log.turn() as turn:
-            _tell.attach(turn, allocation, rewards)
+            _retract.retract(turn, _id(trial), reason)
+
+    def attach(self, allocation: Allocation, rewards: Rewards, *, key: str | None = None) -> None:
+        """Learn from a round that was played elsewhere.
+
+        With a ``key`` of its own, a round counts once however often it is attached, and another round
+        under the same key is an error. Without, every call counts.
+        """
+        if key is not None and (not isinstance(key, str) or not key.strip()):
+            raise _checks.fail("key", "be a text that is not empty", repr(key))
+        with self._log.turn() as turn:
+            _tell.attach(turn, allocation, rewards, key)
+        _warn(turn)
 
     def recommend(self, *, seconds: float = 2.0) -> Recommendation:
         """The best allowed allocation by what is known, searched for within ``seconds``."""
         state = self._log.refresh()
-        known, allowed = Knowledge.of(state), state.setup.allowed
-        best = known.best(allowed, seconds)
-        reward, width = known.predict(best.allocation)
+        known, allowed = known_by(state), state.setup.allowed
+        with one_thread():
+            best = known.best(allowed, seconds)
+            upper = known.upper_bound(best, allowed)
+            reward, low, high = (min(value, upper) for value in known.predict(best.allocation))
         return Recommendation(
             allocation=named(known.problem.graph, best.allocation, known.problem.arm_names),
             arms=best.allocation,
             reward=reward,
-            low=reward - width,
-            high=reward + width,
-            upper_bound=max(known.upper_bound(best, allowed), reward),
+            low=low,
+            high=high,
+            upper_bound=upper,
             proven=best.proven,
+            caveat=known.caveat,
         )
 
     def predict(self, allocation: Allocation) -> Prediction:
         """The expected global reward of an allocation, with its interval."""
-        known = Knowledge.of(self._log.refresh())
-        reward, width = known.predict(known.problem.allocation(allocation))
-        return Prediction(reward, reward - width, reward + width)
+        known = known_by(self._log.refresh())
+        with one_thread():
+            return Prediction(*known.predict(known.problem.allocation(allocation)), known.caveat)
 
     def estimate(self) -> tuple[Estimate, ...]:
         """What is known of M*, one estimate per edge type."""
-        known = Knowledge.of(self._log.refresh())
-        d = known.problem.d
-        widths = known.radius * known.ridge.width(np.eye(d * d))
-        return (
-            Estimate(
-                edge_type=0,
-                M_hat=known.ridge.M_hat,
-                M_width=_checks.frozen(widths.reshape(d, d).T),
-                table=known.table,
-                table_width=known.widths,
-                N=_checks.frozen(known.record.N.astype(np.float64)),
-                Y=_checks.frozen(known.record.Y.copy()),
-            ),
-        )
+        known = known_by(self._log.refresh())
+        with one_thread():
+            return known.estimates()
 
     def history(self, kind: str | Iterable[str] | None = None) -> list[Entry]:
         """Every event, or those of some kinds, the oldest first."""
         kinds = {kind} if isinstance(kind, str) else None if kind is None else set(kind)
+        for each in kinds or ():
+            _checks.choice("kind", each, KINDS)
         return list(entries(self._log.events(), kinds))
+
+    def diagnose(self, *, worst: int = 5) -> Diagnosis:
+        """Whether the pairwise model predicts what was told on the present graph."""
+        problem = self._log.refresh().setup.problem
+        played, paid = told(self._log.events(), problem)
+        if len(played) == 0:
+            rule = "have been told a round on its present graph"
+            raise _checks.fail("controller", rule, "none")
+        with one_thread():
+            return diagnose(problem, played, paid, worst=worst)
 
     def status(self) -> dict[str, Any]:
         """How far the controller is, in plain values."""
         state = self._log.refresh()
-        problem, allowed = state.setup.problem, state.setup.allowed
+        problem, allowed, record = state.setup.problem, state.setup.allowed, state.record
+        counted = isinstance(record, Record) and not problem.weighted
+        kinds = {} if problem.plain else {"feedback": problem.feedback, "types": problem.types}
         return {
             "name": self.name,
             "url": self._log.store.shown,
@@ -232,11 +268,12 @@ class Controller:
             "agents": problem.n,
             "edges": problem.m,
             "arms": problem.K,
+            **kinds,
             "rounds": state.rounds,
             "trials": state.trials,
             "open": sorted(state.open),
             "events": state.seq,
-            "edge_rewards": float(state.record.N.sum()),
+            **({"edge_rewards": float(tables(record).N.sum())} if counted else {}),
             "forbidden": 0 if allowed is None else int((~allowed).sum()),
         }
 
@@ -245,24 +282,41 @@ class Controller:
         self._arms("forbid", agents, arms)
 
     def pin(self, agents: Names, arm: Label) -> None:
-        """Let agents play one arm only from now on."""
+        """Let agents play one arm only from now on; :meth:`allow` lets them play others again."""
+        if len(_labels(arm) or ()) != 1:
+            cure = "Call allow(agents) to let them play all arms again."
+            raise _checks.fail("arm", "be one arm", repr(arm), cure)
         self._arms("pin", agents, arm)
 
     def allow(self, agents: Names, arms: Names = None) -> None:
         """Let agents play arms (all of them when left out) again."""
         self._arms("allow", agents, arms)
 
-    def replace_graph(self, graph: Graph, *, cut: Cut | None = None) -> None:
+    def replace_graph(
+        self,
+        graph: Graph,
+        *,
+        edge_types: ArrayLike | None = None,
+        edge_weights: ArrayLike | None = None,
+        cut: Cut | KCut | None = None,
+    ) -> None:
         """Play on another graph and keep what was learnt.
 
         Agents are the same when they have the same name; they keep their forbidden arms. Open trials
-        are told on the graph they were asked on. A policy with a cut gets ``cut``, greedy by default.
+        are told on the graph they were asked on. A policy with a cut gets ``cut``, greedy by default
+        (refined to k parts where it had k); a fixed allocation goes by names and wants no new agents.
+
+        Where edges have types or weights, those of the new graph must be given as well. A type's
+        number keeps its meaning, none may go, and new ones may come.
         """
         if not isinstance(graph, Graph):
             raise _checks.fail("graph", "be a gbb.Graph", type(graph).__name__)
         with self._log.turn() as turn:
-            spec = moved(turn.state.setup.spec, graph, cut)
-            turn.append(Draft("graph", {"graph": graph_to(graph), "policy": spec}))
+            setup = turn.state.setup
+            problem = replaced(setup.base, setup.problem, graph, edge_types, edge_weights)
+            spec = moved(setup.spec, setup.problem.graph, problem, cut)
+            content = {"graph": graph_to(Network.of(problem)), "policy": spec}
+            turn.append(Draft("graph", content))
 
     def set_policy(self, policy: AnyPolicy | str, **settings: Any) -> None:
         """Let another policy, or other settings, choose from now on; it knows all that was told."""
@@ -312,5 +366,16 @@ def _labels(names: Names) -> list[Label] | None:
     """A list of names; None stays None."""
     if names is None:
         return None
-    given: list[Any] = [names] if np.ndim(names) == 0 else list(names)  # type: ignore[arg-type]
+    if isinstance(names, np.ndarray):
+        names = names.ravel().tolist()
+    one = isinstance(names, str) or not isinstance(names, Iterable)
+    given: list[Any] = [names] if one else list(names)  # type: ignore[arg-type]
+    if isinstance(names, Set):
+        given.sort(key=str)  # a set has no order, and the log should not depend on chance
     return [name.item() if isinstance(name, np.generic) else name for name in given]
+
+
+def _warn(turn: Turn) -> None:
+    """Say what the turn noticed, now that it is kept: a warning may be an exception to the caller."""
+    for text in turn.notices:
+        warnings.warn(text, RewardWarning, stacklevel=3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -19,6 +20,12 @@ from gbb.controller._errors import StorageError
 WAIT = 120
 """Seconds to wait for another process's transaction."""
 
+IDLE = 600
+"""Seconds after which PostgreSQL ends a transaction that stands still, and with it its lock."""
+
+SCHEME = re.compile(r"[\w+]+:/*")
+SECRET = re.compile(r"(password=)[^&]*", re.IGNORECASE)
+
 MAGIC = b"SQLite format 3\0"
 TRIES = 3
 
@@ -31,13 +38,27 @@ def parse(url: str) -> sa.URL:
     try:
         parsed = sa.make_url(url)
     except (ArgumentError, ValueError):
-        raise _checks.fail("url", "be a database URL", repr(url), CURE) from None
+        raise _checks.fail("url", "be a database URL", repr(_masked(url)), CURE) from None
     name = parsed.get_backend_name()
     if name not in ("sqlite", "postgresql"):
         raise _checks.fail("url", "start with sqlite: or postgresql:", repr(name), CURE)
     if name == "sqlite" and parsed.database in (None, "", ":memory:"):
-        raise _checks.fail("url", "name a file", repr(url), CURE)
+        raise _checks.fail("url", "name a file", repr(_masked(url)), CURE)
     return parsed.set(drivername="sqlite" if name == "sqlite" else "postgresql+psycopg")
+
+
+def shown(url: sa.URL) -> str:
+    """The URL without its password, wherever it has it."""
+    query = {key: "hidden" if "password" in key else value for key, value in url.query.items()}
+    return url.set(query=query).render_as_string(hide_password=True)
+
+
+def _masked(url: str) -> str:
+    """What is no URL, without what might be a password in it."""
+    start = SCHEME.match(str(url))
+    before, at, after = str(url).rpartition("@")
+    hidden = f"{start[0] if start else ''}***@{after}" if at else before + after
+    return SECRET.sub(r"\1***", hidden)
 
 
 def connect(url: sa.URL) -> sa.Engine:
@@ -101,14 +122,16 @@ def explained(url: sa.URL) -> Iterator[None]:
     try:
         yield
     except DBAPIError as error:
-        shown = url.render_as_string(hide_password=True)
         reason = " ".join(str(error.orig).split()) or type(error.orig).__name__
-        raise StorageError(f"Cannot use {shown!r}: {reason}.{_advice(error.orig)}") from None
+        text = f"Cannot use {shown(url)!r}: {reason.rstrip('.')}.{_advice(error.orig)}"
+        raise StorageError(text) from None
 
 
 def _advice(error: BaseException | None) -> str:
-    code = getattr(error, "sqlite_errorname", "") or ""
+    code = getattr(error, "sqlite_errorname", "") or getattr(error, "sqlstate", "") or ""
     advice = {
+        "55P03": f"Another process has held it for over {WAIT} s; nothing was changed, try again.",
+        "25P03": f"This call stood still for over {IDLE} s; nothing of it was kept.",
         "SQLITE_FULL": "The disk is full: make room and try again.",
         "SQLITE_IOERR": "The disk may be full or failing; what was acknowledged is kept.",
         "SQLITE_CORRUPT": "The file is damaged or cut short: restore it from a copy.",
@@ -149,6 +172,9 @@ def is_busy(error: DBAPIError) -> bool:
 
 
 def _postgres_connect(connection: Any, _record: Any) -> None:
+    """Settings of our sessions, whatever the server's, the database's or the role's are."""
     with connection.cursor() as cursor:
-        cursor.execute("SET synchronous_commit = on")
+        cursor.execute("SET synchronous_commit = on")  # a commit returns when the disk has it
+        cursor.execute(f"SET lock_timeout = '{WAIT}s'")
+        cursor.execute(f"SET idle_in_transaction_session_timeout = '{IDLE}s'")
     connection.commit()

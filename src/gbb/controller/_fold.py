@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import cast
 
-import numpy as np
-
+from gbb._checks import IntArray
 from gbb.controller._allowed import carried, changed
 from gbb.controller._bytes import (
     RNG_SIZE,
+    Observed,
     allocation_size,
     unpack_allocation,
     unpack_rewards,
 )
 from gbb.controller._errors import StorageError
 from gbb.controller._events import Event
-from gbb.controller._spec import graph_from, policy_from, problem_from
+from gbb.controller._pairs import both_ways, needs_both_ways
+from gbb.controller._records import fitted, record_from, rounds_of, seen_in
+from gbb.controller._spec import graph_from, knows_allowed, played, policy_from, problem_from
 from gbb.controller._state import Ask, Setup, State
 from gbb.estimator import Record
 from gbb.policies import Choice
+from gbb.policies._base import merged
+from gbb.problem import Problem
 
 Step = Callable[[State, Event], State]
 
@@ -59,27 +62,41 @@ def _ask(state: State, event: Event) -> State:
 
 def _tell(state: State, event: Event) -> State:
     ask = state.open[cast(int, event.trial)]
-    graph = state.graphs[ask.graph]
-    observed = unpack_rewards(event.data, graph.m, partial="edges" in event.content)
-    K = state.setup.problem.K
-    seen = Record.of(graph, ask.allocation, observed.values, K, edges=observed.edges)
+    problem = problem_at(state, ask.graph)
+    observed = unpack_rewards(event.data, problem.observations, partial=is_partial(event))
     # A choice of another policy, or on another graph, is no choice of this one.
     choice = ask.choice if ask.setup == state.setup.seq else None
-    return _closed(_learnt(state, choice, seen), event)
+    return _closed(_learnt(state, choice, problem, ask.allocation, observed), event)
 
 
 def _attach(state: State, event: Event) -> State:
     problem = state.setup.problem
-    n, K, graph = problem.n, problem.K, problem.graph
-    rest = event.data[allocation_size(n, K) :]
-    observed = unpack_rewards(rest, graph.m, partial="edges" in event.content)
-    arms = unpack_allocation(event.data, n, K)
-    return _learnt(state, None, Record.of(graph, arms, observed.values, K, edges=observed.edges))
+    rest = event.data[allocation_size(problem.n, problem.K) :]
+    observed = unpack_rewards(rest, problem.observations, partial=is_partial(event))
+    arms = unpack_allocation(event.data, problem.n, problem.K)
+    if "key" in event.content:
+        state = replace(state, keys={**state.keys, event.content["key"]: event.seq})
+    return _learnt(state, None, problem, arms, observed)
 
 
-def _learnt(state: State, choice: Choice | None, seen: Record) -> State:
-    memory = state.setup.policy.absorb(state.memory, choice, seen)
-    return replace(state, memory=memory, record=state.record.merge(seen), rounds=state.rounds + 1)
+def _learnt(
+    state: State, choice: Choice | None, problem: Problem, arms: IntArray, observed: Observed
+) -> State:
+    policy, now = state.setup.policy, state.setup.problem
+    seen = paired = fitted(seen_in(problem, arms, observed), now)
+    both = both_ways(problem, observed)
+    if both is not observed:
+        paired = fitted(seen_in(problem, arms, both), now)
+    memory = policy.absorb(state.memory, choice, paired if needs_both_ways(policy) else seen)
+    record = merged(state.record, seen)
+    same = paired is seen and state.paired is state.record
+    return replace(
+        state,
+        memory=memory,
+        record=record,
+        paired=record if same else merged(state.paired, paired),
+        rounds=state.rounds + 1,
+    )
 
 
 def _closed(state: State, event: Event) -> State:
@@ -88,17 +105,25 @@ def _closed(state: State, event: Event) -> State:
 
 
 def _pruned(state: State) -> State:
-    """Forget the graphs that no open trial needs."""
-    if len(state.graphs) == 1:
+    """Forget the networks that no open trial needs."""
+    if len(state.networks) == 1:
         return state
     needed = {ask.graph for ask in state.open.values()} | {state.setup.graph_seq}
-    return replace(state, graphs={key: state.graphs[key] for key in sorted(needed)})
+    return replace(state, networks={key: state.networks[key] for key in sorted(needed)})
 
 
 def _arms(state: State, event: Event) -> State:
     setup = state.setup
     allowed = changed(setup.problem, setup.allowed, event.kind, event.content)
-    return replace(state, setup=replace(setup, allowed=allowed))
+    if not knows_allowed(setup.base, state.network, setup.spec):
+        return replace(state, setup=replace(setup, allowed=allowed))
+    problem = played(setup.base, state.network, setup.spec, allowed)
+    policy = policy_from(setup.spec, problem)
+    new = replace(setup, allowed=allowed, problem=problem, policy=policy)
+    if problem.plain == setup.problem.plain:
+        return replace(state, setup=new)
+    # It turns into the paper's problem, or out of it, where records have another shape.
+    return _relearnt(replace(new, seq=event.seq), state)
 
 
 def _policy(state: State, event: Event) -> State:
@@ -109,8 +134,9 @@ def _policy(state: State, event: Event) -> State:
 
 def _graph(state: State, event: Event) -> State:
     old = state.setup
-    graph, spec = graph_from(event.content["graph"]), event.content["policy"]
-    problem = problem_from(old.base, graph)
+    network, spec = graph_from(event.content["graph"]), event.content["policy"]
+    allowed = carried(old.problem.graph, old.allowed, network.graph, old.problem.K)
+    problem = played(old.base, network, spec, allowed)
     setup = replace(
         old,
         seq=event.seq,
@@ -118,32 +144,69 @@ def _graph(state: State, event: Event) -> State:
         problem=problem,
         policy=policy_from(spec, problem),
         spec=spec,
-        allowed=carried(old.problem.graph, old.allowed, graph, problem.K),
+        allowed=allowed,
     )
-    return _pruned(_relearnt(setup, replace(state, graphs={**state.graphs, event.seq: graph})))
+    networks = {**state.networks, event.seq: network}
+    return _pruned(_relearnt(setup, replace(state, networks=networks)))
 
 
 def _discount(state: State, event: Event) -> State:
-    record = state.record.discount(event.content["factor"])
+    factor = event.content["factor"]
+    record = state.record.discount(factor)
+    paired = record if state.paired is state.record else state.paired.discount(factor)
     setup = replace(state.setup, seq=event.seq)
-    return _relearnt(setup, replace(state, record=record))
+    return _relearnt(setup, replace(state, record=record, paired=paired))
 
 
 def _relearnt(setup: Setup, state: State) -> State:
     """The state under ``setup``, whose policy learns the whole record at once."""
-    # Radii that count rounds count m rewards for each: never fewer than there are.
-    rounds = max(state.rounds, math.ceil(np.sum(state.record.N) / setup.problem.m))
-    memory = setup.policy.absorb(setup.policy.init(), None, state.record, rounds=rounds)
-    return replace(state, setup=setup, memory=memory)
+    policy, problem = setup.policy, setup.problem
+    record = fitted(state.record, problem)
+    paired = record if state.paired is state.record else fitted(state.paired, problem)
+    rounds = rounds_of(record, problem, state.rounds)
+    seen = paired if needs_both_ways(policy) else record
+    memory = policy.absorb(policy.init(), None, seen, rounds=rounds)
+    return replace(state, setup=setup, memory=memory, record=record, paired=paired)
 
 
-def _nothing(state: State, event: Event) -> State:  # noqa: ARG001
-    return state
+def problem_at(state: State, place: int) -> Problem:
+    """The problem on the network that event ``place`` holds."""
+    setup = state.setup
+    if place == setup.graph_seq:
+        return setup.problem
+    return problem_from(setup.base, state.networks[place])
+
+
+def is_partial(event: Event) -> bool:
+    """Whether some of a round's rewards are missing."""
+    return "edges" in event.content or "agents" in event.content
+
+
+def _retract(state: State, event: Event) -> State:
+    content, trial = event.content, cast(int, event.trial)
+    round, made, place, couple = content["ask"]
+    networks = dict(state.networks)
+    if place not in networks:
+        networks[place] = graph_from(content["ask_graph"])
+    arms = unpack_allocation(event.data, networks[place].graph.n, state.setup.problem.K)
+    ask = Ask(arms, None if couple is None else (couple[0], couple[1]), round, made, place)
+    state = replace(state, open={**state.open, trial: ask}, networks=networks)
+    if content["closed_by"] != "tell":
+        return state
+    record, far = record_from(content), state.far - content["far"]
+    paired = Record(*content["paired"]) if "paired" in content else record
+    state = replace(state, record=record, paired=paired, rounds=state.rounds - 1, far=far)
+    return _relearnt(replace(state.setup, seq=event.seq), state)
+
+
+def _warning(state: State, event: Event) -> State:  # noqa: ARG001
+    return replace(state, far=state.far + 1)
 
 
 STEPS: dict[str, Step] = {
     "ask": _ask,
     "tell": _tell,
+    "retract": _retract,
     "fail": _closed,
     "abandon": _closed,
     "attach": _attach,
@@ -153,6 +216,9 @@ STEPS: dict[str, Step] = {
     "policy": _policy,
     "graph": _graph,
     "discount": _discount,
-    "warning": _nothing,
+    "warning": _warning,
 }
 """What each kind of event does; ``create`` begins a log and is none of them."""
+
+KINDS = ("create", *STEPS)
+"""All kinds of events."""

@@ -9,11 +9,12 @@ from typing import Any
 from gbb.controller._answers import Entry, named
 from gbb.controller._bytes import allocation_size, unpack_allocation, unpack_rewards
 from gbb.controller._events import Event
+from gbb.controller._fold import is_partial
 from gbb.controller._spec import graph_from
 from gbb.graph import Graph
 
-ARRAYS = {"problem", "seed"}
-"""What the history leaves out of the first event."""
+INNER = {"problem", "seed", "ask", "ask_graph", "N", "Y", "gram", "moment", "paired", "far"}
+"""What the history leaves out: what only the fold needs."""
 
 
 def entries(events: Iterable[Event], kinds: set[str] | None) -> Iterator[Entry]:
@@ -21,17 +22,16 @@ def entries(events: Iterable[Event], kinds: set[str] | None) -> Iterator[Entry]:
     reader = _Reader()
     for event in events:
         if event.kind in ("create", "graph"):
-            reader.graph = graph_from(event.content["graph"])
+            reader.graph = graph_from(event.content["graph"]).graph
         if event.kind == "create":
             problem = event.content["problem"]
             reader.K, reader.arm_names = len(problem["arms"]), problem["arm_names"]
+            reader.feedback = problem.get("feedback", "edge")
         if event.kind == "ask" and event.trial is not None:
             reader.graphs[event.trial] = reader.graph
         if kinds is None or event.kind in kinds:
             time = datetime.fromtimestamp(event.time, UTC)
             yield Entry(event.seq, event.kind, time, event.trial, reader.content(event))
-        if event.kind in ("tell", "fail", "abandon") and event.trial is not None:
-            reader.graphs.pop(event.trial, None)
 
 
 class _Reader:
@@ -41,17 +41,20 @@ class _Reader:
         self.graph: Graph
         self.K = 0
         self.arm_names: list[str] | None = None
+        self.feedback = "edge"
         self.graphs: dict[int, Graph] = {}
 
     def content(self, event: Event) -> dict[str, Any]:
         """The event's content by names."""
-        plain = {key: value for key, value in event.content.items() if key not in ARRAYS}
+        plain = {key: value for key, value in event.content.items() if key not in INNER}
         if "policy" in plain:
             settings = event.content["policy"]["settings"]
             shown = {k: v for k, v in settings.items() if isinstance(v, int | float | str)}
             plain["policy"] = {"kind": event.content["policy"]["kind"], "settings": shown}
         if "graph" in plain:
             plain["graph"] = {"n": self.graph.n, "m": self.graph.m}
+            if "edge_types" in event.content["graph"]:
+                plain["graph"]["types"] = int(event.content["graph"]["edge_types"].max()) + 1
         if event.kind == "ask":
             plain["allocation"] = self._allocation(event.data)
         elif event.kind == "tell" and event.trial is not None:
@@ -66,12 +69,18 @@ class _Reader:
         names = None if self.arm_names is None else tuple(self.arm_names)
         return named(self.graph, unpack_allocation(data, self.graph.n, self.K), names)
 
-    @staticmethod
-    def _rewards(graph: Graph, event: Event, data: bytes) -> list[list[Any]]:
-        """Rows of source, target and reward."""
-        seen = unpack_rewards(data, graph.m, partial="edges" in event.content)
-        edges = graph.edges if seen.edges is None else graph.edges[seen.edges]
+    def _rewards(self, graph: Graph, event: Event, data: bytes) -> list[list[Any]]:
+        """Rows of source, target and reward; of agent and reward; or one with the sum."""
+        count = {"edge": graph.m, "agent": graph.n, "global": 1}[self.feedback]
+        seen = unpack_rewards(data, count, partial=is_partial(event))
         labels = graph.labels
+        if self.feedback == "global":
+            return [seen.values.tolist()]
+        if self.feedback == "agent":
+            agents = range(graph.n) if seen.positions is None else seen.positions.tolist()
+            values = seen.values.tolist()
+            return [[labels[i], value] for i, value in zip(agents, values, strict=True)]
+        edges = graph.edges if seen.positions is None else graph.edges[seen.positions]
         return [
             [labels[i], labels[j], value]
             for (i, j), value in zip(edges.tolist(), seen.values.tolist(), strict=True)

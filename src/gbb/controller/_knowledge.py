@@ -10,10 +10,13 @@ import numpy as np
 from gbb import _checks, radius
 from gbb._checks import FloatArray, IntArray
 from gbb.controller._allowed import Allowed, pairs_of
+from gbb.controller._answers import Estimate
+from gbb.controller._rewards import limit_text, limits_of
 from gbb.controller._state import State
 from gbb.estimator import Record, Ridge
 from gbb.optimum import Optimum, solve
 from gbb.problem import Problem
+from gbb.typed import tables
 
 LAM, DELTA = 1.0, 1e-3
 """Regulariser and failure probability where the policy has none."""
@@ -31,13 +34,17 @@ class Knowledge:
     record: Record
     lam: float = LAM
     delta: float = DELTA
+    far: int = 0
 
     @classmethod
     def of(cls, state: State) -> Knowledge:
         """With the policy's ``lam`` and ``delta`` if it has them."""
-        policy = state.setup.policy
-        lam, delta = getattr(policy, "lam", LAM), getattr(policy, "delta", DELTA)
-        return cls(state.setup.problem, state.record, lam, delta)
+        return cls(state.setup.problem, tables(state.record), *settings_of(state))
+
+    @property
+    def caveat(self) -> str | None:
+        """Why nothing here can be relied on, if so: rewards that the declared bounds rule out."""
+        return caveat_of(self.problem, self.far)
 
     @cached_property
     def ridge(self) -> Ridge:
@@ -69,12 +76,34 @@ class Knowledge:
         most = self.table + self.widths
         return most + most.T
 
-    def predict(self, allocation: IntArray) -> tuple[float, float]:
-        """The global reward of ``allocation`` and the half-width of its interval."""
+    def estimates(self) -> tuple[Estimate, ...]:
+        """All of it, for the one edge type that there is."""
+        d = self.problem.d
+        widths = self.radius * self.ridge.width(np.eye(d * d))
+        found = Estimate(
+            edge_type=0,
+            M_hat=self.ridge.M_hat,
+            M_width=_checks.frozen(widths.reshape(d, d).T),
+            table=self.table,
+            table_width=self.widths,
+            N=_checks.frozen(self.record.N.astype(np.float64)),
+            Y=_checks.frozen(self.record.Y.copy()),
+            caveat=self.caveat,
+        )
+        return (found,)
+
+    def predict(self, allocation: IntArray) -> tuple[float, float, float]:
+        """The global reward of ``allocation`` and the interval around it.
+
+        Both within ``+-S ||sum over E of z||``, as ``||theta*|| <= S``; that is at most m L S.
+        """
         counts = Record.of(self.problem.graph, allocation, np.zeros(self.problem.m), self.problem.K)
         total = counts.N.ravel() @ self.problem.edge_arms
         width = self.radius * float(self.ridge.width(total[None, :])[0])
-        return float(total @ self.ridge.theta_hat), width
+        most = self.problem.S * float(np.linalg.norm(total))
+        value = float(total @ self.ridge.theta_hat)
+        reward, low, high = np.clip([value, value - width, value + width], -most, most).tolist()
+        return reward, low, high
 
     def best(self, allowed: Allowed | None, seconds: float) -> Optimum:
         """The best allocation for the estimate, among those allowed."""
@@ -83,9 +112,36 @@ class Knowledge:
     def upper_bound(self, best: Optimum, allowed: Allowed | None) -> float:
         """No allowed allocation pays more than this in expectation.
 
-        The smaller of two bounds: every link at its optimistic best, and the optimum of the estimate
-        with every link as uncertain as the most uncertain one.
+        The smallest of three bounds: every link at its optimistic best, in which no edge pays more
+        than ``||z|| S``; the optimum of the estimate with every link as uncertain as the most
+        uncertain one; and m L S.
         """
-        wide = self.widths + self.widths.T
-        links = pairs_of(self.problem.graph, self.optimistic, allowed).edge_bound
-        return min(links, best.upper_bound + self.problem.m / 2 * float(wide.max()))
+        problem = self.problem
+        norms = np.linalg.norm(problem.arms, axis=1)
+        most = np.minimum(self.table + self.widths, problem.S * np.outer(norms, norms))
+        links = pairs_of(problem.graph, most + most.T, allowed).edge_bound
+        wide = float((self.widths + self.widths.T).max())
+        apart = best.upper_bound + problem.m / 2 * wide
+        return min(links, apart, problem.m * problem.L * problem.S)
+
+
+def settings_of(state: State) -> tuple[float, float, int]:
+    """The policy's ``lam`` and ``delta`` if it has them, and how many rounds were far out."""
+    policy = state.setup.policy
+    return getattr(policy, "lam", LAM), getattr(policy, "delta", DELTA), state.far
+
+
+def caveat_of(problem: Problem, far: int) -> str | None:
+    """Why nothing can be relied on after ``far`` rounds with rewards far out; None after none."""
+    if not far:
+        return None
+    rounds, limits = "1 round" if far == 1 else f"{far} rounds", limits_of(problem)
+    same = float(np.ptp(limits)) == 0.0
+    most = (
+        f"+-{float(limits[0]):g} ({limit_text(problem)})" if same else f"+-({limit_text(problem)})"
+    )
+    return (
+        f"{rounds} told rewards beyond {most}; intervals and "
+        "bounds take S, L and sigma at their word and may be wrong. The history has them as "
+        "warnings; retract what was told by mistake."
+    )

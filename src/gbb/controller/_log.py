@@ -9,14 +9,14 @@ from contextlib import contextmanager
 
 import sqlalchemy as sa
 
+from gbb._threads import one_thread
 from gbb.controller._errors import StorageError
 from gbb.controller._events import Draft, Event, Row, opened, sealed, verified
 from gbb.controller._fold import fold
 from gbb.controller._snapshot import restored, snapshot_of
-from gbb.controller._spec import graph_from
+from gbb.controller._spec import Network, graph_from
 from gbb.controller._state import State, begin
 from gbb.controller._store import Store
-from gbb.graph import Graph
 
 SNAPSHOT_EVENTS = 1000
 SNAPSHOT_BYTES = 1 << 26
@@ -32,6 +32,7 @@ class Turn:
     def __init__(self, store: Store, connection: sa.Connection, study: int, state: State) -> None:
         self.state = state
         self.rows: list[Row] = []
+        self.notices: list[str] = []  # to be said once it has happened
         self._store, self._connection, self._study = store, connection, study
 
     def append(self, draft: Draft) -> Event:
@@ -48,14 +49,25 @@ class Turn:
         found = self._store.rows_of(self._connection, self._study, [trial])
         return [opened(row) for row in found]
 
-    def graph_at(self, seq: int) -> Graph:
-        """The graph in force at an event."""
+    def events_of_kind(self, kind: str) -> list[Event]:
+        """The events of a kind."""
+        found = self._store.rows_of_kind(self._connection, self._study, kind)
+        return [opened(row) for row in found]
+
+    def events(self) -> Iterator[Event]:
+        """Every event that was there when the turn began, in order, each checked."""
+        return _events(self._store, self._connection, self._study, chunk_of(self.state))
+
+    def network_at(self, seq: int) -> Network:
+        """The network in force at an event."""
         place = self._store.graph_at(self._connection, self._study, seq)
-        if place in self.state.graphs:
-            return self.state.graphs[place]
-        return graph_from(
-            _event(self._store, self._connection, self._study, place).content["graph"]
-        )
+        if place in self.state.networks:
+            return self.state.networks[place]
+        return graph_from(self.event(place).content["graph"])
+
+    def event(self, seq: int) -> Event:
+        """One event."""
+        return _event(self._store, self._connection, self._study, seq)
 
 
 class Log:
@@ -73,7 +85,7 @@ class Log:
         self.store, self.study = store, study
         self._lock = threading.RLock()  # threads of one process take turns as processes do
         self._bytes = 0
-        with store.reading() as connection:
+        with store.reading() as connection, one_thread():
             state = None if replay else self._from_snapshot(connection)
             if state is None:
                 state = begin(_event(store, connection, study, 1))
@@ -87,7 +99,7 @@ class Log:
 
     def refresh(self) -> State:
         """The state now, with what other processes wrote."""
-        with self._lock, self.store.reading() as connection:
+        with self._lock, self.store.reading() as connection, one_thread():
             self._state = self._caught_up(connection, self._state)
             return self._state
 
@@ -95,7 +107,8 @@ class Log:
     def turn(self) -> Iterator[Turn]:
         """Append events, all or none; nothing changes when the block or the commit fails."""
         with self._lock:
-            with self.store.writing(self.study) as connection:
+            # One thread: the same sums in the same order on any number of cores, faster when small.
+            with self.store.writing(self.study) as connection, one_thread():
                 self._state = self._caught_up(connection, self._state)
                 turn = Turn(self.store, connection, self.study, self._state)
                 yield turn
@@ -112,14 +125,10 @@ class Log:
     def events(self) -> Iterator[Event]:
         """Every event, in order, each checked against its seal."""
         with self.store.reading() as connection:
-            before, after = 0, 0
-            for row in self.store.rows(connection, self.study, most=self._chunk(self._state)):
-                (event,) = verified([row], after=after, before=before)
-                before, after = event.seal, event.seq
-                yield event
+            yield from _events(self.store, connection, self.study, chunk_of(self._state))
 
     def _caught_up(self, connection: sa.Connection, state: State) -> State:
-        most = self._chunk(state)
+        most = chunk_of(state)
         for row in self.store.rows(connection, self.study, after=state.seq, most=most):
             (event,) = verified([row], after=state.seq, before=state.seal)
             state = fold(state, event)
@@ -151,10 +160,20 @@ class Log:
             self.store.keep_snapshot(connection, self.study, state.seq, text)
         return True
 
-    @staticmethod
-    def _chunk(state: State) -> int:
-        problem = state.setup.problem
-        return max(4, min(1000, FETCH_BYTES // (8 * problem.m + 8 * problem.n)))
+
+def chunk_of(state: State) -> int:
+    """How many events to fetch at once."""
+    problem = state.setup.problem
+    return max(4, min(1000, FETCH_BYTES // (8 * problem.m + 8 * problem.n)))
+
+
+def _events(store: Store, connection: sa.Connection, study: int, most: int) -> Iterator[Event]:
+    """Every event, in order, each checked against its seal."""
+    before, after = 0, 0
+    for row in store.rows(connection, study, most=most):
+        (event,) = verified([row], after=after, before=before)
+        before, after = event.seal, event.seq
+        yield event
 
 
 def _event(store: Store, connection: sa.Connection, study: int, seq: int) -> Event:

@@ -1,4 +1,4 @@
-"""Rewards as people have them: by link, by edge order or as a table; checked before anything else."""
+"""Rewards as people have them: by name, in order or as a table; checked before anything else."""
 
 from __future__ import annotations
 
@@ -10,35 +10,36 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from gbb import _checks
+from gbb import _checks, _links
 from gbb._checks import FloatArray, InputError, IntArray
 from gbb.controller._bytes import Observed
-from gbb.graph import Graph
 from gbb.problem import LARGEST, Problem
 
-Rewards = ArrayLike | Mapping[tuple[Any, Any], float] | pd.DataFrame | str | Path
+Rewards = ArrayLike | Mapping[Any, float] | pd.DataFrame | str | Path
 
-COLUMNS = ("source", "target", "reward")
-"""The columns of a table of rewards: a row per observed directed edge."""
+KEYS = {"edge": ("source", "target"), "agent": ("agent",), "global": ()}
+"""The columns of a table of rewards that say whose they are, by feedback; ``reward`` comes last."""
 
 FAR = 8.0
 """A reward is far outside its bounds beyond ``L S`` plus this many sigma."""
 
 
 def observed(problem: Problem, rewards: Rewards) -> Observed:
-    """The rewards by edge; refuses unknown links, numbers that are not finite, and repetitions."""
+    """The rewards by edge or agent; refuses unknown ones, repetitions and what is not finite."""
     if isinstance(rewards, str | Path):
         rewards = read_rewards(Path(rewards))
     if isinstance(rewards, pd.DataFrame):
         return _table(problem, rewards)
     if isinstance(rewards, Mapping):
         return _mapping(problem, rewards)
+    if problem.feedback == "global" and np.ndim(rewards) == 0:
+        rewards = np.atleast_1d(rewards)
     values = problem.rewards(rewards)
     return Observed(None, values + 0.0)  # turns -0.0 into 0.0
 
 
 def read_rewards(path: Path) -> pd.DataFrame:
-    """A table of rewards from a CSV file with the columns source, target and reward."""
+    """A table of rewards from a CSV file."""
     try:
         table = pd.read_csv(path, dtype=str, encoding="utf-8-sig", keep_default_na=False)
     except OSError as error:
@@ -51,79 +52,96 @@ def read_rewards(path: Path) -> pd.DataFrame:
 
 def far_outside(problem: Problem, observed: Observed) -> IntArray:
     """Places among ``observed.values`` that lie far outside what the problem declares."""
-    limit = problem.L * problem.S + FAR * problem.sigma
-    return np.flatnonzero(np.abs(observed.values) > limit)
+    limits = limits_of(problem)
+    limits = limits if observed.positions is None else limits[observed.positions]
+    return np.flatnonzero(np.abs(observed.values) > limits)
+
+
+def limits_of(problem: Problem) -> FloatArray:
+    """How far from zero each number of a round may lie before it is flagged.
+
+    ``sum |w| L S + 8 sigma`` over the edges that it sums; ``L S + 8 sigma`` for each edge in the paper.
+    """
+    reach = np.abs(problem.edge_weights)
+    if problem.feedback == "agent":
+        reach = np.bincount(problem.graph.sources, weights=reach, minlength=problem.n)
+    elif problem.feedback == "global":
+        reach = reach.sum(keepdims=True)
+    limits: FloatArray = reach * (problem.L * problem.S) + FAR * problem.sigma
+    return limits
+
+
+def limit_text(problem: Problem) -> str:
+    """The formula of :func:`limits_of`, as messages say it."""
+    simple = problem.feedback == "edge" and not problem.weighted
+    return f"{'L S' if simple else 'sum |w| L S'} + {FAR:g} sigma"
 
 
 def _mapping(problem: Problem, rewards: Mapping[Any, Any]) -> Observed:
+    values = list(rewards.values())
+    if problem.feedback == "global":
+        raise _checks.fail("rewards", "be one number", "a mapping")
+    if problem.feedback == "agent":
+        for agent in rewards:
+            if isinstance(agent, tuple):
+                cure = "Write {agent: reward}."
+                raise _checks.fail("rewards", "have agents as keys", repr(agent), cure)
+        return _ordered(problem, [list(rewards)], values)
     for link in rewards:
         if not isinstance(link, tuple) or len(link) != 2:
             cure = "Write {(agent, agent): reward}."
             raise _checks.fail("rewards", "have pairs of agents as keys", repr(link), cure)
-    sources = [link[0] for link in rewards]
-    targets = [link[1] for link in rewards]
-    return _by_link(problem.graph, sources, targets, list(rewards.values()))
+    return _ordered(problem, [[link[end] for link in rewards] for end in (0, 1)], values)
 
 
 def _table(problem: Problem, table: pd.DataFrame) -> Observed:
-    missing = [name for name in COLUMNS if name not in table.columns]
+    wanted = (*KEYS[problem.feedback], "reward")
+    missing = [name for name in wanted if name not in table.columns]
     if missing:
-        rule = f"have the columns {', '.join(COLUMNS)}"
+        rule = (
+            f"have the columns {', '.join(wanted)}" if len(wanted) > 1 else "have a column reward"
+        )
         raise _checks.fail("rewards", rule, ", ".join(map(str, table.columns)) or "none")
-    columns = [table[name].tolist() for name in COLUMNS]
-    return _by_link(problem.graph, *columns)
+    *whose, values = (table[name].tolist() for name in wanted)
+    return _ordered(problem, whose, values)
 
 
-def _by_link(graph: Graph, sources: list[Any], targets: list[Any], values: list[Any]) -> Observed:
+def _ordered(problem: Problem, whose: list[list[Any]], values: list[Any]) -> Observed:
+    """The rewards in edge or agent order; ``whose`` has their links' two ends, or their agents."""
     if not values:
         cure = "Call fail() or abandon() for a trial that gave nothing."
         raise _checks.fail("rewards", "hold at least one reward", "none", cure)
-    i, j = _agents(graph, sources), _agents(graph, targets)
-    # Edges are sorted by source, then target: their keys rise.
-    keys = graph.sources.astype(np.int64) * graph.n + graph.indices
-    wanted = i * graph.n + j
-    places = np.searchsorted(keys, wanted)
-    known = keys[np.minimum(places, graph.m - 1)] == wanted
-    if not known.all():
-        row = int(np.argmin(known))
-        pair = f"({sources[row]!r}, {targets[row]!r})"
-        raise _checks.fail("rewards", "name links of the graph", f"no link {pair}")
-    numbers = _numbers(values, sources, targets)
+    if problem.feedback == "global" and len(values) != 1:
+        raise _checks.fail("rewards", "hold one number in all", f"{len(values)} rows")
+    places = np.zeros(1, dtype=np.int64)
+    if problem.feedback == "edge":
+        places = _links.positions("rewards", problem.graph, *whose)
+    elif problem.feedback == "agent":
+        places = _links.agents(problem.graph, whose[0])
+        if (row := _links.repeated(places)) is not None:
+            raise _checks.fail("rewards", "name every agent once", f"{whose[0][row]!r} twice")
+    numbers = _numbers(values, whose)
     order = np.argsort(places, kind="stable")
-    places = places[order]
-    twice = np.flatnonzero(places[1:] == places[:-1])
-    if twice.size:
-        row = int(order[twice[0] + 1])
-        pair = f"({sources[row]!r}, {targets[row]!r})"
-        raise _checks.fail("rewards", "name every link once", f"{pair} twice")
-    full = len(places) == graph.m
-    return Observed(None if full else places, numbers[order])
+    full = len(places) == problem.observations
+    return Observed(None if full else places[order], numbers[order])
 
 
-def _agents(graph: Graph, names: list[Any]) -> IntArray:
-    places: dict[Any, int] = {}
-    for name in names:
-        if name not in places:
-            plain = name.item() if isinstance(name, np.generic) else name
-            places[name] = graph.index(plain.strip() if isinstance(plain, str) else plain)
-    return np.array([places[name] for name in names], dtype=np.int64)
-
-
-def _numbers(values: list[Any], sources: list[Any], targets: list[Any]) -> FloatArray:
+def _numbers(values: list[Any], whose: list[list[Any]]) -> FloatArray:
     try:
         numbers: NDArray[np.float64] = np.array(values, dtype=np.float64) + 0.0
     except (TypeError, ValueError):
         numbers = np.array([_number(value) for value in values])
     bad = np.flatnonzero(~np.isfinite(numbers))
-    if bad.size:
-        row = int(bad[0])
-        where = f"{values[row]!r} for ({sources[row]!r}, {targets[row]!r})"
-        raise _checks.fail("rewards", "hold finite numbers only", where)
     huge = np.flatnonzero(np.abs(numbers) > LARGEST)
-    if huge.size:
-        row = int(huge[0])
-        where = f"{values[row]!r} for ({sources[row]!r}, {targets[row]!r})"
-        raise _checks.fail("rewards", f"hold numbers of at most {LARGEST:g}", where)
+    for rows, rule in (
+        (bad, "hold finite numbers only"),
+        (huge, f"hold numbers of at most {LARGEST:g}"),
+    ):
+        if rows.size:
+            row = int(rows[0])
+            names = tuple(each[row] for each in whose)
+            place = f" for {names if len(names) > 1 else names[0]!r}" if names else ""
+            raise _checks.fail("rewards", rule, f"{values[row]!r}{place}")
     return numbers
 
 

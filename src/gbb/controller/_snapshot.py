@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 from typing import Any
-
-import numpy as np
 
 from gbb.controller import _codec
 from gbb.controller._events import Event
 from gbb.controller._fold import ask_of
-from gbb.controller._spec import graph_from, kinds_of, policy_from, problem_from
+from gbb.controller._records import record_from, record_to
+from gbb.controller._spec import graph_from, kinds_of, played, policy_from
 from gbb.controller._state import Setup, State, seed_from
 from gbb.estimator import Record
 
-FORMAT = 1
+FORMAT = 3
 """Snapshots of another format are not read."""
 
 
@@ -25,7 +25,7 @@ def snapshot_of(state: State) -> str | None:
         memory = _codec.dumps(state.memory)
     except TypeError:
         return None
-    return _codec.dumps(
+    text = _codec.dumps(
         {
             "format": FORMAT,
             "seq": state.seq,
@@ -36,19 +36,26 @@ def snapshot_of(state: State) -> str | None:
             "allowed": setup.allowed,
             "rng": list(state.rng),
             "memory": memory,
-            "N": state.record.N,
-            "Y": state.record.Y,
+            **record_to(state.record),
+            "paired": None if state.paired is state.record else list(state.paired),
             "rounds": state.rounds,
             "trials": state.trials,
+            "far": state.far,
+            "keys": [list(pair) for pair in state.keys.items()],
             "open": [[key, ask.round, ask.setup, ask.graph] for key, ask in state.open.items()],
         }
     )
+    return f"{_checksum(text)} {text}"
+
+
+def _checksum(text: str) -> str:
+    return f"{zlib.crc32(text.encode('utf-8')):08x}"
 
 
 def restored(
     text: str, find: Callable[[int], Event], asked: Callable[[list[int]], list[Event]]
 ) -> State | None:
-    """The state of a snapshot, or None when it does not fit the log.
+    """The state of a snapshot, or None when it is damaged or does not fit the log.
 
     Parameters
     ----------
@@ -59,41 +66,54 @@ def restored(
     asked
         Gives the ask events of some trials.
     """
+    checksum, _, text = text.partition(" ")
+    if checksum != _checksum(text):
+        return None
     content = _codec.loads(text)
     if content["format"] != FORMAT or find(content["seq"]).seal != content["seal"]:
         return None
     first = find(1).content
     needed = sorted({content["graph"], *(row[3] for row in content["open"])})
-    graphs = {seq: graph_from(find(seq).content["graph"]) for seq in needed}
-    problem = problem_from(first["problem"], graphs[content["graph"]])
-    policy = policy_from(content["policy"], problem)
+    networks = {seq: graph_from(find(seq).content["graph"]) for seq in needed}
+    here, spec = networks[content["graph"]], content["policy"]
+    problem = played(first["problem"], here, spec, content["allowed"])
+    policy = policy_from(spec, problem)
     setup = Setup(
         seq=content["setup"],
         graph_seq=content["graph"],
         base=first["problem"],
         problem=problem,
         policy=policy,
-        spec=content["policy"],
+        spec=spec,
         allowed=content["allowed"],
         seed=seed_from(first["seed"]),
     )
     events = {event.trial: event for event in asked([row[0] for row in content["open"]])}
     still_open = {
         key: ask_of(
-            events[key], setup=made, graph=graph, round=round, n=graphs[graph].n, K=problem.K
+            events[key],
+            setup=made,
+            graph=place,
+            round=round,
+            n=networks[place].graph.n,
+            K=problem.K,
         )
-        for key, round, made, graph in content["open"]
+        for key, round, made, place in content["open"]
     }
     memory: Any = _codec.loads(content["memory"], kinds_of(policy))
+    record = record_from(content)
     return State(
         seq=content["seq"],
         seal=content["seal"],
         setup=setup,
         rng=bytes(content["rng"]),
         memory=memory,
-        record=Record(np.asarray(content["N"]), np.asarray(content["Y"])),
+        record=record,
+        paired=record if content["paired"] is None else Record(*content["paired"]),
         rounds=content["rounds"],
         trials=content["trials"],
         open=still_open,
-        graphs=graphs,
+        networks=networks,
+        far=content["far"],
+        keys=dict(content["keys"]),
     )

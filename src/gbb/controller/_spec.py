@@ -3,43 +3,139 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from gbb import _checks, cuts, policies
+from gbb._checks import FloatArray, IntArray
 from gbb.controller import _codec
-from gbb.cuts import Cut
+from gbb.cuts import Cut, KCut
 from gbb.estimator import Record
 from gbb.graph import Graph
-from gbb.policies import AnyPolicy, Learned, Policy
+from gbb.policies import AllocationPolicy, AnyPolicy, Learned, Policy
 from gbb.problem import Problem
+from gbb.typed import Moments
 
 Spec = dict[str, Any]
 
 
-def graph_to(graph: Graph) -> Spec:
-    """A graph as its arrays and names."""
+class Network(NamedTuple):
+    """A graph and what is known of its links.
+
+    Attributes
+    ----------
+    graph
+        Who is linked to whom.
+    edge_types, edge_weights
+        Of every directed edge; None when all have type 0, or weight 1.
+    """
+
+    graph: Graph
+    edge_types: IntArray | None = None
+    edge_weights: FloatArray | None = None
+
+    @classmethod
+    def of(cls, problem: Problem) -> Network:
+        """The network that ``problem`` is played on."""
+        types = problem.edge_types if problem.types > 1 else None
+        return cls(problem.graph, types, problem.edge_weights if problem.weighted else None)
+
+
+def graph_to(network: Network) -> Spec:
+    """A graph as its arrays and names, and the types and weights of its edges where it has any."""
+    graph = network.graph
     names = None if graph.names is None else list(graph.names)
-    return {"indptr": graph.indptr, "indices": graph.indices, "names": names}
+    links = {"edge_types": network.edge_types, "edge_weights": network.edge_weights}
+    known = {key: value for key, value in links.items() if value is not None}
+    return {"indptr": graph.indptr, "indices": graph.indices, "names": names, **known}
 
 
-def graph_from(spec: Spec) -> Graph:
-    """The graph that :func:`graph_to` was given."""
+def graph_from(spec: Spec) -> Network:
+    """The network that :func:`graph_to` was given."""
     names = spec["names"]
-    return Graph(spec["indptr"], spec["indices"], None if names is None else tuple(names))
+    graph = Graph(spec["indptr"], spec["indices"], None if names is None else tuple(names))
+    return Network(graph, spec.get("edge_types"), spec.get("edge_weights"))
 
 
 def problem_to(problem: Problem) -> Spec:
-    """A problem but for its graph."""
+    """A problem but for its network; ``feedback`` and ``allowed`` only where they say something."""
     names = None if problem.arm_names is None else list(problem.arm_names)
     bounds = {"sigma": problem.sigma, "S": problem.S, "L": problem.L}
-    return {"arms": problem.arms, "arm_names": names, **bounds}
+    spec: Spec = {"arms": problem.arms, "arm_names": names, **bounds}
+    if problem.feedback != "edge":
+        spec["feedback"] = problem.feedback
+    if not problem.allowed.all():
+        spec["allowed"] = problem.allowed
+    return spec
 
 
-def problem_from(spec: Spec, graph: Graph) -> Problem:
-    """The problem on ``graph`` that :func:`problem_to` was given."""
-    return Problem(graph, spec["arms"], **{k: v for k, v in spec.items() if k != "arms"})
+def problem_from(spec: Spec, network: Network, allowed: NDArray[np.bool_] | None = None) -> Problem:
+    """The problem on ``network`` that :func:`problem_to` was given, with the arms allowed now."""
+    settings = {key: value for key, value in spec.items() if key not in ("arms", "allowed")}
+    types, weights = network.edge_types, network.edge_weights
+    return Problem(
+        network.graph,
+        spec["arms"],
+        edge_types=types,
+        edge_weights=weights,
+        allowed=allowed,
+        **settings,
+    )
+
+
+def knows_allowed(base: Spec, network: Network, policy: Spec) -> bool:
+    """Whether the problem itself holds the allowed arms, so that the policy chooses among them.
+
+    So it is beyond the paper's problem. There the policy chooses as in the paper, and agents left with
+    a forbidden arm are repaired.
+    """
+    links = (network.edge_types, network.edge_weights, base.get("feedback"), base.get("allowed"))
+    return policies.classes()[policy["kind"]].general and any(each is not None for each in links)
+
+
+def played(
+    base: Spec, network: Network, policy: Spec, allowed: NDArray[np.bool_] | None
+) -> Problem:
+    """The problem that ``policy`` plays, with the arms that are allowed now if it is to know them."""
+    within = allowed if knows_allowed(base, network, policy) else None
+    return problem_from(base, network, within)
+
+
+def replaced(
+    base: Spec,
+    old: Problem,
+    graph: Graph,
+    edge_types: ArrayLike | None,
+    edge_weights: ArrayLike | None,
+) -> Problem:
+    """The problem on another graph, whose links are known as those of ``old`` are.
+
+    What was learnt of a type stays with its number: none may go.
+    """
+    given = (
+        ("edge_types", edge_types, old.types > 1),
+        ("edge_weights", edge_weights, old.weighted),
+    )
+    for name, value, had in given:
+        if had and value is None:
+            rule = "be given for the new graph, as the present one has them"
+            raise _checks.fail(name, rule, "None", "Pass one for each directed edge.")
+    if isinstance(edge_types, str) and not _own_types_stay(old, graph):
+        rule = "be numbers unless each agent had its own type and agents keep their places"
+        raise _checks.fail("edge_types", rule, repr(edge_types), "Types go on by number.")
+    links = Problem(graph, base["arms"], edge_types=edge_types, edge_weights=edge_weights)
+    if links.types < old.types:
+        rule = f"still number {old.types} types, of which the record is"
+        raise _checks.fail("edge_types", rule, f"{links.types}")
+    return problem_from(base, Network.of(links))
+
+
+def _own_types_stay(old: Problem, graph: Graph) -> bool:
+    """Whether agent i's own matrix is agent i's on ``graph`` too."""
+    own = np.array_equal(old.edge_types, old.graph.sources)
+    return own and list(graph.labels[: old.n]) == list(old.graph.labels)
 
 
 DERIVED = ("problem", "horizon")
@@ -64,8 +160,7 @@ def policy_to(policy: AnyPolicy) -> Spec:
         if not hasattr(policy, name):
             rule = "keep its settings, so that a log can hold them"
             raise _checks.fail("policy", rule, f"{kind.__name__}, whose `{name}` cannot be read")
-        value = getattr(policy, name)
-        settings[name] = {"sides": value.sides} if isinstance(value, Cut) else value
+        settings[name] = _cut_to(policy) if name == "cut" else getattr(policy, name)
     try:
         _codec.dumps(settings)
     except TypeError as error:
@@ -74,25 +169,69 @@ def policy_to(policy: AnyPolicy) -> Spec:
     return {"kind": kind.__name__, "settings": settings}
 
 
+def _cut_to(policy: Any) -> Any:
+    """The sides of a policy's cut, or its k parts."""
+    cut = policy.cut
+    if isinstance(policy, AllocationPolicy):
+        parts = policy.parts  # what it was given; `cut` may only be the best two groups of them
+        if parts.k > 2 or not np.array_equal(parts.parts, cut.sides):
+            return {"parts": parts.parts, "k": parts.k}
+    return {"sides": cut.sides} if isinstance(cut, Cut) else cut
+
+
+def _cut_from(spec: Spec, graph: Graph) -> Cut | KCut:
+    """The cut that :func:`_cut_to` was given."""
+    if "parts" in spec:
+        return KCut.of(graph, spec["parts"], spec["k"])
+    return Cut.of(graph, spec["sides"].astype(np.int64))
+
+
 def policy_from(spec: Spec, problem: Problem) -> AnyPolicy:
-    """The policy for ``problem`` that :func:`policy_to` was given."""
+    """The policy for ``problem`` that :func:`policy_to` was given.
+
+    In a fixed allocation, arms that are not allowed now give way to the agent's first allowed one.
+    """
+    settings = dict(spec["settings"])
+    if "cut" in settings:
+        settings["cut"] = _cut_from(settings["cut"], problem.graph)
+    if "allocation" in settings and not problem.plain:
+        arms, allowed = np.asarray(settings["allocation"]), problem.allowed
+        free = allowed[np.arange(problem.n), arms]
+        settings["allocation"] = np.where(free, arms, allowed.argmax(axis=1))
+    return _made(spec["kind"], problem, settings)
+
+
+def _made(kind: str, problem: Problem, settings: Spec) -> AnyPolicy:
     known = policies.classes()
-    kind = known[_checks.choice("policy", spec["kind"], known)]
-    settings = dict(spec["settings"])
-    if "cut" in settings:
-        settings["cut"] = Cut.of(problem.graph, settings["cut"]["sides"].astype(np.int64))
-    return kind(problem, **settings)
+    return known[_checks.choice("policy", kind, known)](problem, **settings)
 
 
-def moved(spec: Spec, graph: Graph, cut: Cut | None) -> Spec:
-    """A policy's settings on another graph; a cut is given or greedy."""
-    settings = dict(spec["settings"])
+def moved(spec: Spec, old: Graph, problem: Problem, cut: Cut | KCut | None) -> Spec:
+    """A policy's settings on the graph of ``problem``; a cut is given or greedy.
+
+    Where it had k > 2 parts, the greedy cut is refined to as many. An allocation goes by agents' names.
+    """
+    settings, graph = dict(spec["settings"]), problem.graph
     if "cut" in settings:
-        chosen = cuts.greedy(graph) if cut is None else cuts.check_cut(graph, cut)
-        settings["cut"] = {"sides": chosen.sides}
+        k = settings["cut"].get("k", 2)
+        greedy = cuts.greedy(graph) if cut is None else None
+        settings["cut"] = cut if greedy is None else greedy if k == 2 else cuts.refine(greedy, k)
     elif cut is not None:
         raise _checks.fail("cut", f"be left out, as {spec['kind']} has none", repr(cut))
-    return {"kind": spec["kind"], "settings": settings}
+    if "allocation" in settings:
+        settings["allocation"] = _kept_arms(old, settings["allocation"], graph, spec["kind"])
+    return policy_to(_made(spec["kind"], problem, settings))
+
+
+def _kept_arms(old: Graph, arms: Any, graph: Graph, kind: str) -> list[int]:
+    """The arms of the agents of ``graph``, which had them on ``old``."""
+    had = dict(zip(old.labels, np.asarray(arms).tolist(), strict=True))
+    missing = [label for label in graph.labels if label not in had]
+    if missing:
+        cure = "Set another policy first; set this one again, with all arms, on the new graph."
+        rule = f"have no agents without an arm in {kind}"
+        raise _checks.fail("graph", rule, f"{missing[0]!r}", cure)
+    return [had[label] for label in graph.labels]
 
 
 def policy_of(policy: AnyPolicy | str, problem: Problem, settings: Spec) -> AnyPolicy:
@@ -115,4 +254,4 @@ def kinds_of(policy: AnyPolicy) -> dict[str, type[tuple[Any, ...]]]:
     module = inspect.getmodule(type(policy))
     found = [item for item in vars(module).values() if inspect.isclass(item)]
     named = [item for item in found if issubclass(item, tuple) and hasattr(item, "_fields")]
-    return {item.__name__: item for item in [*named, Record, Learned]}
+    return {item.__name__: item for item in [*named, Record, Moments, Learned]}

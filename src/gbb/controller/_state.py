@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from gbb._checks import IntArray
 from gbb.controller._bytes import pack_rng
 from gbb.controller._events import Event
-from gbb.controller._spec import Spec, graph_from, policy_from, problem_from
-from gbb.estimator import Record
+from gbb.controller._spec import Network, Spec, graph_from, played, policy_from
 from gbb.graph import Graph
 from gbb.policies import AnyPolicy, Choice
 from gbb.problem import Problem
+from gbb.typed import AnyRecord, empty
 
 Allowed = NDArray[np.bool_]
 
@@ -47,9 +47,9 @@ class Setup:
     graph_seq
         The event that holds the graph.
     base
-        The problem but for its graph.
+        The problem but for its network.
     problem, policy
-        What is played, and by which policy.
+        What is played, and by which policy. Beyond the paper's problem, both know the allowed arms.
     spec
         The policy's settings.
     allowed
@@ -84,14 +84,21 @@ class State:
         The policy's own state.
     record
         Everything that was told, whatever the policy made of it.
+    paired
+        The part of it from links seen in both directions in one round and alike in both; the same
+        object if that is all, as it is where rewards are sums.
     rounds
         How many rounds were told or attached.
     trials
         How many trials were asked.
     open
         The trials that wait for their rewards.
-    graphs
-        The graphs of the open trials and the present one, by event.
+    networks
+        The networks of the open trials and the present one, by event.
+    far
+        How many rounds told rewards far outside the declared bounds.
+    keys
+        The events of the rounds that were attached under a key, by key.
     """
 
     seq: int
@@ -99,19 +106,32 @@ class State:
     setup: Setup
     rng: bytes
     memory: Any
-    record: Record
+    record: AnyRecord
+    paired: AnyRecord
     rounds: int
     trials: int
     open: Mapping[int, Ask]
-    graphs: Mapping[int, Graph]
+    networks: Mapping[int, Network]
+    far: int = 0
+    keys: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def graphs(self) -> dict[int, Graph]:
+        """The graphs of :attr:`networks`."""
+        return {seq: network.graph for seq, network in self.networks.items()}
+
+    @property
+    def network(self) -> Network:
+        """The present network."""
+        return self.networks[self.setup.graph_seq]
 
 
 def begin(event: Event) -> State:
     """The state after the first event."""
     content = event.content
-    graph = graph_from(content["graph"])
-    seed = seed_from(content["seed"])
-    problem = problem_from(content["problem"], graph)
+    network = graph_from(content["graph"])
+    seed, allowed = seed_from(content["seed"]), content["problem"].get("allowed")
+    problem = played(content["problem"], network, content["policy"], allowed)
     policy = policy_from(content["policy"], problem)
     setup = Setup(
         seq=event.seq,
@@ -120,20 +140,22 @@ def begin(event: Event) -> State:
         problem=problem,
         policy=policy,
         spec=content["policy"],
-        allowed=None,
+        allowed=allowed,
         seed=seed,
     )
+    record = empty(problem)
     return State(
         seq=event.seq,
         seal=event.seal,
         setup=setup,
         rng=pack_rng(np.random.default_rng(seed)),
         memory=policy.init(),
-        record=Record.empty(problem.K),
+        record=record,
+        paired=record,
         rounds=0,
         trials=0,
         open={},
-        graphs={event.seq: graph},
+        networks={event.seq: network},
     )
 
 

@@ -11,7 +11,15 @@ import sqlalchemy as sa
 
 from gbb import _checks
 from gbb.controller import _schema
-from gbb.controller._engine import connect, explained, is_cut_short, parse, path_of, prepare
+from gbb.controller._engine import (
+    connect,
+    explained,
+    is_cut_short,
+    parse,
+    path_of,
+    prepare,
+    shown,
+)
 from gbb.controller._errors import StorageError
 from gbb.controller._events import Row
 from gbb.controller._schema import events, snapshots, studies
@@ -33,7 +41,7 @@ class Store:
 
     def __init__(self, url: str, *, create: bool = False) -> None:
         self.url = parse(url)
-        self.shown = self.url.render_as_string(hide_password=True)
+        self.shown = shown(self.url)
         path = path_of(self.url)
         if path is not None and not create and not path.exists():
             cure = "Make one with Controller.create or `gbb control create`."
@@ -68,7 +76,8 @@ class Store:
             version = _schema.version_of(connection)  # another process may have been here
             if version is None:
                 _schema.create(connection)
-            else:
+            elif version != _schema.VERSION:
+                _schema.check(version)
                 _schema.upgrade(connection, version)
 
     @contextmanager
@@ -144,6 +153,12 @@ class Store:
         return found
 
     @staticmethod
+    def rows_of_kind(connection: sa.Connection, study: int, kind: str) -> list[Row]:
+        """The events of a kind, in order."""
+        query = _ROWS.where(events.c.study == study, events.c.kind == kind).order_by(events.c.seq)
+        return [Row(*row) for row in connection.execute(query)]
+
+    @staticmethod
     def row(connection: sa.Connection, study: int, seq: int) -> Row | None:
         """One event."""
         found = connection.execute(_ONE, {"study": study, "seq": seq}).first()
@@ -165,9 +180,14 @@ class Store:
 
     @staticmethod
     def snapshot(connection: sa.Connection, study: int) -> str | None:
-        """The latest snapshot."""
+        """The latest snapshot; None when there is none that can be read."""
         query = sa.select(snapshots.c.content).where(snapshots.c.study == study)
-        return connection.execute(query).scalar()
+        try:
+            return connection.execute(query).scalar()
+        except sa.exc.OperationalError as error:
+            if "decode" in str(error.orig):  # SQLite keeps bytes that are no text
+                return None
+            raise
 
     @staticmethod
     def keep_snapshot(connection: sa.Connection, study: int, seq: int, content: str) -> None:

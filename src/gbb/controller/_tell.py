@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from gbb import _checks
 from gbb._checks import InputError
 from gbb.controller._bytes import Observed, pack_allocation, pack_rewards
-from gbb.controller._errors import RewardWarning
 from gbb.controller._events import Draft, Event
 from gbb.controller._log import Turn
-from gbb.controller._rewards import FAR, Rewards, far_outside, observed
-from gbb.controller._spec import problem_from
-from gbb.graph import Graph
+from gbb.controller._rewards import Rewards, far_outside, limit_text, limits_of, observed
+from gbb.controller._spec import Network, problem_from
 from gbb.problem import Problem
 
 CLOSING = ("tell", "fail", "abandon")
@@ -23,7 +20,7 @@ def tell(turn: Turn, trial: int, rewards: Rewards) -> None:
     """Close ``trial`` with its rewards; the same again changes nothing."""
     ask = turn.state.open.get(trial)
     if ask is not None:
-        problem = _problem(turn, turn.state.graphs[ask.graph])
+        problem = _problem(turn, turn.state.networks[ask.graph])
         draft, seen = _draft(problem, trial, rewards)
         turn.append(draft)
         flag(turn, problem, seen, trial)
@@ -32,7 +29,7 @@ def tell(turn: Turn, trial: int, rewards: Rewards) -> None:
     if closing.kind != "tell":
         rule = "be open"
         raise _checks.fail("trial", rule, f"trial {trial}, which was closed by {closing.kind}()")
-    draft, _ = _draft(_problem(turn, turn.graph_at(asked.seq)), trial, rewards)
+    draft, _ = _draft(_problem(turn, turn.network_at(asked.seq)), trial, rewards)
     if (draft.content, draft.data) != (closing.content, closing.data):
         raise InputError(
             f"Expected `rewards` of trial {trial} to be those told before, as it is closed, "
@@ -52,14 +49,24 @@ def close(turn: Turn, trial: int, kind: str, reason: str) -> None:
         )
 
 
-def attach(turn: Turn, allocation: Any, rewards: Rewards) -> None:
-    """Learn from a round that was played elsewhere."""
-    problem = turn.state.setup.problem
-    arms = problem.allocation(allocation)
-    draft, seen = _draft(problem, None, rewards)
-    data = pack_allocation(arms, problem.K) + draft.data
-    turn.append(Draft("attach", draft.content, None, data))
-    flag(turn, problem, seen, None)
+def attach(turn: Turn, allocation: Any, rewards: Rewards, key: str | None) -> None:
+    """Learn from a round that was played elsewhere; the same again under its key changes nothing."""
+    place = None if key is None else turn.state.keys.get(key)
+    now = turn.state.setup.problem
+    problem = now if place is None else _problem(turn, turn.network_at(place))
+    told, seen = _draft(problem, None, rewards)
+    content = told.content if key is None else {**told.content, "key": key}
+    data = pack_allocation(problem.allocation(allocation), problem.K) + told.data
+    if place is None:
+        turn.append(Draft("attach", content, None, data))
+        flag(turn, problem, seen, None)
+        return
+    before = turn.event(place)
+    if (content, data) != (before.content, before.data):
+        raise InputError(
+            f"Expected what is attached as `key` {key!r} to be what was attached before, but got "
+            "another round. Nothing was changed."
+        )
 
 
 def flag(turn: Turn, problem: Problem, seen: Observed, trial: int | None) -> None:
@@ -68,37 +75,54 @@ def flag(turn: Turn, problem: Problem, seen: Observed, trial: int | None) -> Non
     if not far.size:
         return
     place = int(far[0])
-    edge = place if seen.edges is None else int(seen.edges[place])
-    graph = problem.graph
-    link = [graph.label(int(i)) for i in graph.edges[edge]]
-    value, limit = float(seen.values[place]), problem.L * problem.S + FAR * problem.sigma
+    position = place if seen.positions is None else int(seen.positions[place])
+    graph, where = problem.graph, ""
+    whose: dict[str, Any] = {}
+    if problem.feedback == "edge":
+        link = [graph.label(int(i)) for i in graph.edges[position]]
+        whose, where = {"link": link}, f" on {link[0]!r} -> {link[1]!r}"
+    elif problem.feedback == "agent":
+        agent = graph.label(position)
+        whose, where = {"agent": agent}, f" at {agent!r}"
+    value, limit = float(seen.values[place]), float(limits_of(problem)[position])
     text = (
         f"{far.size} of {seen.values.size} rewards lie outside +-{limit:g} "
-        f"(L S + {FAR:g} sigma), first {value:g} on {link[0]!r} -> {link[1]!r}; they are kept."
+        f"({limit_text(problem)}), first {value:g}{where}; they are kept."
     )
-    content = {"message": text, "link": link, "reward": value, "limit": limit}
+    content = {"message": text, **whose, "reward": value, "limit": limit}
     turn.append(Draft("warning", content, trial))
-    warnings.warn(text, RewardWarning, stacklevel=4)
+    turn.notices.append(text)
 
 
 def _draft(problem: Problem, trial: int | None, rewards: Rewards) -> tuple[Draft, Observed]:
     seen = observed(problem, rewards)
-    content = {} if seen.edges is None else {"edges": int(seen.edges.size)}
-    return Draft("tell", content, trial, pack_rewards(seen, problem.m)), seen
+    what = "edges" if problem.feedback == "edge" else "agents"
+    content = {} if seen.positions is None else {what: int(seen.positions.size)}
+    return Draft("tell", content, trial, pack_rewards(seen, problem.observations)), seen
 
 
-def _problem(turn: Turn, graph: Graph) -> Problem:
-    """The problem on the graph that a trial was asked on."""
+def _problem(turn: Turn, network: Network) -> Problem:
+    """The problem on the network that a trial was asked on."""
     setup = turn.state.setup
-    return setup.problem if graph is setup.problem.graph else problem_from(setup.base, graph)
+    here = network is turn.state.network
+    return setup.problem if here else problem_from(setup.base, network)
 
 
 def _closed(turn: Turn, trial: int) -> tuple[Event, Event]:
     """The events that asked for and closed ``trial``."""
+    known_trial(turn, trial)
+    events = turn.events_of(trial)
+    return next(event for event in events if event.kind == "ask"), closing_of(events)
+
+
+def closing_of(events: list[Event]) -> Event:
+    """The event that closed a trial, of all that the log says of it."""
+    return next(event for event in reversed(events) if event.kind in CLOSING)
+
+
+def known_trial(turn: Turn, trial: int) -> None:
+    """Refuse the number of a trial that was never asked."""
     if not 1 <= trial <= turn.state.trials:
         most = turn.state.trials
         rule = f"be one of the {most} trials asked so far" if most else "be a trial asked before"
         raise _checks.fail("trial", rule, f"unknown trial {trial}")
-    events = turn.events_of(trial)
-    asked = next(event for event in events if event.kind == "ask")
-    return asked, next(event for event in events if event.kind in CLOSING)

@@ -12,7 +12,7 @@ from typing import cast
 from gbb import _discover
 from gbb.optimum._optimum import Optimum, Solver, pair_table, value_of
 from gbb.optimum._pairs import PairProblem
-from gbb.optimum._solve import ORDER, solve
+from gbb.optimum._solve import ORDER, solve, solve_pairs
 
 __all__ = [
     "ORDER",
@@ -21,6 +21,7 @@ __all__ = [
     "Solver",
     "pair_table",
     "solve",
+    "solve_pairs",
     "solvers",
     "value_of",
 ]

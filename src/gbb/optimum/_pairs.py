@@ -63,8 +63,22 @@ class PairProblem:
             edge_types = problem.edge_types
         types = _types(graph, edge_types, len(matrices))
         permitted = problem.allowed if allowed is None else _allowed(problem, allowed)
-        if problem.weighted:
-            rewards, types = _weighted(rewards, types, problem.edge_weights)
+        weights = problem.edge_weights if problem.weighted else None
+        return cls.directed(graph, rewards, types, permitted, weights=weights)
+
+    @classmethod
+    def directed(
+        cls,
+        graph: Graph,
+        rewards: FloatArray,
+        types: NDArray[np.int32],
+        permitted: NDArray[np.bool_],
+        *,
+        weights: FloatArray | None = None,
+    ) -> PairProblem:
+        """Build from what each directed edge pays: its weight times the table of its type."""
+        if weights is not None:
+            rewards, types = _weighted(rewards, types, weights)
         backward = types[graph.reverse] if len(rewards) > 1 else types
         if np.array_equal(types, backward):
             return cls(graph, rewards + rewards.transpose(0, 2, 1), types, permitted)

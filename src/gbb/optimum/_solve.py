@@ -89,6 +89,13 @@ def solve(
     return dataclasses.replace(found, seconds=budget.elapsed)
 
 
+def solve_pairs(pairs: PairProblem, *, seconds: float = SECONDS, seed: Seed = 0) -> Optimum:
+    """:func:`solve` for a pair problem with tables of any origin, such as bounds on rewards."""
+    budget = Budget(seconds)
+    found = _picked(pairs, budget, _random.generator(seed))
+    return dataclasses.replace(found, seconds=budget.elapsed)
+
+
 def _told(method: str, pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> Optimum:
     known: dict[str, Solver] = importlib.import_module("gbb.optimum").solvers()
     found = known[_checks.choice("method", method, known)].run(pairs, budget, rng)

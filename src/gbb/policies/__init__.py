@@ -23,7 +23,9 @@ from gbb.policies.fixed_allocation import FixedAllocation
 from gbb.policies.improved_oful import ImprovedOFUL
 from gbb.policies.joint_oful import JointOFUL
 from gbb.policies.k_cut_oful import KCutOFUL
+from gbb.policies.low_rank_explore_then_commit import LowRankExploreThenCommit
 from gbb.policies.oful import OFUL
+from gbb.policies.phased_exploration import PhasedExploration
 from gbb.policies.sliding_window_oful import SlidingWindowOFUL
 from gbb.policies.thompson_sampling import ThompsonSampling
 from gbb.policies.uniform_random import UniformRandom
@@ -45,6 +47,8 @@ __all__ = [
     "JointOFUL",
     "KCutOFUL",
     "Learned",
+    "LowRankExploreThenCommit",
+    "PhasedExploration",
     "Policy",
     "SlidingWindowOFUL",
     "ThompsonSampling",

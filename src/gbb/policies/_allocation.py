@@ -90,7 +90,12 @@ class AllocationPolicy(Policy[Learned]):
     ) -> None:
         super().__init__(problem, name=name)
         self.parts = as_parts(problem, cut)
-        self.cut = cut if isinstance(cut, Cut) else self.parts.merged
+        if isinstance(cut, Cut):
+            self.cut = cut
+        elif self.parts.k == 2:  # its own two parts in its own order, as couples say them
+            self.cut = Cut.of(problem.graph, self.parts.parts)
+        else:
+            self.cut = self.parts.merged
         self.lam = _checks.real("lam", lam, low=0.0, low_open=True)
         self.delta = _checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
         self.radius = None if radius is None else check_radius(problem, radius)

@@ -79,16 +79,27 @@ class Chooser:
         return placed
 
     def choose(
-        self, record: AnyRecord, rounds: float, rng: np.random.Generator, *, v: float, starts: int
+        self,
+        record: AnyRecord,
+        rounds: float,
+        rng: np.random.Generator,
+        *,
+        v: float = 0.0,
+        starts: int,
+        restarts: int = 0,
     ) -> Choice:
-        """The allocation with the best index that a search from ``starts`` tuples finds."""
+        """The allocation with the best index that searches find.
+
+        They start from ``starts`` tuples over the parts and from ``restarts`` random allocations: where
+        links differ, couples need not be near the best allocation.
+        """
         ridge, radius = self.estimate(record, rounds)
         centre = ridge.centre
         if v > 0.0:
             centre = centre + v * rng.standard_normal(centre.shape)
         arms = np.empty(self.problem.n, dtype=np.int64)
         number, value = choose_typed(
-            self.layout, ridge.table, centre, radius, self.k, starts, rng, arms
+            self.layout, ridge.table, centre, radius, self.k, starts, restarts, rng, arms
         )
         couple = divmod(number, self.problem.K) if number >= 0 and self.k == 2 else None
         return Choice(arms, couple, value)

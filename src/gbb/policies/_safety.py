@@ -1,9 +1,9 @@
-"""What a conservative policy needs: lower bounds that can be relied on, and steps of limited size."""
+"""Accounts of a conservative policy: what was earned at least, and what may be risked."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,9 +14,6 @@ from gbb import _checks
 from gbb._checks import IntArray
 from gbb.problem import Problem
 from gbb.typed import TypedRidge
-
-EVEN = 1e-9
-"""Upper bounds within this relative distance count as equal."""
 
 
 class Tally(NamedTuple):
@@ -128,60 +125,6 @@ class Accounts:
             if not earned + credit * (self.least if credit >= 0.0 else self.most) >= 0.0:
                 return False
         return True
-
-
-def as_good(ridge: TypedRidge, radius: float, one: IntArray, other: IntArray) -> bool:
-    """Whether the upper confidence bound of ``one`` is no less than that of ``other``."""
-    bounds = [mean + radius * width for mean, width in map(ridge.total, (one, other))]
-    return bounds[0] >= bounds[1] - EVEN * abs(bounds[1])
-
-
-def toward(ridge: TypedRidge, last: IntArray, wanted: IntArray, limit: int) -> IntArray:
-    """``last`` with the ``limit`` changes on the way to ``wanted`` that seem to gain most.
-
-    One change after another, each the best by the estimate given those before it.
-    """
-    if int(np.count_nonzero(last != wanted)) <= limit:
-        return wanted
-    problem, graph = ridge.problem, ridge.problem.graph
-    source, target, kinds = graph.sources, graph.indices, problem.edge_types
-    arms = last.copy()
-    for _ in range(limit):
-        a, b = arms[source], arms[target]
-        now = ridge.means[kinds, a, b]
-        moved = problem.edge_weights * (ridge.means[kinds, wanted[source], b] - now)
-        followed = problem.edge_weights * (ridge.means[kinds, a, wanted[target]] - now)
-        gain = np.bincount(source, weights=moved, minlength=problem.n)
-        gain += np.bincount(target, weights=followed, minlength=problem.n)
-        gain[arms == wanted] = -np.inf
-        agent = int(np.argmax(gain))
-        arms[agent] = wanted[agent]
-    return arms
-
-
-def way_out(
-    ridge: TypedRidge, radius: float, last: IntArray, wanted: IntArray, limit: int
-) -> list[IntArray]:
-    """The steps toward ``wanted`` up to the first that has as high an upper bound as ``last``."""
-    steps = [toward(ridge, last, wanted, limit)]
-    while steps[-1] is not wanted and not as_good(ridge, radius, steps[-1], last):
-        steps.append(toward(ridge, steps[-1], wanted, limit))
-    return steps
-
-
-def way_home(last: IntArray, baseline: IntArray, limit: int) -> Iterator[IntArray]:
-    """The allocations that lead back to the baseline, it included, ``limit`` agents a round.
-
-    Agents return in the order of their numbers, so that the rest of the way is the way of the rest.
-    """
-    arms = last
-    while True:
-        away = np.flatnonzero(arms != baseline)[:limit]
-        arms = arms.copy()
-        arms[away] = baseline[away]
-        yield arms
-        if np.array_equal(arms, baseline):
-            return
 
 
 def playable(problem: Problem, name: str, value: ArrayLike | Mapping[str, str] | None) -> IntArray:

@@ -13,20 +13,16 @@ from gbb import _checks
 from gbb._checks import FloatArray, IntArray
 from gbb.cuts import Cut, KCut, greedy
 from gbb.policies._base import AnyPolicy, Choice, Policy, merged
-from gbb.policies._safety import (
-    Accounts,
-    Tally,
-    as_good,
-    deviation,
-    playable,
-    way_home,
-    way_out,
-)
+from gbb.policies._safety import Accounts, Tally, deviation, playable
+from gbb.policies._steps import as_good, way_home, way_out
 from gbb.policies.joint_oful import JointOFUL
 from gbb.problem import Problem
 from gbb.radius import check_radius
 from gbb.radius import typed as typed_radius
 from gbb.typed import AnyRecord, TypedRidge, empty, observed
+
+CONFIDENCES = ("symmetric", "complete")
+"""Radii that hold for whatever record was absorbed; the paper's counts rounds."""
 
 EVENTS = 3
 """What must not fail: the confidence set, and the sums of the rounds at and away from the baseline."""
@@ -84,9 +80,9 @@ class Conservative(Policy[Guarded]):
         The ridge regulariser of the confidence set, > 0.
     delta
         The promise may fail with this probability.
-    radius
-        ``symmetric``, the default where it is valid, or ``complete``, which is valid as well after
-        absorbing a log in which rewards are missing.
+    confidence
+        The radius of the confidence set: ``symmetric``, the default where it is valid, or ``complete``,
+        which is valid as well after absorbing a log in which rewards are missing.
     name
         How results call this policy.
 
@@ -134,13 +130,13 @@ class Conservative(Policy[Guarded]):
         cut: Cut | KCut | None = None,
         lam: float = 1.0,
         delta: float = 1e-3,
-        radius: str | None = None,
+        confidence: str | None = None,
         name: str | None = None,
     ) -> None:
         super().__init__(problem, name=name)
         valid = "symmetric" if problem.symmetric else "complete"
-        self.radius = _checks.choice("radius", radius or valid, ("symmetric", "complete"))
-        check_radius(problem, self.radius)
+        self.confidence = _checks.choice("confidence", confidence or valid, CONFIDENCES)
+        check_radius(problem, self.confidence)
         if policy is None:
             cut = greedy(problem.graph) if cut is None else cut
             policy = JointOFUL(problem, cut=cut, lam=lam, delta=delta, radius=valid)
@@ -226,7 +222,7 @@ class Conservative(Policy[Guarded]):
 
     def _accounts(self, state: Guarded) -> Accounts:
         delta = self.delta / EVENTS
-        halves = self.radius == "symmetric"
+        halves = self.confidence == "symmetric"
         ridge = TypedRidge(self.problem, state.record, self.lam, symmetric=halves)
         away = state.away.rounds
         earned = state.away.paid - deviation(self.problem, away, delta)
@@ -235,7 +231,7 @@ class Conservative(Policy[Guarded]):
         least, most = self.baseline_bounds(state)
         return Accounts(
             ridge=ridge,
-            radius=typed_radius(self.radius, ridge, 0.0, delta, shrinking=True),
+            radius=typed_radius(self.confidence, ridge, 0.0, delta, shrinking=True),
             baseline=self.baseline,
             least=least,
             most=most,

@@ -52,7 +52,7 @@ class DiscountedOFUL(Policy[Faded]):
     Russac, Vernade and Cappe (2019), "Weighted linear bandits for non-stationary environments".
     """
 
-    controllable: ClassVar[bool] = False  # what it keeps is more than a record
+    controllable: ClassVar[bool] = False  # a record does not know which rounds are old
 
     def __init__(
         self,

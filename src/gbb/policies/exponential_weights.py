@@ -54,7 +54,7 @@ class ExponentialWeights(Policy[Weighted]):
     with bandit feedback"; Rizk, Thomas, Colin, Laraki and Chevaleyre (2021) for the design.
     """
 
-    controllable: ClassVar[bool] = False  # what it keeps is more than a record
+    controllable: ClassVar[bool] = False  # late or missing rewards would bias its estimates
     off_policy: ClassVar[bool] = False  # its estimates weigh a round by the chance it had
 
     def __init__(

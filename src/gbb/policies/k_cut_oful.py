@@ -42,8 +42,6 @@ class KCutOFUL(AllocationPolicy):
 
     guarantee: ClassVar[str | None] = "alpha_2"
 
-    controllable: ClassVar[bool] = False  # its k parts are not among its settings
-
     def __init__(
         self,
         problem: Problem,
@@ -68,3 +66,8 @@ class KCutOFUL(AllocationPolicy):
         super().__init__(
             problem, cut=parts, lam=lam, delta=delta, radius=radius, starts=0, name=name
         )
+
+    @property
+    def k(self) -> int:
+        """Number of parts."""
+        return self.parts.k

@@ -55,7 +55,7 @@ class SlidingWindowOFUL(Policy[Recent]):
     Cheung, Simchi-Levi and Zhu (2019), "Learning to optimize under non-stationarity".
     """
 
-    controllable: ClassVar[bool] = False  # what it keeps is more than a record
+    controllable: ClassVar[bool] = False  # a record cannot drop its oldest rounds
 
     def __init__(
         self,

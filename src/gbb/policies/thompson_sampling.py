@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from gbb import _checks
 from gbb.cuts import Cut, KCut
 from gbb.policies._allocation import STARTS, AllocationPolicy
 from gbb.problem import Problem
+
+NARROW = 1e-6
+"""The smallest regulariser that is chosen by itself, for noise that is next to nothing."""
 
 
 class ThompsonSampling(AllocationPolicy):
@@ -22,7 +26,8 @@ class ThompsonSampling(AllocationPolicy):
     cut
         The parts V1 and V2, or k parts to start from the best k-tuple of arms over them.
     lam
-        The ridge regulariser lambda, > 0.
+        The ridge regulariser lambda, > 0: the noise's variance over the prior's. When left out,
+        ``(v d / S)^2``, a prior as wide as the entries S / d of a matrix of norm S, but at most 1.
     v
         Scale of the posterior; the noise level ``sigma`` when left out. Frequentist proofs ask for a
         scale of the order of the confidence radius, which plays worse.
@@ -43,10 +48,15 @@ class ThompsonSampling(AllocationPolicy):
         problem: Problem,
         *,
         cut: Cut | KCut,
-        lam: float = 1.0,
+        lam: float | None = None,
         v: float | None = None,
         starts: int = STARTS,
         name: str | None = None,
     ) -> None:
         scale = getattr(problem, "sigma", 0.0) if v is None else v
-        super().__init__(problem, cut=cut, lam=lam, v=scale, starts=starts, name=name)
+        if lam is None and isinstance(problem, Problem):
+            wide = _checks.real("v", scale, low=0.0) * problem.d / problem.S
+            lam = min(1.0, max(wide**2, NARROW))
+        super().__init__(
+            problem, cut=cut, lam=1.0 if lam is None else lam, v=scale, starts=starts, name=name
+        )

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from gbb import _checks, _random
 from gbb._checks import IntArray
+from gbb._threads import one_thread
 from gbb.environment import Environment
 from gbb.policies import AnyPolicy
 from gbb.simulation._trace import Trace
@@ -81,32 +80,8 @@ def run_jobs(
         )
 
     # Threads inside the linear algebra would spin on these small matrices and slow everybody down.
-    with _one_thread_each():
+    with one_thread():
         return _play_all(play, jobs, threads, stop)
-
-
-class _Limits:
-    """How many simulations are under way, and the limit they share."""
-
-    lock = threading.Lock()
-    users = 0
-    limit: threadpool_limits | None = None
-
-
-@contextmanager
-def _one_thread_each() -> Iterator[None]:
-    """Keep the linear algebra to one thread while any simulation is under way in this process."""
-    with _Limits.lock:
-        if _Limits.users == 0:
-            _Limits.limit = threadpool_limits(1)
-        _Limits.users += 1
-    try:
-        yield
-    finally:
-        with _Limits.lock:
-            _Limits.users -= 1
-            if _Limits.users == 0 and _Limits.limit is not None:
-                _Limits.limit.restore_original_limits()
 
 
 def _play_all(

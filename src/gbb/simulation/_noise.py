@@ -68,7 +68,9 @@ class Blocks:
 
 def _gaussian(rng: np.random.Generator, counts: IntArray, rounds: int) -> FloatArray:
     """The sum of c standard normals is N(0, c)."""
-    sums: FloatArray = rng.standard_normal((rounds, counts.size)) * np.sqrt(counts)
+    sums: FloatArray = rng.standard_normal((rounds, counts.size))
+    if (counts != 1).any():
+        sums *= np.sqrt(counts)
     return sums
 
 

@@ -1,0 +1,5 @@
+"""``python -m gbb`` is the command ``gbb``."""
+
+from gbb.cli import main
+
+main()

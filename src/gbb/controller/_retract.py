@@ -1,0 +1,62 @@
+"""Taking back how a trial was closed: the log keeps both, the record neither."""
+
+from __future__ import annotations
+
+from gbb import _checks
+from gbb.controller._bytes import pack_allocation
+from gbb.controller._events import Draft, Event
+from gbb.controller._fold import fold
+from gbb.controller._log import Turn
+from gbb.controller._records import record_to
+from gbb.controller._spec import graph_to
+from gbb.controller._state import State, begin
+from gbb.controller._tell import closing_of, known_trial
+
+
+def retract(turn: Turn, trial: int, reason: str) -> None:
+    """Open ``trial`` again as if it had never been closed; the same again changes nothing.
+
+    The event holds the record that the log gives without what was told: summed anew in the
+    log's order, since a number taken off a sum leaves its rounding behind.
+    """
+    known_trial(turn, trial)
+    events = turn.events_of(trial)
+    if trial in turn.state.open:
+        if any(event.kind == "retract" for event in events):
+            return
+        raise _checks.fail("trial", "be closed", f"trial {trial}, which is open")
+    closing = closing_of(events)
+    state = without(turn, closing)
+    ask = state.open[trial]
+    content = {
+        "of": closing.seq,
+        "closed_by": closing.kind,
+        "ask": [ask.round, ask.setup, ask.graph, ask.couple],
+    }
+    if reason:
+        content["reason"] = reason
+    if ask.graph not in turn.state.networks:
+        content["ask_graph"] = graph_to(state.networks[ask.graph])
+    if closing.kind == "tell":
+        content |= record_to(state.record)
+        if state.paired is not state.record:
+            content["paired"] = list(state.paired)
+        content["far"] = sum(e.kind == "warning" and e.seq > closing.seq for e in events)
+    data = pack_allocation(ask.allocation, turn.state.setup.problem.K)
+    turn.append(Draft("retract", content, trial, data))
+
+
+def without(turn: Turn, closing: Event) -> State:
+    """The state that the log gives without ``closing`` and all that was taken back before."""
+    gone = {closing.seq}
+    for event in turn.events_of_kind("retract"):
+        gone |= {event.seq, event.content["of"]}
+    state: State | None = None
+    for event in turn.events():
+        if state is None:
+            state = begin(event)
+        elif event.seq not in gone:
+            state = fold(state, event)
+    if state is None:
+        raise AssertionError("a log has a first event")
+    return state

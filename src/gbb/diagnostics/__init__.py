@@ -1,0 +1,8 @@
+"""Does the pairwise model fit? Held-out diagnostics for the history of any controlled system."""
+
+from __future__ import annotations
+
+from gbb.diagnostics._diagnose import diagnose
+from gbb.diagnostics._diagnosis import GOOD, Diagnosis, Residuals
+
+__all__ = ["GOOD", "Diagnosis", "Residuals", "diagnose"]

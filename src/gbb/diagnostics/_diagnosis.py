@@ -1,0 +1,165 @@
+"""What a diagnosis says, and how it is judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+GOOD = 0.64
+"""Share of what arms change that the model must predict. Choosing by a prediction that has correlation
+r with the truth keeps about r of the gain that choosing by the truth would give (the response to
+selection), and 0.64 = 0.8^2: four fifths of the gain."""
+
+FEWEST_ROUNDS = 10
+COVERED = 0.8
+"""Share of the observations that the other folds must be able to predict."""
+
+SIGNIFICANT = 4.0
+"""Standard errors of a correlation that pure noise does not reach."""
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """Held-out residuals of one edge type, one edge or one agent.
+
+    Attributes
+    ----------
+    where
+        ``type 0``, an edge ``a -> b`` or an agent.
+    count, mean, sd
+        How many, their mean (what the model gets wrong whatever the arms) and their spread.
+    within
+        The share of its own changes that the model predicts (R^2 after its mean is removed).
+    """
+
+    where: str
+    count: int
+    mean: float
+    sd: float
+    within: float
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """How well the pairwise model predicts rounds that it has not seen.
+
+    Attributes
+    ----------
+    status
+        ``good``, ``poor``, ``noise`` or ``too few``.
+    sentence
+        The same in plain words.
+    rounds, allocations
+        How many rounds, and how many different allocations among them.
+    covered
+        Share of the observations that the other folds could predict; only they are judged.
+    within
+        Held-out R^2 of the observations, each edge's (or agent's) own mean removed.
+    total
+        Held-out R^2 of the round's sum, the same means removed.
+    ceiling, total_ceiling
+        What a perfect model would reach, given the noise; NaN when the noise is not known.
+    sigma_hat
+        Standard deviation of the noise of one observation; of the residuals if nothing was repeated.
+    noise_source
+        ``allocations``, ``arms`` or ``nothing``: what was repeated to tell noise from misfit.
+    by_type
+        Residuals by edge type, or of all observations when rewards are sums over edges.
+    worst
+        The edges or agents with the largest residuals.
+    """
+
+    status: str
+    sentence: str
+    rounds: int
+    allocations: int
+    covered: float
+    within: float
+    total: float
+    ceiling: float
+    total_ceiling: float
+    sigma_hat: float
+    noise_source: str
+    by_type: tuple[Residuals, ...]
+    worst: tuple[Residuals, ...]
+
+    @property
+    def good(self) -> bool:
+        """Whether the model is good enough to act on."""
+        return self.status == "good"
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+class Scores(NamedTuple):
+    """What the verdict is made of; ``ceiling_error`` is one standard error of the ceiling."""
+
+    rounds: int
+    covered: float
+    spread: float
+    correlation: float
+    within: float
+    total: float
+    ceiling: float
+    ceiling_error: float
+    total_ceiling: float
+    types: int
+    source: str
+
+
+def verdict(s: Scores) -> tuple[str, str]:
+    """Status and sentence."""
+    if s.rounds < FEWEST_ROUNDS:
+        return "too few", f"Too few rounds to say: {s.rounds}, and {FEWEST_ROUNDS} are the fewest."
+    if s.covered < COVERED:
+        return "too few", (
+            f"Too few rounds to say: only {s.covered:.0%} of the rewards can be predicted from other "
+            "rounds, as the rest had arms that were not played together elsewhere."
+        )
+    if not s.spread > 0.0:
+        return "too few", "Nothing to judge: no reward ever changed."
+    known = np.isfinite(s.ceiling)
+    if s.correlation < SIGNIFICANT and (not known or s.ceiling < 3.0 * s.ceiling_error):
+        cure = "" if known else " Repeat some allocations to tell noise from a wrong model."
+        return "noise", (
+            "Nothing to act on: of what changes the model predicts no more than it would of pure "
+            f"noise.{cure}"
+        )
+    return _judged(s)
+
+
+def _judged(s: Scores) -> tuple[str, str]:
+    """Compare what is predicted with what could be, each with two standard errors."""
+    low, high = s.within, s.within
+    share = s.within
+    if np.isfinite(s.ceiling):
+        share = s.within / max(s.ceiling, s.within, 1e-12)
+        low = s.within / max(s.ceiling + 2.0 * s.ceiling_error, s.within, 1e-12)
+        high = s.within / max(s.ceiling - 2.0 * s.ceiling_error, s.within, 1e-12)
+    total = s.total
+    if np.isfinite(s.total_ceiling):
+        total = s.total / max(s.total_ceiling, s.total, 1e-12)
+    slack = 4.0 * float(np.sqrt(max(total, 0.0))) * (1.0 - total) / float(np.sqrt(s.rounds))
+    facts = (
+        f"On rounds it has not seen it predicts {max(s.within, 0.0):.0%} of how single rewards vary "
+        f"and {max(s.total, 0.0):.0%} of how their sum varies"
+    )
+    facts += f", and noise leaves {s.ceiling:.0%} to predict" if np.isfinite(s.ceiling) else ""
+    if high < GOOD or total + slack < GOOD:
+        cure = (
+            "One matrix per kind of link (edge_types) may fit."
+            if s.types == 1
+            else "Links may depend on more than the arms at their ends."
+        )
+        return "poor", f"The pairwise model is not good enough to act on. {facts}. {cure}"
+    if low < GOOD or total < GOOD:
+        return "too few", f"Too few rounds to say whether the pairwise model fits. {facts}."
+    beyond = (
+        " (noise here includes whatever agents beyond the link do; repeat an allocation to tell)"
+        if s.source == "arms" and share - s.within > 1.0 - GOOD
+        else ""
+    )
+    return "good", f"The pairwise model is good enough to act on. {facts}{beyond}."

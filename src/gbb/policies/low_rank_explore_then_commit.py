@@ -1,0 +1,72 @@
+"""Explore by a design, then commit by an estimate that knows the rank of M*."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gbb import _checks
+from gbb.cuts import Cut
+from gbb.low_rank import LowRank
+from gbb.policies._base import Choice, draw_arms, random_argmax
+from gbb.policies.explore_then_commit import Committed, ExploreThenCommit
+from gbb.problem import Problem
+
+
+class LowRankExploreThenCommit(ExploreThenCommit):
+    """Explores by the G-optimal design, then plays the best couple of a low-rank estimate for good.
+
+    As :class:`~gbb.policies.ExploreThenCommit`, with two differences: the estimate is
+    :class:`gbb.low_rank.LowRank`, and the couple is the one that pays most over the whole cut,
+    ``argmax <m12 z_xx' + m21 z_x'x + m1 z_xx + m2 z_x'x', theta_hat>``. A matrix of rank r has about
+    2 d r unknowns instead of d^2, so that far fewer exploring rounds are enough when r is small beside
+    d. It has no theorem; a rank below that of M* makes an error that no number of rounds removes.
+
+    Parameters
+    ----------
+    problem
+        What the learner knows.
+    cut
+        The parts V1 and V2.
+    rank
+        The rank of M*, from 1 to d; with d the estimate is that of :class:`gbb.Ridge`.
+    horizon
+        Number of rounds to come; needed unless ``exploration`` is given.
+    exploration
+        Number of exploring rounds; ``ceil(horizon / 3)`` when left out.
+    lam
+        The ridge regulariser lambda, > 0.
+    name
+        How results call this policy.
+
+    References
+    ----------
+    Jun, Willett, Wright and Nowak (2019), "Bilinear bandits with low-rank structure".
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        cut: Cut,
+        rank: int = 1,
+        horizon: int | None = None,
+        exploration: int | None = None,
+        lam: float = 1.0,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(
+            problem, cut=cut, horizon=horizon, exploration=exploration, lam=lam, name=name
+        )
+        self.rank = _checks.integer("rank", rank, low=1, high=problem.d)
+
+    def select(self, state: Committed, rng: np.random.Generator) -> Choice:
+        if state.couple is not None:
+            return Choice(self.cut.allocation(state.couple), state.couple)
+        if state.learned.rounds < self.exploration:
+            return Choice(draw_arms(self.design.weights, self.problem.n, rng))
+        X = self.problem.arms
+        M_hat = LowRank(self.problem, state.record, self.rank, self.lam).M_hat
+        values = self.cut.couple_values(X @ M_hat @ X.T).ravel()
+        best = random_argmax(values, rng)
+        couple = divmod(best, self.problem.K)
+        return Choice(self.cut.allocation(couple), couple, float(values[best]))

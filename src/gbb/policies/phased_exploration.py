@@ -1,0 +1,170 @@
+"""Pure exploration: a design in phases, until the best couple is certain enough."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gbb import _checks
+from gbb._checks import FloatArray
+from gbb.confidence import Confidence, over_cut
+from gbb.cuts import Cut, check_cut
+from gbb.design import g_optimal
+from gbb.estimator import Record
+from gbb.policies._base import Choice, Learned, Policy, absorbed, draw_arms, observe
+from gbb.problem import Problem
+from gbb.typed import AnyRecord, tables
+
+
+class Phased(NamedTuple):
+    """State of :class:`PhasedExploration`.
+
+    Attributes
+    ----------
+    learned
+        The rounds seen and their record.
+    due
+        After how many rounds the phase ends.
+    alive
+        Which couples may still be the best (K x K).
+    weights
+        The design of this phase: how likely each arm is drawn.
+    gap
+        How much more than the leading couple any other can pay, as of the last phase.
+    couple
+        The certified couple, once there is one.
+    """
+
+    learned: Learned
+    due: int
+    alive: NDArray[np.bool_]
+    weights: FloatArray
+    gap: float = math.inf
+    couple: tuple[int, int] | None = None
+
+    @property
+    def record(self) -> Record:
+        """What was seen."""
+        return tables(self.learned.record)
+
+
+class PhasedExploration(Policy[Phased]):
+    """Explores by a G-optimal design until a couple is certified, and plays that one for good.
+
+    In every phase each agent draws its arm independently from the G-optimal design over the arms that
+    are left, which makes the edge-arms G-optimal too (Rizk et al. 2021). At its end, couples that
+    certainly pay less over the cut than the leading one are dropped, and arms with all their couples.
+    The leading couple (a, b) is certified, and exploring ends, when over all couples
+
+        ``gap = max <v - v_ab, theta_hat> + error(v - v_ab) <= epsilon``,
+
+    v the couple's sum of edge-arms over the cut, ``m12 z_ab + m21 z_ba + m1 z_aa + m2 z_bb``.
+
+    What is proven: with probability at least 1 - delta, over all phases at once and however long it
+    plays, no couple is dropped that is better than all that are kept, and a certified couple pays within
+    epsilon of the best couple over the cut. The best couple earns alpha_2 of the optimum (Theorem 4.1),
+    so the certified one at least that less epsilon. Whole allocations are certified by
+    :func:`gbb.identify`.
+
+    Parameters
+    ----------
+    problem
+        What the learner knows.
+    cut
+        The parts V1 and V2.
+    epsilon
+        How much less than the best couple the certified one may pay a round, over all edges; a
+        hundredth of the most that they can pay, ``m L S / 100``, when left out. With 0 only the best
+        itself is certified, and never one of two that differ and tie.
+    delta
+        The probability that a certificate is wrong, at most.
+    lam
+        The ridge regulariser lambda, > 0.
+    growth
+        How many times the rounds of all phases before it a phase extends them to, > 1.
+    name
+        How results call this policy.
+
+    References
+    ----------
+    Rizk, Thomas, Colin, Laraki and Chevaleyre (2021), "Best arm identification in graphical bilinear
+    bandits", for the design; Soare, Lazaric and Munos (2014), "Best-arm identification in linear
+    bandits", for stopping and dropping by a confidence set.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        cut: Cut,
+        epsilon: float | None = None,
+        delta: float = 1e-3,
+        lam: float = 1.0,
+        growth: float = 1.25,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(problem, name=name)
+        self.cut = check_cut(problem.graph, cut)
+        most = problem.m * problem.L * problem.S
+        self.epsilon = _checks.real("epsilon", most / 100 if epsilon is None else epsilon, low=0.0)
+        self.delta = _checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
+        self.lam = _checks.real("lam", lam, low=0.0, low_open=True)
+        self.growth = _checks.real("growth", growth, low=1.0, low_open=True)
+        self.design = g_optimal(problem.arms)
+
+    def init(self) -> Phased:
+        K, d = self.problem.K, self.problem.d
+        learned = Learned(0, Record.empty(K))
+        first = math.ceil(
+            d * (d + 1) / 2 / self.problem.m
+        )  # fewer rewards than unknowns tell little
+        return Phased(learned, first, np.ones((K, K), dtype=np.bool_), self.design.weights)
+
+    def select(self, state: Phased, rng: np.random.Generator) -> Choice:
+        if state.couple is not None:
+            return Choice(self.cut.allocation(state.couple), state.couple)
+        return Choice(draw_arms(state.weights, self.problem.n, rng))
+
+    def update(self, state: Phased, choice: Choice, rewards: FloatArray) -> Phased:
+        learned = observe(self.problem, state.learned, choice, rewards)
+        return self._examined(state._replace(learned=learned))
+
+    def absorb(
+        self,
+        state: Phased,
+        choice: Choice | None,  # noqa: ARG002
+        seen: AnyRecord,
+        *,
+        rounds: int = 1,
+    ) -> Phased:
+        learned = absorbed(self.name, state.learned, seen, rounds)
+        return self._examined(state._replace(learned=learned))
+
+    def _examined(self, state: Phased) -> Phased:
+        """The state after the end of a phase, if this is one: fewer couples, perhaps a certificate."""
+        rounds = state.learned.rounds
+        if state.couple is not None or rounds < state.due:
+            return state
+        seen = Confidence(self.problem, state.record, self.lam)
+        combine, radius = over_cut(self.cut), seen.ellipsoid(self.delta)
+        alive = state.alive.ravel()
+        values = np.where(alive, combine(seen.means), -np.inf)
+        leader = int(np.argmax(values))
+        excess = seen.excess(combine, leader, radius)
+        gap = float(excess[alive].max())
+        kept = (alive & (excess >= 0.0)).reshape(state.alive.shape)
+        weights = state.weights if (kept == state.alive).all() else self._design(kept)
+        couple = divmod(leader, self.problem.K) if gap <= self.epsilon else None
+        due = max(rounds + 1, math.ceil(self.growth * rounds))
+        return Phased(state.learned, due, kept, weights, gap, couple)
+
+    def _design(self, alive: NDArray[np.bool_]) -> FloatArray:
+        """The G-optimal design over the arms of the couples that are left."""
+        arms = np.flatnonzero(alive.any(axis=0) | alive.any(axis=1))
+        weights = np.zeros(self.problem.K)
+        useful = bool(self.problem.arms[arms].any())
+        weights[arms] = g_optimal(self.problem.arms[arms]).weights if useful else 1.0
+        return weights

@@ -1,0 +1,364 @@
+"""Edge types, weights, rewards in sums and forbidden arms, against slow obvious twins."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import gbb
+from gbb import typed
+from gbb.cuts import KCut
+from gbb.estimator import Record, Ridge
+from gbb.policies import classes
+from gbb.radius import typed as typed_radius
+from strategies import arm_sets, graphs
+
+FEEDBACKS = ("edge", "agent", "global")
+GENERAL = sorted(name for name, kind in classes().items() if kind.general)
+
+
+@st.composite
+def general_environments(draw: st.DrawFn, *, feedback: str | None = None) -> gbb.Environment:
+    """Small problems with types, weights (zero and negative ones too) and forbidden arms."""
+    graph, arms = draw(graphs(max_n=5)), draw(arm_sets(max_K=3, max_d=2))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    K, m = len(arms), graph.m
+    types = rng.integers(0, draw(st.integers(1, 3)), m)
+    weights = rng.choice([0.0, 1.0, 1.0, 2.0, -0.5], m)
+    weights[0] = 1.0
+    allowed = rng.random((graph.n, K)) < 0.7
+    allowed[np.arange(graph.n), rng.integers(0, K, graph.n)] = True
+    problem = gbb.Problem(
+        graph,
+        arms,
+        sigma=0.3,
+        S=3.0,
+        edge_types=types,
+        edge_weights=weights,
+        allowed=allowed,
+        feedback=feedback or draw(st.sampled_from(FEEDBACKS)),
+    )
+    shape = (problem.types, problem.d, problem.d)
+    return gbb.Environment(problem, rng.uniform(-1, 1, shape), noise="gaussian")
+
+
+def naive_observations(env: gbb.Environment, arms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Regressors and expected values of a round, edge by edge with plain loops."""
+    problem = env.problem
+    size = {"edge": problem.m, "agent": problem.n, "global": 1}[problem.feedback]
+    q, y = np.zeros((size, problem.parameters)), np.zeros(size)
+    for e, (i, j) in enumerate(problem.graph.edges):
+        row = {"edge": e, "agent": i, "global": 0}[problem.feedback]
+        g, w = problem.edge_types[e], problem.edge_weights[e]
+        outer = np.outer(problem.arms[arms[i]], problem.arms[arms[j]])
+        q[row, g * problem.d**2 : (g + 1) * problem.d**2] += w * outer.ravel(order="F")
+        M = env.M_star if env.M_star.ndim == 2 else env.M_star[g]
+        y[row] += w * problem.arms[arms[i]] @ M @ problem.arms[arms[j]]
+    return q, y
+
+
+def random_arms(problem: gbb.Problem, rng: np.random.Generator) -> np.ndarray:
+    return np.array([rng.choice(np.flatnonzero(row)) for row in problem.allowed])
+
+
+@given(general_environments(), st.integers(0, 2**32))
+def test_a_round_is_what_the_loops_say(env: gbb.Environment, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    problem, arms = env.problem, random_arms(env.problem, rng)
+    q, y = naive_observations(env, arms)
+    np.testing.assert_allclose(typed.regressors(problem, arms), q, atol=1e-12)
+    assert env.expected_reward(arms) == pytest.approx(y.sum(), abs=1e-9)
+    quiet = gbb.Environment(problem, env.M_star, noise="none")
+    np.testing.assert_allclose(quiet.draw(arms, rng), y, atol=1e-9)
+    noisy = env.draw(arms, rng) - y
+    silent = problem.edge_weights == 0.0
+    if problem.feedback == "edge":
+        assert not noisy[silent].any()
+    assert noisy.shape == (problem.observations,)
+
+
+@given(general_environments(), st.integers(0, 2**32), st.floats(0.1, 10.0))
+def test_the_estimate_is_ridge_regression_on_all_observations(
+    env: gbb.Environment, seed: int, lam: float
+) -> None:
+    rng, problem = np.random.default_rng(seed), env.problem
+    record, rows, responses = typed.empty(problem), [], []
+    for _ in range(6):
+        arms = random_arms(problem, rng)
+        y = env.draw(arms, rng)
+        record = record.merge(typed.observed(problem, arms, y))
+        rows.append(naive_observations(env, arms)[0])
+        responses.append(y)
+    Q, y = np.vstack(rows), np.concatenate(responses)
+    A = lam * np.eye(problem.parameters) + Q.T @ Q
+    theta = np.linalg.solve(A, Q.T @ y).reshape(problem.types, problem.d, problem.d)
+    ridge = typed.TypedRidge(problem, record, lam)
+    np.testing.assert_allclose(ridge.M_hat, theta.transpose(0, 2, 1), atol=1e-8)
+    assert ridge.log_det == pytest.approx(np.linalg.slogdet(A)[1] - len(A) * np.log(lam), abs=1e-8)
+    assert ridge.smallest == pytest.approx(np.linalg.eigvalsh(A)[0], rel=1e-6)
+    arms = random_arms(problem, rng)
+    total = naive_observations(env, arms)[0].sum(axis=0)
+    mean, width = ridge.total(arms)
+    assert mean == pytest.approx(total @ np.linalg.solve(A, Q.T @ y), abs=1e-8)
+    assert width == pytest.approx(np.sqrt(total @ np.linalg.solve(A, total)), abs=1e-8)
+    K, d = problem.K, problem.d
+    for g, a, b in itertools.product(range(problem.types), range(K), range(K)):
+        z = np.zeros((problem.types, d * d))
+        z[g] = np.outer(problem.arms[a], problem.arms[b]).ravel(order="F")
+        flat = z.ravel()
+        assert ridge.means[g, a, b] == pytest.approx(
+            problem.arms[a] @ ridge.M_hat[g] @ problem.arms[b], abs=1e-8
+        )
+        assert ridge.widths[g, a, b] == pytest.approx(
+            np.sqrt(flat @ np.linalg.solve(A, flat)), abs=1e-8
+        )
+
+
+@given(general_environments(feedback="agent"), st.integers(0, 2**32))
+def test_part_of_the_agents_is_a_part_of_the_record(env: gbb.Environment, seed: int) -> None:
+    rng, problem = np.random.default_rng(seed), env.problem
+    arms = random_arms(problem, rng)
+    y = env.draw(arms, rng)
+    some = np.flatnonzero(rng.random(problem.n) < 0.5)
+    rest = np.setdiff1d(np.arange(problem.n), some)
+    halves = [typed.observed(problem, arms, y[part], part) for part in (some, rest)]
+    whole = typed.observed(problem, arms, y)
+    for one, two in zip(halves[0].merge(halves[1]), whole, strict=True):
+        np.testing.assert_allclose(one, two, atol=1e-12)
+
+
+@given(general_environments())
+def test_the_optimum_minds_types_weights_and_forbidden_arms(env: gbb.Environment) -> None:
+    problem = env.problem
+    choices = [np.flatnonzero(row) for row in problem.allowed]
+    best = max(env.expected_reward(np.array(each)) for each in itertools.product(*choices))
+    found = gbb.optimum.solve(problem, env.M_star)
+    assert found.proven
+    assert found.value == pytest.approx(best, abs=1e-8)
+    assert problem.allowed[np.arange(problem.n), found.allocation].all()
+    assert env.expected_reward(found.allocation) == pytest.approx(found.value, abs=1e-8)
+
+
+def build(name: str, problem: gbb.Problem, **settings: object) -> gbb.policies.AnyPolicy:
+    cut = gbb.cuts.greedy(problem.graph)
+    return gbb.policies.build(name, problem, cut=cut, radius="complete", **settings)
+
+
+@pytest.mark.parametrize("name", GENERAL)
+@settings(max_examples=15)
+@given(env=general_environments(), seed=st.integers(0, 2**32))
+def test_every_general_policy_plays_every_problem(
+    name: str, env: gbb.Environment, seed: int
+) -> None:
+    problem, rng = env.problem, np.random.default_rng(seed)
+    policy = build(name, problem)
+    state = policy.init()
+    for _ in range(4):
+        choice = policy.select(state, rng)
+        assert problem.allowed[np.arange(problem.n), choice.allocation].all()
+        state = policy.update(state, choice, env.draw(choice.allocation, rng))
+
+
+@given(general_environments(), st.integers(0, 2**32), st.sampled_from(["paper", "complete"]))
+def test_the_joint_value_is_that_of_its_allocation_and_never_below_a_couple(
+    env: gbb.Environment, seed: int, radius: str
+) -> None:
+    problem, rng = env.problem, np.random.default_rng(seed)
+    policy = gbb.policies.JointOFUL(problem, cut=gbb.cuts.greedy(problem.graph), radius=radius)
+    state = policy.init()
+    for _ in range(3):
+        choice = policy.select(state, rng)
+        ridge, width = policy.chooser.estimate(state.record, state.rounds)
+        mean, norm = ridge.total(choice.allocation)
+        assert choice.value == pytest.approx(mean + width * norm, rel=1e-9, abs=1e-9)
+        couples = policy.chooser.values(state.record, state.rounds)
+        assert choice.value >= couples.max() - 1e-9 * abs(couples.max())
+        for agent in range(problem.n):  # a local optimum: nobody gains alone
+            for arm in np.flatnonzero(problem.allowed[agent]):
+                other = choice.allocation.copy()
+                other[agent] = arm
+                mean, norm = ridge.total(other)
+                assert mean + width * norm <= choice.value + 1e-7 * max(1.0, abs(choice.value))
+        state = policy.update(state, choice, env.draw(choice.allocation, rng))
+
+
+@pytest.mark.parametrize("name", ["OFUL", "ImprovedOFUL", "JointOFUL", "KCutOFUL"])
+@pytest.mark.parametrize("arms", ["one-hot", "general"])
+@pytest.mark.parametrize("radius", ["paper", "symmetric"])
+def test_one_type_is_the_shared_case(name: str, arms: str, radius: str) -> None:
+    rng = np.random.default_rng(5)
+    graph = gbb.Graph.random(8, p=0.6, seed=1)
+    X = np.eye(4) if arms == "one-hot" else rng.standard_normal((5, 3))
+    problem = gbb.Problem(graph, X, sigma=0.5, S=3.0)
+    same = gbb.Problem(
+        graph, X, sigma=0.5, S=3.0, edge_types=np.zeros(graph.m, int), edge_weights=np.ones(graph.m)
+    )
+    assert same.plain
+    env = gbb.Environment(problem, rng.standard_normal((problem.d, problem.d)))
+    cut = gbb.cuts.greedy(graph)
+    policy = gbb.policies.build(name, problem, cut=cut, radius=radius)
+    state, draws = policy.init(), np.random.default_rng(3)
+    starts = getattr(policy, "starts", 0)
+    for _ in range(60):
+        choice = policy.select(state, np.random.default_rng(0))
+        tables = Record(state.record.N[None], state.record.Y[None])
+        twin = policy.chooser.choose(
+            tables, state.rounds, np.random.default_rng(0), v=0.0, starts=starts
+        )
+        assert choice.value == pytest.approx(twin.value, rel=1e-10)
+        if choice.couple is not None and twin.couple is not None:
+            assert choice.couple == twin.couple
+        state = policy.update(state, choice, env.draw(choice.allocation, draws))
+
+
+@pytest.mark.parametrize("radius", ["paper", "complete", "symmetric"])
+def test_the_confidence_set_holds_every_matrix(radius: str) -> None:
+    """All of theta stays within the radius in every round, in far more than 1 - delta of the runs."""
+    graph = gbb.Graph.random(6, p=0.7, seed=2)
+    links = np.array([(i * 7 + j * 7) % 3 for i, j in graph.edges])
+    feedback = "edge" if radius == "symmetric" else "agent"
+    problem = gbb.Problem(graph, np.eye(2), sigma=1.0, S=2.0, edge_types=links, feedback=feedback)
+    rng, misses = np.random.default_rng(0), 0
+    for _ in range(60):
+        M = rng.uniform(0, 1, (3, 2, 2))
+        env = gbb.Environment(problem, M)
+        record = typed.empty(problem)
+        worst = 0.0
+        for t in range(1, 41):
+            arms = rng.integers(0, 2, graph.n)
+            record = record.merge(typed.observed(problem, arms, env.draw(arms, rng)))
+            ridge = typed.TypedRidge(problem, record, 1.0)
+            width = typed_radius(
+                radius,
+                typed.TypedRidge(problem, record, 1.0, symmetric=radius == "symmetric"),
+                t,
+                0.05,
+                shrinking=False,
+            )
+            error = ridge.M_hat - M
+            if radius == "symmetric":
+                error = (error + error.transpose(0, 2, 1)) / 2
+            flat = error.transpose(0, 2, 1).reshape(len(ridge.gram), -1)
+            A = ridge.gram + np.eye(ridge.gram.shape[1])
+            worst = max(worst, np.sqrt(np.einsum("bi,bij,bj->", flat, A, flat)) / width)
+        misses += worst > 1.0
+    assert misses <= 3
+
+
+@pytest.mark.parametrize("feedback", FEEDBACKS)
+@pytest.mark.parametrize("name", ["JointOFUL", "ThompsonSampling"])
+def test_they_learn_typed_problems(feedback: str, name: str) -> None:
+    rng = np.random.default_rng(4)
+    graph = gbb.Graph.circle(6)
+    types = np.array([min(i, j) % 2 for i, j in graph.edges])
+    problem = gbb.Problem(graph, np.eye(3), sigma=0.2, S=2.0, edge_types=types, feedback=feedback)
+    env = gbb.Environment(problem, rng.uniform(0, 1, (2, 3, 3)))
+    policy = build(name, problem)
+    result = gbb.simulate(env, [policy], rounds=400, runs=2, seed=1)
+    late = result.fraction.values[0, :, -50:].mean()
+    early = result.fraction.values[0, :, :20].mean()
+    assert late > 0.97 > early
+    assert (result.alpha.values == 1.0).all()
+
+
+def test_each_agent_its_own_matrix_beats_a_shared_one() -> None:
+    rng, graph = np.random.default_rng(1), gbb.Graph.complete(5)
+    own = gbb.Problem(graph, np.eye(3), sigma=0.3, S=3.0, edge_types="source")
+    assert own.types == 5
+    assert not own.symmetric
+    env = gbb.Environment(own, rng.uniform(0, 1, (5, 3, 3)))
+    shared = gbb.Problem(graph, np.eye(3), sigma=0.3, S=3.0)
+    earned = {}
+    for problem in (own, shared):
+        policy = gbb.policies.ThompsonSampling(problem, cut=gbb.cuts.greedy(graph))
+        state, noise, own_rng = policy.init(), np.random.default_rng(2), np.random.default_rng(3)
+        total = 0.0
+        for t in range(600):
+            choice = policy.select(state, own_rng)
+            total += env.expected_reward(choice.allocation) if t >= 500 else 0.0
+            state = policy.update(state, choice, env.draw(choice.allocation, noise))
+        earned[problem.types] = total / 100
+    best = gbb.optimum.solve(own, env.M_star).value
+    assert earned[5] > 0.98 * best
+    assert earned[5] > earned[1]
+
+
+def test_typed_tables_of_a_type_are_the_ridge_of_that_type() -> None:
+    rng, graph = np.random.default_rng(0), gbb.Graph.complete(5)
+    problem = gbb.Problem(graph, rng.standard_normal((4, 3)), edge_types="source")
+    env = gbb.Environment(problem, rng.standard_normal((5, 3, 3)))
+    record = typed.empty(problem)
+    for _ in range(10):
+        arms = rng.integers(0, 4, 5)
+        record = record.merge(typed.observed(problem, arms, env.draw(arms, rng)))
+    plain = gbb.Problem(graph, problem.arms)
+    ridge = typed.TypedRidge(problem, record, 0.5)
+    for g in range(5):
+        own = Ridge(plain, Record(record.N[g], record.Y[g]), 0.5)
+        np.testing.assert_allclose(ridge.M_hat[g], own.M_hat, atol=1e-9)
+        np.testing.assert_allclose(ridge.widths[g].ravel(), own.width(plain.edge_arms), atol=1e-9)
+
+
+GRAPH = gbb.Graph.circle(4)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"edge_types": [0, 1]}, r"`edge_types` to have shape \(8,\)"),
+        ({"edge_types": [0.5] * 8}, "`edge_types` to hold whole numbers"),
+        ({"edge_types": [-1] + [0] * 7}, "`edge_types` to hold numbers from 0"),
+        ({"edge_types": [10**9] + [0] * 7}, "`edge_types` to number the types from 0 on"),
+        ({"edge_types": "target"}, "`edge_types` to be one of 'source'"),
+        ({"edge_weights": [1.0] * 7}, r"`edge_weights` to have shape \(8,\)"),
+        ({"edge_weights": [0.0] * 8}, "`edge_weights` to hold weights that are not all zero"),
+        ({"edge_weights": [np.nan] * 8}, "`edge_weights` to hold finite numbers"),
+        ({"feedback": "node"}, "`feedback` to be one of 'agent', 'edge', 'global'"),
+        ({"allowed": np.ones((4, 3))}, "`allowed` to be a boolean array"),
+        ({"allowed": np.zeros((4, 2), bool)}, "`allowed` to leave every agent an arm"),
+    ],
+)
+def test_bad_links_are_named(settings: dict[str, object], message: str) -> None:
+    with pytest.raises(gbb.InputError, match=message):
+        gbb.Problem(GRAPH, np.eye(2), **settings)
+
+
+def test_policies_say_which_problems_they_cannot_play() -> None:
+    problem = gbb.Problem(GRAPH, np.eye(2), feedback="agent")
+    cut = gbb.cuts.greedy(GRAPH)
+    with pytest.raises(gbb.InputError, match="one matrix, rewards per edge and every arm allowed"):
+        gbb.policies.ExploreThenCommit(problem, cut=cut, horizon=10)
+    with pytest.raises(gbb.InputError, match="Pass radius='complete'"):
+        gbb.policies.JointOFUL(problem, cut=cut)
+    policy = gbb.policies.JointOFUL(problem, cut=cut, radius="complete")
+    choice = policy.select(policy.init(), np.random.default_rng(0))
+    with pytest.raises(gbb.InputError, match=r"`rewards` to have shape \(4,\), one per agent"):
+        policy.update(policy.init(), choice, np.ones(1))
+    with pytest.raises(gbb.InputError, match="`env` to be of the paper's problem"):
+        gbb.theory.report(gbb.Environment(problem, np.eye(2)), cut=cut)
+    only = np.array([[True, False]] * 4)
+    with pytest.raises(gbb.InputError, match="play allowed arms"):
+        gbb.policies.FixedAllocation(
+            gbb.Problem(GRAPH, np.eye(2), allowed=only), allocation=[1, 0, 0, 0]
+        )
+
+
+def test_a_pinned_agent_keeps_its_arm_in_every_part() -> None:
+    allowed = np.ones((4, 3), dtype=bool)
+    allowed[0] = [False, True, False]
+    problem = gbb.Problem(GRAPH, np.eye(3), allowed=allowed)
+    parts = KCut.of(GRAPH, [0, 1, 2, 1], 3)
+    for policy in (
+        gbb.policies.KCutOFUL(problem, cut=parts, k=3),
+        gbb.policies.ImprovedOFUL(problem, cut=gbb.cuts.greedy(GRAPH)),
+    ):
+        state, rng = policy.init(), np.random.default_rng(0)
+        env = gbb.Environment(problem, np.arange(9.0).reshape(3, 3) / 9)
+        for _ in range(5):
+            choice = policy.select(state, rng)
+            assert choice.allocation[0] == 1
+            state = policy.update(state, choice, env.draw(choice.allocation, rng))
