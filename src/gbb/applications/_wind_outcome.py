@@ -132,8 +132,8 @@ def _sentences(farm: Farm, numbers: dict[str, float]) -> list[str]:
         f"Two arms over the cut cannot have more than {numbers['two_arms']:.0%}, however much is known; "
         f"the paper's policy, which plays two arms, had {numbers[COUPLE]:.0%} in its last rounds.",
         f"Held back so as not to lose more than {EPS:.0%} of zero yaw's energy at any time, it had "
-        f"{numbers[SAFE]:.0%} in its last rounds; {numbers[SAFE_AND_SLOW]:.0%} when only two turbines may "
-        f"turn from one round to the next. Their energy so far was never less than "
+        f"{numbers[SAFE]:.0%} in its last rounds; {numbers[SAFE_AND_SLOW]:.0%} when only two turbines "
+        f"may turn from one round to the next. Their energy so far was never less than "
         f"{numbers[f'{SAFE}_least']:.3f} and {numbers[f'{SAFE_AND_SLOW}_least']:.3f} of zero yaw's.",
         f"Serial refine is handed the simulator; the policies only see the turbines' powers. Its "
         f"{numbers['serial_refine_gain']:+.0%} are for a steady wind of {SPEED:g} m/s from "

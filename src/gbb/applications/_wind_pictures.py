@@ -14,12 +14,12 @@ from gbb.plotting import styles
 
 def flow_of(farm: Farm, yaws: Mapping[str, FloatArray]) -> Figure:
     """The wind speed at hub height for each of ``yaws`` by title, as FLORIS draws it."""
-    figure = Figure(figsize=(4.2 * len(yaws), 3.6), layout="constrained")
+    figure = Figure(figsize=(4.2 * len(yaws), 2.5), layout="constrained")
     for ax, (title, yaw) in zip(figure.subplots(1, len(yaws)), yaws.items(), strict=True):
         farm.draw(yaw, ax)
         ax.set_title(f"{title}: {float(farm.power(yaw[None])[0]) / 1e6:.1f} MW", fontsize="small")
-        ax.set_xlabel("metres east")
-        ax.set_ylabel("metres north" if ax is figure.axes[0] else "")
+        ax.set_xlabel("metres east", fontsize="small")
+        ax.set_ylabel("metres north" if ax is figure.axes[0] else "", fontsize="small")
         ax.tick_params(labelsize="x-small")
     return figure
 

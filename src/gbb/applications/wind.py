@@ -34,11 +34,14 @@ from gbb.problem import Problem
 CASES = {"3x3-270": (3, 270.0), "4x4-270": (4, 270.0), "4x4-275": (4, 275.0)}
 """Rows of the farm and the nominal wind direction, by name."""
 
-SIGMA, S = 0.1, 1.1
+SIGMA, S = 0.12, 1.1
 """Noise of a turbine's power in a round, and a bound on each matrix, as shares of the free stream.
 
 One turbine's noise is about 0.04, but all turbines share the wind: the farm's power varies as if each
-had 0.1 of its own."""
+had 0.11 of its own."""
+
+SCALE = 0.1
+"""Scale of the posterior that Thompson sampling draws from."""
 
 CHANGES = 2
 """How many turbines may turn from one round to the next, in the slower of the two safe learners."""
@@ -71,10 +74,10 @@ def two_arms(farm: Farm, cut: cuts.Cut) -> FloatArray:
 
 def contenders(typed: Problem, shared: Problem, cut: cuts.Cut) -> list[AnyPolicy]:
     """Thompson sampling with and without edge types, held back or not, and the paper's two arms."""
-    thompson = policies.ThompsonSampling(typed, cut=cut, lam=LAM, name=TYPED)
+    thompson = policies.ThompsonSampling(typed, cut=cut, lam=LAM, v=SCALE, name=TYPED)
     return [
         thompson,
-        policies.ThompsonSampling(shared, cut=cut, lam=LAM, name=SHARED),
+        policies.ThompsonSampling(shared, cut=cut, lam=LAM, v=SCALE, name=SHARED),
         policies.ImprovedOFUL(typed, cut=cut, lam=LAM, radius="complete", name=COUPLE),
         *(
             policies.Conservative(
