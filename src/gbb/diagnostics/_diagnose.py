@@ -63,6 +63,7 @@ def diagnose(
         misses[:, None],
         whole if repeated else pure.times(count / rounds),
         rounds * min(problem.parameters * folds / ((folds - 1) * rounds), LEVERAGE),
+        problem.parameters,
     )
     scores = Scores(
         rounds=int(seen.any(axis=1).sum()),
@@ -76,7 +77,7 @@ def diagnose(
         total_ceiling=total_ceiling,
         total_ceiling_error=(1.0 - total_ceiling)
         * float(np.hypot(whole.error, np.sqrt(2.0 / rounds))),
-        single=margin(y, r, pure, float(leverage[judged].sum())),
+        single=margin(y, r, pure, float(leverage[judged].sum()), problem.parameters),
         summed=summed,
         types=problem.types,
         source=pure.source,

@@ -25,13 +25,14 @@ class Margin(NamedTuple):
     excused
         The same without what the estimate's own noise costs, which more rounds would mend: what is
         still below 0 is the model's fault.
-    error
-        One standard error of either.
+    error, excused_error
+        One standard error of each.
     """
 
     value: float
     excused: float
     error: float
+    excused_error: float
 
     @property
     def above(self) -> bool:
@@ -41,10 +42,10 @@ class Margin(NamedTuple):
     @property
     def below(self) -> bool:
         """Whether it is less than 0 even with two standard errors in its favour."""
-        return self.excused + 2.0 * self.error < 0.0
+        return self.excused + 2.0 * self.excused_error < 0.0
 
 
-def margin(y: FloatArray, r: FloatArray, noise: Noise, leverage: float) -> Margin:
+def margin(y: FloatArray, r: FloatArray, noise: Noise, leverage: float, parameters: int) -> Margin:
     """The margin of rewards ``y`` and residuals ``r``, both with their columns' means removed.
 
     With A and L the sums of squares of y and of r, J their degrees of freedom and n the variance of the
@@ -52,13 +53,14 @@ def margin(y: FloatArray, r: FloatArray, noise: Noise, leverage: float) -> Margi
     measured: ``(1 - GOOD) A - L + GOOD J n``. No quotient of two uncertain numbers is taken, hence a
     ceiling near 0 does no harm. Its error is that of a sum over rounds, so rewards of a round may depend
     on each other. ``leverage`` is the sum of q' A^-1 q over the predictions: the fit's own noise adds n
-    times that to L. Unknown noise counts as none.
+    times that to L, give or take sqrt(2 / parameters) of it, as a chi-squared sum of so many terms does.
+    Unknown noise counts as none.
     """
     seen = np.isfinite(y)
     free = max(int(seen.sum()) - int(seen.any(axis=0).sum()), 1)
     spread = float(np.nansum(y**2))
     if not spread > 0.0:
-        return Margin(np.nan, np.nan, np.nan)
+        return Margin(np.nan, np.nan, np.nan, np.nan)
     each = np.nansum((1.0 - GOOD) * y**2 - r**2, axis=1)
     total, moved = float(each.sum()), each - each.mean()
     excuse = 0.0
@@ -67,4 +69,5 @@ def margin(y: FloatArray, r: FloatArray, noise: Noise, leverage: float) -> Margi
         moved = moved + GOOD * free * noise.influence
         excuse = leverage * noise.variance
     error = float(np.sqrt((moved**2).sum()))
-    return Margin(total / spread, (total + excuse) / spread, error / spread)
+    doubt = float(np.hypot(error, np.sqrt(2.0 / parameters) * excuse))
+    return Margin(total / spread, (total + excuse) / spread, error / spread, doubt / spread)
