@@ -1,12 +1,14 @@
 """Fit diagnostics: the right model is good, wrong ones and noise are told apart from it."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import gbb
-from gbb.diagnostics import diagnose
+from gbb.diagnostics import GOOD, diagnose
 from gbb.diagnostics._heldout import RIDGE, held_out
 from gbb.typed import regressors
 
@@ -51,6 +53,96 @@ def test_a_matrix_per_edge_under_one_shared_matrix_is_poor(feedback, sigma, seed
     assert not found.good
     assert "not good enough" in found.sentence
     assert "edge_types" in found.sentence
+
+
+def verdicts(problem, rounds, seeds, *, truth=None, shock=0.0, repeat=1):
+    """How often each status is given to fresh matrices, with noise shared by a round if wanted."""
+    found = Counter()
+    for seed in range(seeds):
+        rng = np.random.default_rng(seed)
+        shape = (problem.m, problem.K, problem.K) if truth else (problem.K, problem.K)
+        env = gbb.Environment(truth or problem, np.abs(rng.normal(size=shape)))
+        played = rng.integers(0, problem.K, (rounds // repeat, problem.n)).repeat(repeat, axis=0)
+        paid = np.array([env.draw(each, rng) for each in played])
+        paid += shock * rng.normal(size=(len(played), 1))
+        found[diagnose(problem, played, paid).status] += 1
+    return found
+
+
+@feedbacks
+@pytest.mark.parametrize("repeat", [1, 2])
+def test_the_right_model_is_hardly_ever_poor(feedback, repeat):
+    """Two standard errors, one-sided: 2.3 % at worst, so one of 30; with little noise it is good."""
+    found = {
+        (sigma, rounds): verdicts(
+            gbb.Problem(gbb.Graph.circle(6), np.eye(3), sigma=sigma, feedback=feedback),
+            rounds,
+            5,
+            repeat=repeat,
+        )
+        for sigma in (0.1, 1.0, 3.0)
+        for rounds in (40, 120)
+    }
+    assert sum(each["poor"] for each in found.values()) <= 1, found
+    assert found[0.1, 120]["good"] == 5, found
+
+
+@pytest.mark.parametrize(("agents", "sigma", "rounds"), [(6, 3.0, 200), (8, 2.0, 400)])
+def test_sums_that_are_mostly_noise_do_not_condemn(agents, sigma, rounds):
+    problem = gbb.Problem(gbb.Graph.circle(agents), np.eye(3), sigma=sigma)
+    assert verdicts(problem, rounds, 10)["poor"] == 0
+    assert verdicts(problem, rounds, 10, repeat=2)["poor"] == 0
+
+
+def test_noise_that_all_links_of_a_round_share_does_not_condemn():
+    problem = gbb.Problem(gbb.Graph.circle(6), np.eye(3), sigma=0.3)
+    assert verdicts(problem, 60, 10, shock=0.5)["poor"] == 0
+    assert verdicts(problem, 120, 10, shock=0.5, repeat=2)["poor"] == 0
+    played, paid = history(problem, matrices(0, 3, 3), 60, 0)
+    shock = np.random.default_rng(1).normal(size=(60, 1))
+    found = diagnose(problem, played, paid + shock)
+    assert np.isnan(found.total_ceiling)
+    assert found.status == "too few"
+    assert "to tell noise that links share from a wrong model" in found.sentence
+
+
+def test_unknown_noise_does_not_condemn():
+    """Eight arms at an agent and both its neighbours: hardly any of 512 triples comes twice."""
+    problem = gbb.Problem(gbb.Graph.circle(6), np.eye(8), sigma=1.0, feedback="agent")
+    played, paid = history(problem, np.abs(matrices(0, 8, 8)), 60, 0)
+    found = diagnose(problem, played, paid)
+    assert (found.status, found.noise_source) == ("too few", "nothing")
+    assert "Repeat some allocations" in found.sentence
+    assert verdicts(problem, 60, 5)["poor"] == 0
+
+
+@pytest.mark.parametrize("feedback", ["edge", "agent"])
+@pytest.mark.parametrize("repeat", [1, 2])
+@pytest.mark.parametrize("sigma", [0.1, 0.5])
+def test_a_wrong_model_is_still_poor_on_fresh_matrices(feedback, repeat, sigma):
+    settings = {"sigma": sigma, "feedback": feedback}
+    problem = gbb.Problem(GRID, np.eye(3), **settings)
+    truth = gbb.Problem(GRID, np.eye(3), edge_types=np.arange(GRID.m), **settings)
+    found = verdicts(problem, 120, 5, truth=truth, repeat=repeat)
+    assert found["poor"] == 5, found
+
+
+def test_a_wrong_sum_alone_is_poor_once_allocations_repeat():
+    """A little that one far agent adds to every link: unseen in single rewards, most of the sum."""
+    graph = gbb.Graph.circle(40)
+    problem = gbb.Problem(graph, np.eye(2), sigma=0.1)
+    rng = np.random.default_rng(0)
+    env = gbb.Environment(problem, np.array([[1.0, -1.0], [-1.0, 1.0]]))
+    played = rng.integers(0, 2, (80, 40)).repeat(2, axis=0)
+    paid = np.array([env.draw(each, rng) for each in played])
+    paid += 0.4 * (2 * played[:, [0]] - 1)
+    found = diagnose(problem, played, paid)
+    assert found.within > GOOD
+    assert found.total < GOOD * found.total_ceiling
+    assert found.status == "poor", found
+    once = diagnose(problem, played[::2], paid[::2])
+    assert np.isnan(once.total_ceiling)
+    assert once.status == "too few", once
 
 
 def test_global_rewards_of_a_wrong_model_are_never_good():
@@ -104,7 +196,7 @@ def test_levels_of_edges_are_no_fit():
     problem = gbb.Problem(GRID, np.eye(2), sigma=0.1, edge_types=np.arange(GRID.m))
     levels = 10.0 * matrices(0, GRID.m, 1, 1) * np.ones((GRID.m, 2, 2))
     played, paid = history(problem, levels, 100, 0)
-    predicted, judged = held_out(problem, played, paid, 5)
+    predicted, _, judged = held_out(problem, played, paid, 5)
     left, around = paid - predicted, paid - paid.mean()
     assert 1 - (left[judged] ** 2).sum() / (around[judged] ** 2).sum() > 0.99
     found = diagnose(problem, played, paid)
@@ -157,7 +249,7 @@ def test_predictions_are_those_of_least_squares_on_the_other_folds(feedback):
     )
     played, paid = history(problem, matrices(0, 2, 2, 2), 30, 0)
     paid[rng.random(paid.shape) < 0.1] = np.nan
-    predicted, judged = held_out(problem, played, paid, 5)
+    predicted, _, judged = held_out(problem, played, paid, 5)
     q = np.array([regressors(problem, each) for each in played])
     deal = np.random.default_rng(0).permutation(30) % 5
     for fold in range(5):

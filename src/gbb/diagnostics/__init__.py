@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gbb.diagnostics._diagnose import diagnose
-from gbb.diagnostics._diagnosis import GOOD, Diagnosis, Residuals
+from gbb.diagnostics._diagnosis import Diagnosis, Residuals
+from gbb.diagnostics._margin import GOOD
 
 __all__ = ["GOOD", "Diagnosis", "Residuals", "diagnose"]

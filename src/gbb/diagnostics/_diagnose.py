@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 from gbb import _checks
 from gbb._checks import FloatArray, IntArray
 from gbb.diagnostics._diagnosis import Diagnosis, Residuals, Scores, verdict
-from gbb.diagnostics._heldout import held_out
+from gbb.diagnostics._heldout import LEVERAGE, held_out
+from gbb.diagnostics._margin import margin
 from gbb.diagnostics._noise import ENOUGH, noise, of_totals
 from gbb.problem import LARGEST, Problem
 
@@ -43,7 +44,7 @@ def diagnose(
     played, paid = _history(problem, allocations, rewards)
     folds = min(_checks.integer("folds", folds, low=2), max(len(played), 2))
     _checks.integer("worst", worst, low=0)
-    predicted, judged = held_out(problem, played, paid, folds)
+    predicted, leverage, judged = held_out(problem, played, paid, folds)
     seen = np.isfinite(paid)
     judged &= judged.sum(axis=0) > 1
     error = np.where(judged, paid - predicted, np.nan)
@@ -53,10 +54,17 @@ def diagnose(
     pure, whole = noise(problem, played, paid), of_totals(played, totals)
     count = int(judged.sum())
     free = max(count - int(judged.any(axis=0).sum()), 1)
-    ceiling = 1.0 - pure.variance * free / spread if spread > 0 else float("nan")
-    each = whole.variance if whole.freedom >= ENOUGH else pure.variance * count / len(played)
-    apart = _squares(totals)
-    total_ceiling = 1.0 - each * len(played) / apart if apart > 0 else float("nan")
+    ceiling = 1.0 - pure.variance * free / spread if spread > 0 else np.nan
+    apart, rounds = _squares(totals), len(played)
+    repeated = whole.freedom >= ENOUGH
+    total_ceiling = 1.0 - whole.variance * rounds / apart if repeated and apart > 0 else np.nan
+    summed = margin(
+        totals[:, None],
+        misses[:, None],
+        whole if repeated else pure.times(count / rounds),
+        rounds * min(problem.parameters * folds / ((folds - 1) * rounds), LEVERAGE),
+        problem.parameters,
+    )
     scores = Scores(
         rounds=int(seen.any(axis=1).sum()),
         covered=count / max(int(seen.sum()), 1),
@@ -67,11 +75,15 @@ def diagnose(
         ceiling=ceiling,
         ceiling_error=(1.0 - ceiling) * float(np.hypot(pure.error, np.sqrt(2.0 / free))),
         total_ceiling=total_ceiling,
+        total_ceiling_error=(1.0 - total_ceiling)
+        * float(np.hypot(whole.error, np.sqrt(2.0 / rounds))),
+        single=margin(y, r, pure, float(leverage[judged].sum()), problem.parameters),
+        summed=summed,
         types=problem.types,
         source=pure.source,
     )
     status, sentence = verdict(scores)
-    named = pure.variance if pure.freedom else left / free if count else float("nan")
+    named = pure.variance if pure.freedom else left / free if count else np.nan
     return Diagnosis(
         status=status,
         sentence=sentence,
@@ -126,7 +138,7 @@ def _squares(values: FloatArray) -> float:
 
 
 def _share(left: float, spread: float) -> float:
-    return 1.0 - left / spread if spread > 0.0 else float("nan")
+    return 1.0 - left / spread if spread > 0.0 else np.nan
 
 
 def _correlation(one: FloatArray, other: FloatArray) -> float:
@@ -136,7 +148,7 @@ def _correlation(one: FloatArray, other: FloatArray) -> float:
 
 def _residuals(where: str, error: FloatArray, y: FloatArray, r: FloatArray) -> Residuals:
     seen = error[np.isfinite(error)]
-    mean, sd = (float(seen.mean()), float(seen.std())) if seen.size else (float("nan"),) * 2
+    mean, sd = (float(seen.mean()), float(seen.std())) if seen.size else (np.nan,) * 2
     return Residuals(where, int(seen.size), mean, sd, _share(_squares(r), _squares(y)))
 
 

@@ -7,10 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-GOOD = 0.64
-"""Share of what arms change that the model must predict. Choosing by a prediction that has correlation
-r with the truth keeps about r of the gain that choosing by the truth would give (the response to
-selection), and 0.64 = 0.8^2: four fifths of the gain."""
+from gbb.diagnostics._margin import GOOD, Margin
 
 FEWEST_ROUNDS = 10
 COVERED = 0.8
@@ -60,7 +57,8 @@ class Diagnosis:
     total
         Held-out R^2 of the round's sum, the same means removed.
     ceiling, total_ceiling
-        What a perfect model would reach, given the noise; NaN when the noise is not known.
+        What a perfect model would reach, given the noise; NaN when the noise is not known. That of
+        sums is known from repeated allocations only, as links may share their noise.
     sigma_hat
         Standard deviation of the noise of one observation; of the residuals if nothing was repeated.
     noise_source
@@ -95,7 +93,7 @@ class Diagnosis:
 
 
 class Scores(NamedTuple):
-    """What the verdict is made of; ``ceiling_error`` is one standard error of the ceiling."""
+    """What the verdict is made of; the errors are one standard error of the ceilings."""
 
     rounds: int
     covered: float
@@ -106,6 +104,9 @@ class Scores(NamedTuple):
     ceiling: float
     ceiling_error: float
     total_ceiling: float
+    total_ceiling_error: float
+    single: Margin
+    summed: Margin
     types: int
     source: str
 
@@ -132,34 +133,36 @@ def verdict(s: Scores) -> tuple[str, str]:
 
 
 def _judged(s: Scores) -> tuple[str, str]:
-    """Compare what is predicted with what could be, each with two standard errors."""
-    low, high = s.within, s.within
-    share = s.within
-    if np.isfinite(s.ceiling):
-        share = s.within / max(s.ceiling, s.within, 1e-12)
-        low = s.within / max(s.ceiling + 2.0 * s.ceiling_error, s.within, 1e-12)
-        high = s.within / max(s.ceiling - 2.0 * s.ceiling_error, s.within, 1e-12)
-    total = s.total
-    if np.isfinite(s.total_ceiling):
-        total = s.total / max(s.total_ceiling, s.total, 1e-12)
-    slack = 4.0 * float(np.sqrt(max(total, 0.0))) * (1.0 - total) / float(np.sqrt(s.rounds))
+    """Compare what is predicted with what could be, each with two standard errors.
+
+    Only noise that was measured can condemn a model: of single rewards by any repetition, of the sum by
+    repeated allocations alone, because links may share their noise.
+    """
+    known = bool(np.isfinite(s.ceiling))
     facts = (
         f"On rounds it has not seen it predicts {max(s.within, 0.0):.0%} of how single rewards vary "
         f"and {max(s.total, 0.0):.0%} of how their sum varies"
     )
-    facts += f", and noise leaves {s.ceiling:.0%} to predict" if np.isfinite(s.ceiling) else ""
-    if high < GOOD or total + slack < GOOD:
+    facts += f", and noise leaves {max(s.ceiling, 0.0):.0%} to predict" if known else ""
+    single = s.ceiling > 2.0 * s.ceiling_error and s.single.below
+    summed = s.total_ceiling > 2.0 * s.total_ceiling_error and s.summed.below
+    if single or summed:
         cure = (
             "One matrix per kind of link (edge_types) may fit."
             if s.types == 1
             else "Links may depend on more than the arms at their ends."
         )
         return "poor", f"The pairwise model is not good enough to act on. {facts}. {cure}"
-    if low < GOOD or total < GOOD:
-        return "too few", f"Too few rounds to say whether the pairwise model fits. {facts}."
+    if not s.single.above or s.summed.value < 0.0:
+        cure = ""
+        if not known:
+            cure = " Repeat some allocations to tell noise from a wrong model."
+        elif not np.isfinite(s.total_ceiling) and s.summed.below:
+            cure = " Repeat some allocations to tell noise that links share from a wrong model."
+        return "too few", f"Too few rounds to say whether the pairwise model fits. {facts}.{cure}"
     beyond = (
         " (noise here includes whatever agents beyond the link do; repeat an allocation to tell)"
-        if s.source == "arms" and share - s.within > 1.0 - GOOD
+        if s.source == "arms" and s.within / max(s.ceiling, s.within) - s.within > 1.0 - GOOD
         else ""
     )
     return "good", f"The pairwise model is good enough to act on. {facts}{beyond}."

@@ -18,8 +18,8 @@ LEVERAGE = 0.5
 
 def held_out(
     problem: Problem, allocations: IntArray, rewards: FloatArray, folds: int
-) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Predictions of every round from the other folds, and which of them the other folds support.
+) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
+    """Predictions of every round from the other folds, their leverages, and which are supported.
 
     Rounds are dealt to the folds at random, the same way every time. An observation with regressor q
     is supported when ``q' A^-1 q <= 1/2``: arms that no other fold has played together predict
@@ -29,16 +29,15 @@ def held_out(
     deal = np.random.default_rng(0).permutation(rounds) % folds
     records = [_record(problem, allocations[deal == f], rewards[deal == f]) for f in range(folds)]
     predicted = np.full(rewards.shape, np.nan)
-    supported = np.zeros(rewards.shape, dtype=np.bool_)
+    leverage = np.full(rewards.shape, np.inf)
     for fold in range(folds):
         rest = empty(problem)
         for other in (record for f, record in enumerate(records) if f != fold):
             rest = _merged(rest, other)
         ridge = TypedRidge(problem, rest, _regulariser(problem, rest))
         for t in np.flatnonzero(deal == fold):
-            predicted[t], leverage = _predict(problem, ridge, allocations[t])
-            supported[t] = leverage <= LEVERAGE
-    return predicted, supported & np.isfinite(rewards)
+            predicted[t], leverage[t] = _predict(problem, ridge, allocations[t])
+    return predicted, leverage, (leverage <= LEVERAGE) & np.isfinite(rewards)
 
 
 def _record(problem: Problem, allocations: IntArray, rewards: FloatArray) -> AnyRecord:

@@ -25,16 +25,28 @@ class Noise(NamedTuple):
     source
         What was repeated: ``allocations`` (whole rounds), ``arms`` (those that the model lets an
         observation depend on; whatever else moves it then counts as noise), or ``nothing``.
+    influence
+        What each round adds to the error of ``variance``: its standard error is the root of their
+        sum of squares, also when the noise of a round's observations is shared.
     """
 
     variance: float
     freedom: int
     source: str
+    influence: FloatArray
 
     @property
     def error(self) -> float:
-        """One standard error of ``variance``, as a share of it."""
-        return float(np.sqrt(2.0 / self.freedom)) if self.freedom else float("nan")
+        """One standard error of ``variance`` as a share of it, at least that of normal noise."""
+        if not self.freedom:
+            return np.nan
+        shared = float(np.sqrt((self.influence**2).sum()))
+        normal = float(np.sqrt(2.0 / self.freedom))
+        return max(normal, shared / self.variance) if self.variance > 0.0 else normal
+
+    def times(self, scale: float) -> Noise:
+        """The noise of something with ``scale`` times the variance."""
+        return self._replace(variance=scale * self.variance, influence=scale * self.influence)
 
 
 def noise(problem: Problem, allocations: IntArray, rewards: FloatArray) -> Noise:
@@ -44,7 +56,7 @@ def noise(problem: Problem, allocations: IntArray, rewards: FloatArray) -> Noise
     if whole.freedom >= ENOUGH:
         return whole
     local = _pooled(rewards, _local(problem, allocations, groups), "arms")
-    return local if local.freedom >= ENOUGH else Noise(float("nan"), 0, "nothing")
+    return local if local.freedom >= ENOUGH else Noise(np.nan, 0, "nothing", np.zeros(len(rewards)))
 
 
 def of_totals(allocations: IntArray, totals: FloatArray) -> Noise:
@@ -69,7 +81,11 @@ def _local(problem: Problem, allocations: IntArray, groups: IntArray) -> IntArra
 
 
 def _pooled(values: FloatArray, groups: IntArray, source: str) -> Noise:
-    """Variance within cells of (column, group), pooled over all of them."""
+    """Variance within cells of (column, group), pooled over all of them.
+
+    A cell of k observations has k squared distances from its mean, which depend on each other; taken
+    for independent they would have (k - 1)/k of the variance of their sum, hence the factor.
+    """
     seen = np.isfinite(values)
     columns = np.broadcast_to(np.arange(values.shape[1]), values.shape)[seen]
     keys = np.stack([columns, groups[seen]], axis=1)
@@ -77,5 +93,11 @@ def _pooled(values: FloatArray, groups: IntArray, source: str) -> Noise:
     count = np.bincount(cell)
     centred = values[seen] - (np.bincount(cell, weights=values[seen]) / count)[cell]
     freedom = int((count - 1).sum())
-    variance = float((centred**2).sum()) / freedom if freedom else float("nan")
-    return Noise(variance, freedom, source)
+    influence = np.zeros(len(values))
+    if not freedom:
+        return Noise(np.nan, 0, source, influence)
+    variance = float((centred**2).sum()) / freedom
+    k = count[cell]
+    moved = (centred**2 - variance * (1.0 - 1.0 / k)) * np.sqrt(k / np.maximum(k - 1, 1)) / freedom
+    np.add.at(influence, np.nonzero(seen)[0], np.where(k > 1, moved, 0.0))
+    return Noise(variance, freedom, source, influence)
