@@ -1,6 +1,7 @@
 """Pure exploration: certificates that are right, rounds that shrink with the gap."""
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -154,6 +155,28 @@ def test_members_are_all_allocations():
             arms = members.allocation(index)
             assert arms.shape == (graph.n,)
             assert values[index] == pytest.approx(sum(R[arms[i], arms[j]] for i, j in edges))
+
+
+def test_many_arms_are_not_listed_when_their_table_is_large():
+    """Two agents with 200 arms: 20,100 sums of edge-arms, but of 40,000 edge-arms each."""
+    for graph, K in ((gbb.Graph.path(2), 200), (gbb.Graph.path(3), 40)):
+        env = instance(graph, 0, K=K)
+        tracemalloc.start()
+        try:
+            found = gbb.identify(env, epsilon=1.0, seed=0)
+            most = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert most < 300e6
+        assert not found.listed
+        assert found.certified
+        top = gbb.optimum.solve(env.problem, env.M_star).value
+        assert env.expected_reward(found.allocation) >= top - 1.0
+    assert allocations(instance(gbb.Graph.path(2), 0, K=75).problem) is not None
+    wide = gbb.Problem(gbb.Graph.path(3), np.eye(2, 1000))  # the sums have d^2 numbers each
+    assert allocations(wide) is not None
+    wide = gbb.Problem(gbb.Graph.path(5), np.eye(2, 1000))
+    assert allocations(wide) is None
 
 
 @pytest.mark.parametrize("check", [1, 5])
