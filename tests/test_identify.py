@@ -1,6 +1,7 @@
 """Pure exploration: certificates that are right, rounds that shrink with the gap."""
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import naive
 from gbb.policies import PhasedExploration
 from gbb.simulation import _certify
 from gbb.simulation._members import allocations
+from gbb.typed import observed
 
 GRAPHS = {
     "listed": gbb.Graph.path(4),
@@ -155,6 +157,28 @@ def test_members_are_all_allocations():
             assert values[index] == pytest.approx(sum(R[arms[i], arms[j]] for i, j in edges))
 
 
+def test_many_arms_are_not_listed_when_their_table_is_large():
+    """Two agents with 200 arms: 20,100 sums of edge-arms, but of 40,000 edge-arms each."""
+    for graph, K in ((gbb.Graph.path(2), 200), (gbb.Graph.path(3), 40)):
+        env = instance(graph, 0, K=K)
+        tracemalloc.start()
+        try:
+            found = gbb.identify(env, epsilon=1.0, seed=0)
+            most = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert most < 300e6
+        assert not found.listed
+        assert found.certified
+        top = gbb.optimum.solve(env.problem, env.M_star).value
+        assert env.expected_reward(found.allocation) >= top - 1.0
+    assert allocations(instance(gbb.Graph.path(2), 0, K=75).problem) is not None
+    wide = gbb.Problem(gbb.Graph.path(3), np.eye(2, 1000))  # the sums have d^2 numbers each
+    assert allocations(wide) is not None
+    wide = gbb.Problem(gbb.Graph.path(5), np.eye(2, 1000))
+    assert allocations(wide) is None
+
+
 @pytest.mark.parametrize("check", [1, 5])
 def test_the_solvers_bound_is_above_the_listed_one(check):
     for seed in range(5):
@@ -172,6 +196,30 @@ def test_the_solvers_bound_is_above_the_listed_one(check):
         early = _certify.anywhere(seen, 0.1, check, epsilon=0.0, seconds=5.0)
         assert early.gap <= loose.gap + 1e-9
         assert (early.gap > 0.0) == (loose.gap > 0.0)
+
+
+def test_partial_rewards_share_delta_between_the_symmetric_and_the_full_ellipsoid():
+    """The phase's end decides which of the two is used, so both must hold: delta / 2 each."""
+    env = instance(gbb.Graph.path(4), 0)
+    problem, cut = env.problem, gbb.cuts.greedy(env.problem.graph)
+    policy = PhasedExploration(problem, cut=cut, epsilon=0.0, delta=0.1)
+    rng, state, kinds = np.random.default_rng(0), policy.init(), set()
+    for t in range(12):
+        arms = rng.integers(problem.K, size=problem.n)
+        edges = np.arange(problem.m if t < 4 else 1)  # whole rounds, then one edge
+        seen = observed(problem, arms, env.draw(arms, rng)[edges], edges)
+        before, state = state, policy.absorb(state, None, seen)
+        if state.due == before.due:
+            continue
+        known = gbb.confidence.Confidence(problem, state.record)
+        kinds.add(known.symmetric)
+        log_det = np.linalg.slogdet(known._factor)[1] * 2
+        radius = problem.sigma * np.sqrt(log_det + 2.0 * np.log(2.0 / 0.1))
+        combine, alive = gbb.confidence.over_cut(cut), before.alive.ravel()
+        leader = int(np.argmax(np.where(alive, combine(known.means), -np.inf)))
+        excess = known.excess(combine, leader, radius)
+        assert state.gap == pytest.approx(excess[alive].max(), rel=1e-9)
+    assert kinds == {True, False}
 
 
 def test_certifies_where_allocations_cannot_be_listed():

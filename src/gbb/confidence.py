@@ -41,7 +41,9 @@ class Confidence:
 
     When each direction of a pair of arms was played equally often (``N = N'``), as complete rounds do,
     everything is in the symmetric block, of dimension d (d + 1) / 2, which decides for sums v with both
-    directions of every edge; otherwise in all d^2 dimensions.
+    directions of every edge; otherwise in all d^2 dimensions. Each of the two ellipsoids holds for all
+    numbers of rounds with probability 1 - delta, so that whoever may meet records of both kinds, as when
+    rewards arrive in part, must give each delta / 2.
 
     Parameters
     ----------

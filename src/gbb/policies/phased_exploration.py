@@ -61,7 +61,10 @@ class PhasedExploration(Policy[Phased]):
 
         ``gap = max <v - v_ab, theta_hat> + error(v - v_ab) <= epsilon``,
 
-    v the couple's sum of edge-arms over the cut, ``m12 z_ab + m21 z_ba + m1 z_aa + m2 z_bb``.
+    v the couple's sum of edge-arms over the cut, ``m12 z_ab + m21 z_ba + m1 z_aa + m2 z_bb``. The
+    error is that of :class:`gbb.confidence.Confidence`, with two ellipsoids at delta / 2 each: that of
+    the symmetric block for records with both directions of every pair of arms equally often, as whole
+    rounds have them, and that of all dimensions for others.
 
     What is proven: with probability at least 1 - delta, over all phases at once and however long it
     plays, no couple is dropped that is better than all that are kept, and a certified couple pays within
@@ -149,7 +152,8 @@ class PhasedExploration(Policy[Phased]):
         if state.couple is not None or rounds < state.due:
             return state
         seen = Confidence(self.problem, state.record, self.lam)
-        combine, radius = over_cut(self.cut), seen.ellipsoid(self.delta)
+        # Rewards may be missing in one phase and not in another: two ellipsoids must hold.
+        combine, radius = over_cut(self.cut), seen.ellipsoid(self.delta / 2)
         alive = state.alive.ravel()
         values = np.where(alive, combine(seen.means), -np.inf)
         leader = int(np.argmax(values))

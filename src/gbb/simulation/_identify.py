@@ -123,10 +123,11 @@ def identify(
     What is proven, with probability 1 - delta: target ``couple`` is within epsilon of the best couple
     over the cut, hence of alpha_2 times the optimum (the paper's Theorem 4.1), in polynomial time.
     Target ``allocation`` is within epsilon of the optimum itself. Where all allocations can be listed
-    (K^n, or on complete graphs the numbers of agents on each arm, up to 100,000) the gap is exact for
-    the confidence set. Elsewhere it is an upper bound by :mod:`gbb.optimum`: right whether or not the
-    solver ends, but larger by the triangle inequality and by the solver's own gap, below which it never
-    falls; more rounds are then needed, and each look may take ``seconds``.
+    (K^n, or on complete graphs the numbers of agents on each arm: up to 100,000 of them, and at most
+    2e7 / K^2 and 2e7 / d^2) the gap is exact for the confidence set. Elsewhere it is an upper bound by
+    :mod:`gbb.optimum`: right whether or not the solver ends, but larger by the triangle inequality and
+    by the solver's own gap, below which it never falls; more rounds are then needed, and each look may
+    take ``seconds``.
 
     The gap after t rounds falls as ``1 / sqrt(t)``, so that telling allocations apart whose rewards
     differ by g takes rounds in proportion to ``sigma^2 / (g + epsilon)^2``.

@@ -17,6 +17,9 @@ from gbb.problem import Problem
 LIMIT = 100_000
 """The largest number of allocations that are listed."""
 
+CELLS = 20_000_000
+"""The largest table of them: a row each, a column per edge-arm or per dimension of one."""
+
 
 class Members(NamedTuple):
     """A list of allocations.
@@ -44,17 +47,18 @@ def couples(cut: Cut, K: int) -> Members:
 def allocations(problem: Problem) -> Members | None:
     """All allocations with different sums of edge-arms, if they can be listed.
 
-    On a complete graph these are the ``(n + K - 1 choose K - 1)`` numbers of agents on each arm.
+    On a complete graph these are the ``(n + K - 1 choose K - 1)`` numbers of agents on each arm. At most
+    :data:`LIMIT`, and fewer with many arms or dimensions: the table of them has :data:`CELLS` at most.
     """
     graph, n, K = problem.graph, problem.n, problem.K
-    if graph.is_complete() and math.comb(n + K - 1, K - 1) <= LIMIT:
+    limit = min(LIMIT, CELLS // max(K, problem.d) ** 2)
+    if graph.is_complete() and math.comb(n + K - 1, K - 1) <= limit:
         shares = _compositions(n, K)
         pairs = shares[:, :, None] * shares[:, None, :]
         pairs[:, np.arange(K), np.arange(K)] -= shares
         return _listed(pairs, lambda index: np.repeat(np.arange(K), shares[index]))
-    if n * math.log(K) > math.log(LIMIT):
+    if n * math.log(K) > math.log(LIMIT) or (size := K**n) > limit:
         return None
-    size = K**n
     pairs = np.zeros((size, K * K), dtype=np.int64)
     if K == 1:
         pairs[:] = graph.m
