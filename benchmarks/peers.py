@@ -72,10 +72,11 @@ def main() -> None:
         found = np.empty((given.matrices, given.runs, 2, len(marks)))
         play(instance(0)[0], (3,), 0, 1.0)  # compiles
         for i, run in itertools.product(range(given.matrices), range(given.runs)):
-            key = f"{name}, {FIRST_SEED + i}, {run}, {marks}"
+            seed = 1000 * (FIRST_SEED + i) + run  # of noise and policy: no two runs share it
+            key = f"{name}, {seed}, {marks}"
             if key not in kept:
                 env, best = instance(FIRST_SEED + i)
-                kept[key] = play(env, marks, run, best)
+                kept[key] = play(env, marks, seed, best)
                 if given.keep:
                     given.keep.write_text(json.dumps(kept))
             found[i, run] = Played(*kept[key])

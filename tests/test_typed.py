@@ -330,7 +330,7 @@ def test_bad_links_are_named(settings: dict[str, object], message: str) -> None:
 def test_policies_say_which_problems_they_cannot_play() -> None:
     problem = gbb.Problem(GRAPH, np.eye(2), feedback="agent")
     cut = gbb.cuts.greedy(GRAPH)
-    with pytest.raises(gbb.InputError, match="one matrix, rewards per edge and every arm allowed"):
+    with pytest.raises(gbb.InputError, match="one matrix, no weights, rewards per edge"):
         gbb.policies.ExploreThenCommit(problem, cut=cut, horizon=10)
     with pytest.raises(gbb.InputError, match="Pass radius='complete'"):
         gbb.policies.JointOFUL(problem, cut=cut)
@@ -362,3 +362,48 @@ def test_a_pinned_agent_keeps_its_arm_in_every_part() -> None:
             choice = policy.select(state, rng)
             assert choice.allocation[0] == 1
             state = policy.update(state, choice, env.draw(choice.allocation, rng))
+
+
+@pytest.mark.parametrize("feedback", ["edge", "agent"])
+@pytest.mark.parametrize("scale", [1.0, 1e2, 1e4])
+def test_large_arms_that_are_rarely_played_keep_honest_widths(feedback: str, scale: float) -> None:
+    """Against a QR factorisation of all rows, which squares nothing: never narrower, never wild."""
+    rng, graph = np.random.default_rng(2), gbb.Graph.grid(4, 4)
+    arms = scale * rng.standard_normal((6, 3))
+    kinds = rng.integers(0, 2, graph.m)
+    problem = gbb.Problem(graph, arms, edge_types=kinds, feedback=feedback, S=1.0)
+    record, rows = typed.empty(problem), []
+    for _ in range(300):
+        played = rng.choice([0, 5], graph.n)
+        rows.append(typed.regressors(problem, played))
+        record = record.merge(typed.observed(problem, played, np.zeros(problem.observations)))
+    stacked = np.vstack([*rows, np.eye(problem.parameters)])
+    R = np.linalg.qr(stacked, mode="r")
+    z = np.zeros((problem.types, problem.K**2, problem.parameters))
+    for g in range(problem.types):
+        z[g, :, g * 9 : (g + 1) * 9] = problem.edge_arms
+    exact = np.linalg.norm(np.linalg.solve(R.T, z.reshape(-1, problem.parameters).T), axis=0)
+    widths = typed.TypedRidge(problem, record, 1.0).widths.ravel()
+    assert (widths >= 0.99 * exact).all()
+    seen = exact < 1e-3 * np.linalg.norm(z.reshape(len(exact), -1), axis=1)
+    assert (widths[~seen] <= 1.01 * exact[~seen]).all()
+    assert np.isfinite(widths).all()
+    log_det = 2 * np.log(np.abs(np.diag(R))).sum()
+    assert typed.TypedRidge(problem, record, 1.0).log_det == pytest.approx(log_det, rel=0.02)
+
+
+def test_random_starts_find_what_couples_do_not() -> None:
+    """Every agent its own matrix, each known exactly: the search must not depend on couples alone."""
+    graph = gbb.Graph.random(60, p=0.1, seed=0)
+    problem = gbb.Problem(graph, np.eye(4), sigma=0.01, S=4.0, edge_types="source")
+    policy = gbb.policies.ThompsonSampling(problem, cut=gbb.cuts.greedy(graph), v=0.0)
+    env = gbb.Environment(problem, np.random.default_rng(0).uniform(0, 1, (problem.types, 4, 4)))
+    state, rng = policy.init(), np.random.default_rng(1)
+    explorer = gbb.policies.UniformRandom(problem)
+    for _ in range(200):
+        choice = explorer.select(0, rng)
+        state = policy.update(state, choice, env.draw(choice.allocation, rng))
+    arguments = (state.record, state.rounds)
+    alone = policy.chooser.choose(*arguments, rng, starts=5, restarts=0).value
+    picked = np.mean([policy.select(state, np.random.default_rng(s)).value for s in range(5)])
+    assert picked > alone

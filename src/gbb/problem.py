@@ -45,9 +45,9 @@ class Problem:
         A number w per directed edge, in edge order: the edge pays ``w x_i' M* x_j``. Weight 0 is an
         edge that is known to pay nothing. All 1 when left out.
     feedback
-        What a round reports, each number with ``sigma``-sub-Gaussian noise: ``edge``, one number per
-        directed edge; ``agent``, one per agent, the sum over its edges (i, j); ``global``, the sum
-        over all edges.
+        What a round reports, each number with ``sigma``-sub-Gaussian noise, independent of the
+        others': ``edge``, one number per directed edge; ``agent``, one per agent, the sum over its
+        edges (i, j); ``global``, the sum over all edges.
     allowed
         Which arms each agent may play, n x K booleans; all when left out.
 
@@ -252,7 +252,9 @@ class Problem:
 
     def __repr__(self) -> str:
         more = f", types={self.types}" if self.types > 1 else ""
+        more += ", weighted" if self.weighted else ""
         more += f", feedback={self.feedback!r}" if self.feedback != "edge" else ""
+        more += ", some arms forbidden" if self._allowed is not None else ""
         return (
             f"Problem(n={self.n}, m={self.m}, K={self.K}, d={self.d}, "
             f"sigma={self.sigma:g}, S={self.S:g}, L={self.L:g}{more})"

@@ -23,7 +23,8 @@ def paper(problem: Problem, rounds: FloatArray, lam: float, delta: float) -> Flo
     """``sigma sqrt(d^2 log((1 + t m L^2 / lam) / delta)) + sqrt(lam) S`` (the paper's Section 3).
 
     With several types d^2 is the number of parameters and S the norm of all matrices together; with
-    weights or sums of edges m is :attr:`gbb.Problem.growth`, which bounds what a round adds to A.
+    weights or sums of edges m is :attr:`gbb.Problem.growth`, which bounds what a round adds to A. With a
+    single parameter (d = 1, one type) it is a little too small for its delta; ``complete`` is not.
     """
     grown = np.log((1.0 + rounds * (problem.growth * problem.L**2 / lam)) / delta)
     radii: FloatArray = (

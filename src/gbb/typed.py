@@ -15,7 +15,6 @@ import numpy as np
 
 from gbb import _checks
 from gbb._checks import FloatArray, IntArray
-from gbb._kernels.typed import cholesky, whitened
 from gbb.estimator import Record, symmetric_edge_arms
 from gbb.problem import Problem
 
@@ -124,8 +123,10 @@ class TypedRidge:
 
     Notes
     -----
-    Factors come from Cholesky decompositions whose pivots are kept at lam or above, so they exist
-    whatever the arms; unlike :class:`gbb.estimator.Ridge`, the condition number is squared.
+    ``A = V (e + lam) V'`` gives the whitening ``V / sqrt(e + lam)``. From tables, e and V come from the
+    singular values of the rows ``sqrt(N) z``, which squares no condition number. From moments they are
+    those of the summed ``q q'``, whose eigenvalues below its own rounding count as 0: what cannot be
+    told from nothing is left as uncertain as the regulariser says.
     """
 
     problem: Problem
@@ -155,27 +156,45 @@ class TypedRidge:
         return gram
 
     @cached_property
-    def _factor(self) -> FloatArray:
-        factor: FloatArray = cholesky(np.ascontiguousarray(self.gram), self.lam)
-        return factor
+    def _spectrum(self) -> tuple[FloatArray, FloatArray]:
+        """Eigenvalues e of ``A - lam I`` and ``V / sqrt(e + lam)``, in blocks."""
+        if isinstance(self.record, Moments):
+            e, V = np.linalg.eigh(self.gram)
+            noise = e.shape[1] * np.finfo(np.float64).eps * np.abs(e).max(axis=1, keepdims=True)
+            e = np.where(e > noise, e, 0.0)
+        else:
+            z = self.edge_arms
+            rows = np.sqrt(self.record.N.reshape(self.problem.types, -1, 1)) * z
+            if rows.shape[1] < rows.shape[2]:
+                fill = ((0, 0), (0, rows.shape[2] - rows.shape[1]), (0, 0))
+                rows = np.pad(rows, fill)  # so that V is square
+            _, singular, Vt = np.linalg.svd(rows, full_matrices=False)
+            e, V = singular**2, Vt.transpose(0, 2, 1)
+        return e, V / np.sqrt(e + self.lam)[:, None, :]
 
     @cached_property
     def centre(self) -> FloatArray:
-        """``L^-1 b`` in blocks, where ``A = L L'`` (blocks x size)."""
+        """The whitened ``b`` in blocks (blocks x size)."""
         if isinstance(self.record, Moments):
             b = self.record.moment[None]
         else:
             b = self.record.Y.reshape(self.problem.types, -1) @ self.edge_arms
-        centre = np.linalg.solve(self._factor, b[:, :, None])[:, :, 0]
+        centre = (b[:, None, :] @ self._spectrum[1])[:, 0]
         return np.ascontiguousarray(centre, dtype=np.float64)
+
+    def _white(self, vectors: FloatArray) -> FloatArray:
+        """Vectors in a type's own coordinates, whitened for every type (types x rows x size)."""
+        basis = self._spectrum[1]
+        if len(basis) == 1:  # all types in one block, each with rows of its own
+            basis = basis[0].reshape(self.problem.types, -1, basis.shape[2])
+        white: FloatArray = vectors @ basis
+        return white
 
     @cached_property
     def table(self) -> FloatArray:
-        """``L^-1 z_ab`` of every type and edge-arm (types x K x K x size)."""
+        """The whitened ``z_ab`` of every type and edge-arm (types x K x K x size)."""
         K, types = self.problem.K, self.problem.types
-        flat = whitened(self._factor, np.array(self.edge_arms), types)
-        table: FloatArray = flat.reshape(types, K, K, -1)
-        return table
+        return np.ascontiguousarray(self._white(self.edge_arms).reshape(types, K, K, -1))
 
     @cached_property
     def means(self) -> FloatArray:
@@ -193,8 +212,7 @@ class TypedRidge:
 
     def width(self, directions: FloatArray) -> FloatArray:
         """``||v||_{A^-1}`` of vectors v in a type's own coordinates (types x rows)."""
-        flat = whitened(self._factor, np.array(directions), self.problem.types)
-        widths: FloatArray = np.linalg.norm(flat, axis=-1)
+        widths: FloatArray = np.linalg.norm(self._white(directions), axis=-1)
         return widths
 
     @cached_property
@@ -205,20 +223,18 @@ class TypedRidge:
             full = TypedRidge(problem, self.record, self.lam).M_hat
             parts: FloatArray = (full + full.transpose(0, 2, 1)) / 2.0
             return parts
-        upper = self._factor.transpose(0, 2, 1)
-        theta = np.linalg.solve(upper, self.centre[:, :, None]).astype(np.float64, copy=False)
+        theta = (self._spectrum[1] @ self.centre[:, :, None]).astype(np.float64, copy=False)
         return theta.reshape(problem.types, d, d).transpose(0, 2, 1)  # vec stacks columns
 
     @cached_property
     def log_det(self) -> float:
         """``log det(A / lam)``."""
-        pivots = np.diagonal(self._factor, axis1=1, axis2=2)
-        return float(2.0 * np.log(pivots).sum() - pivots.size * np.log(self.lam))
+        return float(np.log1p(self._spectrum[0] / self.lam).sum())
 
     @cached_property
     def smallest(self) -> float:
         """The smallest eigenvalue of A."""
-        return self.lam + max(float(np.linalg.eigvalsh(self.gram).min()), 0.0)
+        return self.lam + float(self._spectrum[0].min())
 
     def total(self, allocation: IntArray) -> tuple[float, float]:
         """Estimated global reward of an allocation, and the width ``||sum w z||_{A^-1}`` of it."""

@@ -286,6 +286,24 @@ def test_another_network_keeps_what_was_learnt_and_may_add_types(kind, tmp_path)
     assert same_state(replayed(controller), controller._log.state)
 
 
+@every_kind
+def test_radii_that_count_rounds_count_enough_of_them(kind, tmp_path):
+    """As many as there were, and more where rounds on a larger network told more than one here can."""
+    controller = create(tmp_path, kind, "ImprovedOFUL")
+    drive(controller, environment(controller.problem), np.random.default_rng(0), 6)
+    controller.set_policy("OFUL")
+    assert controller._log.state.memory.rounds == 6
+    types = controller.problem.types
+    small, weights = network(PAIRS[:3]), np.full(6, 0.1)
+    controller.replace_graph(small, edge_types=[types - 1] * 6, edge_weights=weights)
+    problem, state = controller.problem, controller._log.state
+    record = state.memory.record
+    told = np.trace(record.gram) if isinstance(record, Moments) else record.N.sum() * problem.L**2
+    assert state.memory.rounds * problem.growth * problem.L**2 >= told
+    assert state.memory.rounds > 6
+    assert same_state(replayed(controller), state)
+
+
 def test_the_papers_problem_may_become_another(tmp_path):
     """What was learnt of the one matrix is what is known of type 0."""
     graph = network()

@@ -35,6 +35,10 @@ class Layout(NamedTuple):
         Which arms each agent may play (n x K).
     instead
         What each agent plays for each arm: the arm itself, or its first allowed one.
+    like_part, like_instead
+        The same for classes of agents that are alike: in one part, with the same arms allowed.
+    kind_type, kind_first, kind_second, kind_weight
+        The edges summed by type and by the classes of their ends.
     """
 
     indptr: IntArray
@@ -45,50 +49,12 @@ class Layout(NamedTuple):
     parts: IntArray
     allowed: NDArray[np.bool_]
     instead: IntArray
-
-
-@compiled()
-def cholesky(A: FloatArray, lam: float) -> FloatArray:
-    """Lower factors of the blocks ``A + lam I``; every pivot is at least lam, whatever rounding does."""
-    L = np.zeros(A.shape)
-    size = A.shape[1]
-    for block in range(A.shape[0]):
-        for j in range(size):
-            pivot = A[block, j, j] + lam
-            for k in range(j):
-                pivot -= L[block, j, k] * L[block, j, k]
-            root = np.sqrt(max(pivot, lam))
-            L[block, j, j] = root
-            for i in range(j + 1, size):
-                value = A[block, i, j]
-                for k in range(j):
-                    value -= L[block, i, k] * L[block, j, k]
-                L[block, i, j] = value / root
-    return L
-
-
-@compiled()
-def forward(L: FloatArray, x: FloatArray, first: int) -> None:
-    """``x = L^-1 x`` in place; entries before ``first`` are zero."""
-    for i in range(first, x.size):
-        value = x[i]
-        for k in range(first, i):
-            value -= L[i, k] * x[k]
-        x[i] = value / L[i, i]
-
-
-@compiled()
-def whitened(L: FloatArray, z: FloatArray, types: int) -> FloatArray:
-    """``L^-1`` applied to every type's edge-arms ``z`` (K^2 x size): types x K^2 x block size."""
-    size = L.shape[1]
-    table = np.zeros((types, z.shape[0], size))
-    for g in range(types):
-        block = g if L.shape[0] > 1 else 0
-        first = 0 if L.shape[0] > 1 else g * z.shape[1]
-        for c in range(z.shape[0]):
-            table[g, c, first : first + z.shape[1]] = z[c]
-            forward(L[block], table[g, c], first)
-    return table
+    like_part: IntArray
+    like_instead: IntArray
+    kind_type: IntArray
+    kind_first: IntArray
+    kind_second: IntArray
+    kind_weight: FloatArray
 
 
 @compiled()
@@ -129,13 +95,22 @@ def place(layout: Layout, code: int, k: int, arms: IntArray) -> None:
 def typed_values(
     layout: Layout, table: FloatArray, centre: FloatArray, radius: float, k: int
 ) -> FloatArray:
-    """Values of all K^k tuples of arms over the parts, in O(K^k m D)."""
-    arms = np.empty(layout.parts.size, dtype=np.int64)
+    """Values of all K^k tuples of arms over the parts, in O(D) for each tuple and kind of edge."""
+    K = layout.allowed.shape[1]
+    arms = np.empty(layout.like_part.size, dtype=np.int64)
     W = np.empty_like(centre)
-    values = np.empty(layout.allowed.shape[1] ** k)
+    values = np.empty(K**k)
     for code in range(values.size):
-        place(layout, code, k, arms)
-        add_edges(layout, table, arms, W)
+        chosen = digits(code, K, k)
+        for c in range(arms.size):
+            arms[c] = layout.like_instead[c, chosen[layout.like_part[c]]]
+        W[:, :] = 0.0
+        for e in range(layout.kind_type.size):
+            g, w = layout.kind_type[e], layout.kind_weight[e]
+            f = table[g, arms[layout.kind_first[e]], arms[layout.kind_second[e]]]
+            row = W[g if W.shape[0] > 1 else 0]
+            for i in range(f.size):
+                row[i] += w * f[i]
         values[code] = worth(W, centre, radius)
     return values
 

@@ -30,16 +30,9 @@ from gbb.controller._events import Draft, sealed
 from gbb.controller._fold import KINDS
 from gbb.controller._history import entries
 from gbb.controller._log import Log, Turn
+from gbb.controller._network import Network, graph_to, problem_to, replaced
 from gbb.controller._rewards import Rewards
-from gbb.controller._spec import (
-    Network,
-    graph_to,
-    moved,
-    policy_of,
-    policy_to,
-    problem_to,
-    replaced,
-)
+from gbb.controller._spec import moved, policy_of, policy_to
 from gbb.controller._state import State, seed_to
 from gbb.controller._store import Store
 from gbb.controller._typed_knowledge import known_by

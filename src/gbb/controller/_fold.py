@@ -17,9 +17,10 @@ from gbb.controller._bytes import (
 )
 from gbb.controller._errors import StorageError
 from gbb.controller._events import Event
+from gbb.controller._network import graph_from, knows_allowed, played, problem_from
 from gbb.controller._pairs import both_ways, needs_both_ways
 from gbb.controller._records import fitted, record_from, rounds_of, seen_in
-from gbb.controller._spec import graph_from, knows_allowed, played, policy_from, problem_from
+from gbb.controller._spec import policy_from
 from gbb.controller._state import Ask, Setup, State
 from gbb.estimator import Record
 from gbb.policies import Choice

@@ -10,7 +10,7 @@ from gbb.controller._answers import Entry, named
 from gbb.controller._bytes import allocation_size, unpack_allocation, unpack_rewards
 from gbb.controller._events import Event
 from gbb.controller._fold import is_partial
-from gbb.controller._spec import graph_from
+from gbb.controller._network import graph_from
 from gbb.graph import Graph
 
 INNER = {"problem", "seed", "ask", "ask_graph", "N", "Y", "gram", "moment", "paired", "far"}

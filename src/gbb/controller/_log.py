@@ -13,8 +13,8 @@ from gbb._threads import one_thread
 from gbb.controller._errors import StorageError
 from gbb.controller._events import Draft, Event, Row, opened, sealed, verified
 from gbb.controller._fold import fold
+from gbb.controller._network import Network, graph_from
 from gbb.controller._snapshot import restored, snapshot_of
-from gbb.controller._spec import Network, graph_from
 from gbb.controller._state import State, begin
 from gbb.controller._store import Store
 

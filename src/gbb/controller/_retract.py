@@ -7,8 +7,8 @@ from gbb.controller._bytes import pack_allocation
 from gbb.controller._events import Draft, Event
 from gbb.controller._fold import fold
 from gbb.controller._log import Turn
+from gbb.controller._network import graph_to
 from gbb.controller._records import record_to
-from gbb.controller._spec import graph_to
 from gbb.controller._state import State, begin
 from gbb.controller._tell import closing_of, known_trial
 

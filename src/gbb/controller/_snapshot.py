@@ -9,8 +9,9 @@ from typing import Any
 from gbb.controller import _codec
 from gbb.controller._events import Event
 from gbb.controller._fold import ask_of
+from gbb.controller._network import graph_from, played
 from gbb.controller._records import record_from, record_to
-from gbb.controller._spec import graph_from, kinds_of, played, policy_from
+from gbb.controller._spec import kinds_of, policy_from
 from gbb.controller._state import Setup, State, seed_from
 from gbb.estimator import Record
 

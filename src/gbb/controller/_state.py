@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from gbb._checks import IntArray
 from gbb.controller._bytes import pack_rng
 from gbb.controller._events import Event
-from gbb.controller._spec import Network, Spec, graph_from, played, policy_from
+from gbb.controller._network import Network, Spec, graph_from, played
+from gbb.controller._spec import policy_from
 from gbb.graph import Graph
 from gbb.policies import AnyPolicy, Choice
 from gbb.problem import Problem

@@ -9,8 +9,8 @@ from gbb._checks import InputError
 from gbb.controller._bytes import Observed, pack_allocation, pack_rewards
 from gbb.controller._events import Draft, Event
 from gbb.controller._log import Turn
+from gbb.controller._network import Network, problem_from
 from gbb.controller._rewards import Rewards, far_outside, limit_text, limits_of, observed
-from gbb.controller._spec import Network, problem_from
 from gbb.problem import Problem
 
 CLOSING = ("tell", "fail", "abandon")

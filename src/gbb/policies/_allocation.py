@@ -165,7 +165,14 @@ class AllocationPolicy(Policy[Learned]):
             return self.decide(state.record.N, state.record.Y, state.rounds, rng)
         if self.explore > 0.0 and rng.random() < self.explore:
             return Choice(self.chooser.random(rng))
-        return self.chooser.choose(state.record, state.rounds, rng, v=self.v, starts=self.starts)
+        return self.chooser.choose(
+            state.record,
+            state.rounds,
+            rng,
+            v=self.v,
+            starts=self.starts,
+            restarts=0 if self.problem.plain else self.starts,
+        )
 
     def decide(
         self, N: IntArray | FloatArray, Y: FloatArray, rounds: float, rng: np.random.Generator

@@ -78,9 +78,8 @@ class Policy(ABC, Generic[State]):
         if not isinstance(problem, Problem):
             raise _checks.fail("problem", "be a gbb.Problem", type(problem).__name__)
         if not problem.plain and not self.general:
-            rule = (
-                f"have one matrix, rewards per edge and every arm allowed for {type(self).__name__}"
-            )
+            who = type(self).__name__
+            rule = f"have one matrix, no weights, rewards per edge and all arms allowed for {who}"
             cure = "JointOFUL and ThompsonSampling play any problem."
             raise _checks.fail("problem", rule, repr(problem), cure)
         self.problem = problem

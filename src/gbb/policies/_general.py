@@ -46,6 +46,13 @@ class Chooser:
         problem, graph = self.problem, self.problem.graph
         arms = np.arange(problem.K)
         first = problem.allowed.argmax(axis=1)[:, None]
+        instead = np.where(problem.allowed, arms, first).astype(np.int64)
+        rows, alike = np.unique(np.column_stack([self.parts, instead]), axis=0, return_inverse=True)
+        like: IntArray = alike.ravel()
+        kinds = np.stack([problem.edge_types, like[graph.sources], like[graph.indices]])
+        kind, which = np.unique(kinds, axis=1, return_inverse=True)
+        sums = np.bincount(which.ravel(), weights=self.weights, minlength=kind.shape[1])
+        paying = sums != 0.0
         return Layout(
             indptr=np.array(graph.indptr, dtype=np.int64),
             indices=np.array(graph.indices, dtype=np.int64),
@@ -54,7 +61,13 @@ class Chooser:
             weights=np.array(self.weights),
             parts=np.array(self.parts, dtype=np.int64),
             allowed=np.array(problem.allowed),
-            instead=np.where(problem.allowed, arms, first).astype(np.int64),
+            instead=instead,
+            like_part=np.ascontiguousarray(rows[:, 0]),
+            like_instead=np.ascontiguousarray(rows[:, 1:]),
+            kind_type=np.ascontiguousarray(kind[0, paying]),
+            kind_first=np.ascontiguousarray(kind[1, paying]),
+            kind_second=np.ascontiguousarray(kind[2, paying]),
+            kind_weight=sums[paying],
         )
 
     def estimate(self, record: AnyRecord, rounds: float) -> tuple[TypedRidge, float]:
@@ -97,9 +110,14 @@ class Chooser:
         centre = ridge.centre
         if v > 0.0:
             centre = centre + v * rng.standard_normal(centre.shape)
+        table = ridge.table
+        if radius == 0.0:  # only the drawn means count: vectors of one number
+            own = centre[:, None, None, :] if len(centre) > 1 else centre[0]
+            table = (table * own).sum(axis=-1, keepdims=True)
+            centre = np.ones((len(centre), 1))
         arms = np.empty(self.problem.n, dtype=np.int64)
         number, value = choose_typed(
-            self.layout, ridge.table, centre, radius, self.k, starts, restarts, rng, arms
+            self.layout, table, centre, radius, self.k, starts, restarts, rng, arms
         )
         couple = divmod(number, self.problem.K) if number >= 0 and self.k == 2 else None
         return Choice(arms, couple, value)

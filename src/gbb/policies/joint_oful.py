@@ -33,7 +33,8 @@ class JointOFUL(AllocationPolicy):
         The confidence set misses theta* with probability at most delta.
     radius
         ``paper``, ``released``, or ``symmetric``, here with a smaller charge for the regulariser's
-        bias (see the notes).
+        bias (see the notes); ``complete``, the same in all dimensions, where the two directions of a
+        link differ or rewards come in sums.
     starts
         From how many couples, the best with different arms, local search starts; at least 1.
     name
