@@ -133,7 +133,7 @@ def present(
     with progress_bar(total, "steps") as advance:
         outcome = demo(seed=seed, quick=quick, advance=advance, **settings)
     save(outcome, place)
-    console.print(pairs(outcome.title, outcome.rows))
+    console.print(pairs(outcome.title, outcome.rows, wide=True))
     for sentence in outcome.sentences:
         console.print(f"\n{sentence}", markup=False)
     console.print(f"\nData, pictures and the report: {place}", soft_wrap=True, markup=False)

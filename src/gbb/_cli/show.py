@@ -9,8 +9,12 @@ from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
+
+VALUE = 40
+"""The widest that values are before long names are broken, in characters."""
 
 console = Console(highlight=False, soft_wrap=False)
 
@@ -24,15 +28,21 @@ def number(value: float | None, digits: int = 4) -> str:
     return f"{value:.{digits}g}"
 
 
-def pairs(title: str, rows: Iterable[tuple[str, str]]) -> Table:
-    """A titled list of names and values, shown as they are: brackets are no markup."""
+def pairs(title: str, rows: Iterable[tuple[str, str]], *, wide: bool = False) -> Table:
+    """A titled list of names and values, shown as they are: brackets are no markup.
+
+    Long names are broken rather than values when ``wide``.
+    """
+    rows = list(rows)
     table = Table(
         title=Text(title), title_justify="left", title_style="bold", box=None, show_header=False
     )
-    table.add_column(style="dim", no_wrap=True, min_width=22)
-    table.add_column(overflow="fold")
+    table.add_column(style="dim", no_wrap=not wide, min_width=22)
+    longest = max((len(value) for _, value in rows), default=0)
+    table.add_column(overflow="fold", min_width=min(longest, VALUE) if wide else None)
     for name, value in rows:
-        table.add_row(Text(f"  {name}"), Text(value))
+        shown = Padding(Text(name), (0, 0, 0, 2)) if wide else Text(f"  {name}")
+        table.add_row(shown, Text(value))
     return table
 
 

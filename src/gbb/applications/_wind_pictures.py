@@ -53,7 +53,10 @@ def curves_of(
     for ax in (left, right):
         ax.set_xlabel("round")
         ax.spines[["top", "right"]].set_visible(False)
-    left.legend(frameon=False, loc="lower right", fontsize="x-small")
+    lines, names = left.get_legend_handles_labels()
+    figure.legend(
+        lines, names, frameon=False, loc="outside lower center", ncols=len(names), fontsize="small"
+    )
     return figure
 
 
