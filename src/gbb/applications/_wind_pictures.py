@@ -34,7 +34,7 @@ def curves_of(
 
     ``promise`` is the share of zero yaw's energy that a conservative policy keeps.
     """
-    figure = Figure(figsize=(9.6, 3.8), layout="constrained")
+    figure = Figure(figsize=(9.6, 4.4), layout="constrained")
     left, right = figure.subplots(1, 2)
     looks = styles(gain)
     for name, values in gain.items():
