@@ -350,15 +350,51 @@ def test_the_lower_bound_is_that_of_a_naive_twin_and_holds(problem, seed, rounds
         gram, moment = record.gram, record.moment
     inverse = np.linalg.inv(gram + np.eye(len(gram)))
     theta = inverse @ moment
-    known = np.ones(len(q), dtype=bool)
-    if floor is not None:
-        known = q @ theta - radius * np.sqrt(np.einsum("ei,ij,ej->e", q, inverse, q)) > floor
-    total = q[known].sum(axis=0)
-    naive = total @ theta - radius * np.sqrt(total @ inverse @ total)
-    naive += 0.0 if floor is None else floor * (~known).sum()
-    assert bound == pytest.approx(naive, rel=1e-6, abs=1e-6)
+
+    def bound_of(chosen):
+        total = q[chosen].sum(axis=0)
+        width = np.sqrt(max(total @ inverse @ total, 0.0))
+        return total @ theta - radius * width + (floor or 0.0) * (~chosen).sum()
+
+    everything = np.ones(len(q), dtype=bool)
+    if floor is None:
+        assert bound == pytest.approx(bound_of(everything), rel=1e-6, abs=1e-6)
+    else:
+        each = q @ theta - radius * np.sqrt(np.einsum("ei,ij,ej->e", q, inverse, q))
+        levels = [each > floor, everything, *(each >= level + 1e-7 for level in each)]
+        assert bound >= max(map(bound_of, levels)) - 1e-6  # ties may be split, levels do not
+    # Whatever the matrix in the set, nobody pays less than the bound.
+    root = np.linalg.cholesky(inverse)
+    rng = np.random.default_rng([seed, 1])
+    for chosen in (everything, q @ theta > (floor or 0.0), *(rng.random((20, len(q))) < 0.5)):
+        worst_way = root.T @ q[chosen].sum(axis=0)
+        for u in (worst_way, rng.normal(size=len(theta))):
+            other = theta - radius * root @ (u / max(np.linalg.norm(u), 1e-12))
+            pays = q @ other
+            pays = pays if floor is None else np.maximum(pays, floor)
+            assert bound <= pays.sum() + 1e-6
     if floor is None or floor <= 0.0:  # what one number pays is at least 0 here
         assert bound <= environment(problem).expected_reward(allocation) + 1e-9
+
+
+def test_a_floor_never_lowers_the_bound():
+    """Every number alone may be below the floor while their sum is known to be far above."""
+    problem = gbb.Problem(gbb.Graph.complete(9), np.eye(9), sigma=0.5, S=6.0)
+    env = gbb.Environment(problem, np.full((9, 9), 0.6))
+    rng, record = np.random.default_rng(0), empty(problem)
+    plan, gained = np.arange(9), []
+    for t in range(1, 61):
+        arms = rng.permutation(9)
+        record = record.merge(observed(problem, arms, env.draw(arms, rng)))
+        ridge = TypedRidge(problem, record, 1.0, symmetric=True)
+        radius = typed_radius("symmetric", ridge, 0.0, 1e-3, shrinking=True)
+        without = lower_bound(ridge, radius, plan, None)
+        bounds = [lower_bound(ridge, radius, plan, floor) for floor in (-1.0, 0.0, 0.3)]
+        assert bounds == sorted(bounds)
+        assert max(without, 0.0) <= bounds[1] + 1e-9
+        assert bounds[2] <= env.expected_reward(plan)
+        gained.append((t, without))
+    assert max(value for t, value in gained if t <= 34) > 20.0
 
 
 @given(seed=st.integers(0, 10_000))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbb import _checks
-from gbb._checks import IntArray
+from gbb._checks import FloatArray, IntArray
 from gbb.problem import Problem
 from gbb.typed import TypedRidge
 
@@ -52,8 +52,9 @@ def lower_bound(
 
         ``<sum over E of q, theta_hat> - radius ||sum over E of q||_{A^-1} + floor * (those outside E)``
 
-    is a lower bound when none is expected to pay less than ``floor``. E are those that are known to
-    pay more; all of them without a floor.
+    is a lower bound when none is expected to pay less than ``floor``, and so is the largest of these
+    over any sets, since all hold on the same event. Here E runs over the observations with the k largest
+    lower bounds of their own, k from none to all; without a floor it is all of them.
     """
     problem, graph = ridge.problem, ridge.problem.graph
     first, second = allocation[graph.sources], allocation[graph.indices]
@@ -66,13 +67,26 @@ def lower_bound(
         blocks = np.zeros(problem.observations, dtype=np.int64)
     unknown = 0.0
     if floor is not None:
-        each = (q * ridge.centre[blocks]).sum(axis=1) - radius * np.linalg.norm(q, axis=1)
-        known = each > floor
-        q, blocks = q[known], blocks[known]
-        unknown = floor * float(np.count_nonzero(~known))
+        means = (q * ridge.centre[blocks]).sum(axis=1)
+        order = np.argsort(radius * np.linalg.norm(q, axis=1) - means, kind="stable")
+        gains = np.cumsum(means[order] - floor) - radius * _norms(q[order], blocks[order])
+        best = int(np.argmax(gains)) + 1 if gains.max() > 0.0 else 0
+        unknown = floor * float(len(q) - best)
+        q, blocks = q[order[:best]], blocks[order[:best]]
     total = np.zeros_like(ridge.centre)
     np.add.at(total, blocks, q)
     return float((total * ridge.centre).sum() - radius * np.linalg.norm(total)) + unknown
+
+
+def _norms(q: FloatArray, blocks: IntArray) -> FloatArray:
+    """The norm of the sum of the first k rows, each in its block, for every k from 1."""
+    steps = np.empty(len(q))
+    for block in np.unique(blocks):
+        rows = np.flatnonzero(blocks == block)
+        squares = (np.cumsum(q[rows], axis=0) ** 2).sum(axis=1)
+        steps[rows] = np.diff(squares, prepend=0.0)
+    norms: FloatArray = np.sqrt(np.maximum(np.cumsum(steps), 0.0))
+    return norms
 
 
 @dataclass(frozen=True, eq=False)
