@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import gbb
 from gbb.policies import Choice, Conservative, Learned
-from gbb.policies._safety import deviation, lower_bound
+from gbb.policies._safety import deviation, lower_bound, paying
 from gbb.policies._steps import toward, way_home
 from gbb.radius import typed as typed_radius
 from gbb.typed import TypedRidge, empty, observed, regressors
@@ -115,6 +115,46 @@ def test_the_promise_holds_on_any_problem(problem, known):
         values, _, state = play(env, policy, 120, seed)
         assert worst(values, reward) >= 0.92
         assert state.away.rounds > 0
+
+
+ONE_WAY = {"edge": "weights that are 0", "agent": "an agent without weights"}
+
+
+@pytest.mark.parametrize("feedback", ONE_WAY, ids=ONE_WAY.values())
+def test_a_floor_is_not_credited_to_numbers_that_are_known_to_be_zero(feedback):
+    graph = gbb.Graph.path(6)
+    forward = graph.sources < graph.indices
+    problem = gbb.Problem(
+        graph,
+        np.eye(2),
+        sigma=0.1,
+        S=2.0,
+        edge_weights=forward.astype(float),
+        feedback=feedback,
+    )
+    env = gbb.Environment(problem, np.array([[1.0, 0.5], [0.5, 0.5]]))
+    assert paying(problem).sum() == 5
+    low = TypedRidge(problem, empty(problem), 1.0)
+    assert lower_bound(low, 100.0, np.ones(6, dtype=np.int64), 0.5) == 2.5
+    assert lower_bound(low, 100.0, np.ones(6, dtype=np.int64), -0.5) == -2.5
+    for seed in range(4):
+        inner = gbb.policies.UniformRandom(problem)
+        policy = Conservative(problem, policy=inner, eps=0.05, floor=0.5, baseline_reward=5.0)
+        values, _, state = play(env, policy, 150, seed)
+        assert worst(values, 5.0) >= 0.95
+        assert state.away.rounds > 0
+
+
+def test_numbers_that_cannot_pay_are_left_out_of_the_sums():
+    graph = gbb.Graph.from_edges([[0, 1]], n=3, undirected=True)
+    problem = gbb.Problem(graph, np.eye(2), feedback="agent")
+    assert paying(problem).tolist() == [True, True, False]
+    policy = Conservative(problem, floor=0.0)
+    state = policy.update(policy.init(), Choice(policy.baseline), np.array([1.0, 2.0, 40.0]))
+    assert state.at_baseline.paid == 3.0
+    pair = gbb.Problem(gbb.Graph.path(2), np.eye(2))
+    assert deviation(problem, 7, 0.1) == deviation(pair, 7, 0.1)
+    assert paying(gbb.Problem(graph, np.eye(2), feedback="global")).tolist() == [True]
 
 
 def test_a_promise_that_may_fail_often_still_fails_rarely():

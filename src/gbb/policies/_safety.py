@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from gbb import _checks
 from gbb._checks import FloatArray, IntArray
@@ -17,7 +17,7 @@ from gbb.typed import TypedRidge
 
 
 class Tally(NamedTuple):
-    """How many rounds of a kind were played, and the sum of all that they paid."""
+    """How many rounds of a kind were played, and the sum of all numbers in them that may pay."""
 
     rounds: int = 0
     paid: float = 0.0
@@ -27,10 +27,18 @@ class Tally(NamedTuple):
         return Tally(self.rounds + 1, self.paid + paid)
 
 
+def paying(problem: Problem) -> NDArray[np.bool_]:
+    """Which numbers of a round may pay at all; the others have no edge, or edges of weight 0 only."""
+    edges = problem.edge_weights != 0.0
+    if problem.feedback == "agent":
+        return np.bincount(problem.graph.sources, weights=edges, minlength=problem.n) > 0.0
+    return np.ones(1, dtype=np.bool_) if problem.feedback == "global" else edges
+
+
 def deviation(problem: Problem, rounds: int, delta: float) -> float:
     """How far the sum of all that ``rounds`` rounds paid may be from its expectation.
 
-        ``sigma sqrt((N + o) log((N + o) / (o delta^2)))``, N = o rounds observations, o of them a round,
+        ``sigma sqrt((N + o) log((N + o) / (o delta^2)))``, N = o rounds numbers, o a round that may pay,
 
     for all numbers of rounds at once with probability 1 - delta, whichever rounds are counted, as long
     as that is settled before they pay: the self-normalised bound of Abbasi-Yadkori, Pal and
@@ -38,7 +46,8 @@ def deviation(problem: Problem, rounds: int, delta: float) -> float:
     """
     if rounds == 0:
         return 0.0
-    count, unit = rounds * problem.observations, problem.observations
+    unit = int(np.count_nonzero(paying(problem)))
+    count = rounds * unit
     spread = math.log((count + unit) / unit) + 2.0 * math.log(1.0 / delta)
     return problem.sigma * math.sqrt((count + unit) * spread)
 
@@ -52,8 +61,9 @@ def lower_bound(
 
         ``<sum over E of q, theta_hat> - radius ||sum over E of q||_{A^-1} + floor * (those outside E)``
 
-    is a lower bound when none is expected to pay less than ``floor``, and so is the largest of these
-    over any sets, since all hold on the same event. Here E runs over the observations with the k largest
+    is a lower bound when none is expected to pay less than ``floor``; those that are known to pay 0
+    (:func:`paying`) are left out of both. So is the largest of these over any sets, since all hold on
+    the same event. Here E runs over the observations with the k largest
     lower bounds of their own, k from none to all; without a floor it is all of them.
     """
     problem, graph = ridge.problem, ridge.problem.graph
@@ -65,7 +75,8 @@ def lower_bound(
         edges, q = q, np.zeros((problem.observations, q.shape[1]))
         np.add.at(q, agents, edges)
         blocks = np.zeros(problem.observations, dtype=np.int64)
-    unknown = 0.0
+    may = paying(problem)
+    q, blocks, unknown = q[may], blocks[may], 0.0
     if floor is not None:
         means = (q * ridge.centre[blocks]).sum(axis=1)
         order = np.argsort(radius * np.linalg.norm(q, axis=1) - means, kind="stable")

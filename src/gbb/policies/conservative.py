@@ -13,7 +13,7 @@ from gbb import _checks
 from gbb._checks import FloatArray, IntArray
 from gbb.cuts import Cut, KCut, greedy
 from gbb.policies._base import AnyPolicy, Choice, Policy, merged
-from gbb.policies._safety import Accounts, Tally, deviation, playable
+from gbb.policies._safety import Accounts, Tally, deviation, paying, playable
 from gbb.policies._steps import as_good, way_home, way_out
 from gbb.policies.joint_oful import JointOFUL
 from gbb.problem import Problem
@@ -70,8 +70,9 @@ class Conservative(Policy[Guarded]):
         What the baseline is known to pay per round, summed over all edges; >= 0. Estimated from the
         rounds that play it when left out.
     floor
-        The least that one number of a round's rewards can be in expectation: 0 for powers. Without
-        it the confidence set is all there is, which at first says little.
+        The least that one number of a round's rewards can be in expectation: 0 for powers. It is not
+        said of numbers that are known to pay 0, for want of edges or because their weights are 0.
+        Without it the confidence set is all there is, which at first says little.
     max_changes
         How many agents may change their arm from one round to the next; any number when left out.
     cut
@@ -144,6 +145,7 @@ class Conservative(Policy[Guarded]):
             raise _checks.fail("policy", "be a policy for the same problem", repr(policy))
         self.policy: AnyPolicy = policy
         self.cut = getattr(policy, "cut", None)
+        self.paying = paying(problem)
         self.baseline = playable(problem, "baseline", baseline)
         self.eps = _checks.real("eps", eps, low=0.0, low_open=True, high=1.0)
         self.baseline_reward = _optional("baseline_reward", baseline_reward, low=0.0)
@@ -170,7 +172,7 @@ class Conservative(Policy[Guarded]):
     def update(self, state: Guarded, choice: Choice, rewards: FloatArray) -> Guarded:
         rewards = self.problem.rewards(rewards)
         seen = observed(self.problem, choice.allocation, rewards)
-        paid = float(rewards.sum())
+        paid = float(rewards[self.paying].sum())
         home = np.array_equal(choice.allocation, self.baseline)
         return Guarded(
             self._taught(state.inner, choice, rewards, seen),
@@ -227,7 +229,7 @@ class Conservative(Policy[Guarded]):
         away = state.away.rounds
         earned = state.away.paid - deviation(self.problem, away, delta)
         if self.floor is not None:
-            earned = max(earned, self.floor * self.problem.observations * away)
+            earned = max(earned, self.floor * float(np.count_nonzero(self.paying)) * away)
         least, most = self.baseline_bounds(state)
         return Accounts(
             ridge=ridge,
