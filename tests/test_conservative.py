@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import gbb
 from gbb.policies import Choice, Conservative, Learned
-from gbb.policies._safety import deviation, lower_bound, paying
+from gbb.policies._safety import deviation, lower_bound, noise_scale, paying
 from gbb.policies._steps import toward, way_home
 from gbb.radius import typed as typed_radius
 from gbb.typed import TypedRidge, empty, observed, regressors
@@ -115,6 +115,37 @@ def test_the_promise_holds_on_any_problem(problem, known):
         values, _, state = play(env, policy, 120, seed)
         assert worst(values, reward) >= 0.92
         assert state.away.rounds > 0
+
+
+def test_noise_that_all_share_breaks_the_promise_unless_it_is_declared():
+    graph, M = gbb.Graph.grid(4, 4), np.array([[0.6, 0.3], [0.3, 0.0]])
+    problem = gbb.Problem(graph, np.eye(2), sigma=1.0, S=2.0, feedback="agent")
+    reward, broken = 0.6 * graph.m, {}
+    for shared in (False, True):
+        broken[shared] = 0
+        for seed in range(12):
+            inner = gbb.policies.UniformRandom(problem)
+            policy = Conservative(
+                problem,
+                policy=inner,
+                eps=0.1,
+                baseline_reward=reward,
+                floor=0.0,
+                delta=0.05,
+                shared_noise=shared,
+            )
+            rng, noise = np.random.default_rng(seed), np.random.default_rng([seed, 1])
+            state, values = policy.init(), []
+            for _ in range(300):
+                choice = policy.select(state, rng)
+                arms = choice.allocation
+                means = regressors(problem, arms) @ M.ravel(order="F")
+                values.append(means.sum())
+                state = policy.update(state, choice, means + noise.standard_normal())
+            broken[shared] += worst(np.array(values), reward) < 0.9
+            assert state.away.rounds > 20
+    assert broken[True] == 0
+    assert broken[False] >= 3  # far more often than delta: the assumption is needed
 
 
 ONE_WAY = {"edge": "weights that are 0", "agent": "an agent without weights"}
@@ -332,6 +363,7 @@ def test_a_baseline_by_name_and_the_first_allowed_arm():
             {"policy": "JointOFUL"},
             "`policy` to be a policy for the same problem, but got 'JointOFUL'",
         ),
+        ({"shared_noise": "no"}, "`shared_noise` to be True or False, but got 'no'"),
         ({"delta": 0.0}, "`delta`"),
         ({"lam": 0.0}, "`lam`"),
     ],
@@ -498,3 +530,45 @@ def test_the_deviation_is_exceeded_as_rarely_as_it_says():
     exceeded = (np.abs(sums) > bound).any(axis=1).mean()
     assert 0.002 < exceeded <= 0.1
     assert deviation(problem, 0, 0.1) == 0.0
+
+
+def test_shared_noise_exceeds_the_deviation_only_where_it_was_not_declared():
+    problem = gbb.Problem(gbb.Graph.grid(3, 3), np.eye(2), sigma=0.7, feedback="agent")
+    rng = np.random.default_rng(0)
+    sums = 9 * 0.7 * np.cumsum(rng.standard_normal((2000, 300)), axis=1)
+    exceeded = {}
+    for shared in (False, True):
+        scale = noise_scale(problem, shared)
+        bound = np.array([deviation(problem, t, 0.1, scale=scale) for t in range(1, 301)])
+        exceeded[shared] = (np.abs(sums) > bound).any(axis=1).mean()
+    assert 0.002 < exceeded[True] <= 0.1
+    assert exceeded[False] > 0.5
+
+
+@pytest.mark.parametrize("feedback", ["edge", "agent", "global"])
+@pytest.mark.parametrize("weights", [False, True])
+def test_shared_noise_leaves_the_truth_in_the_set_where_it_was_declared(feedback, weights):
+    """Noise alone, M* = 0, the same for all numbers of a round."""
+    graph, delta, runs = gbb.Graph.grid(3, 3), 0.1, 200
+    some = (np.arange(graph.m) % 3 > 0).astype(float) if weights else None
+    problem = gbb.Problem(graph, np.eye(2), sigma=0.5, S=1e-9, feedback=feedback, edge_weights=some)
+    missed = {False: 0, True: 0}
+    for seed in range(runs):
+        rng, record = np.random.default_rng(seed), empty(problem)
+        out = {False: False, True: False}
+        for _ in range(10):
+            arms = rng.integers(2, size=9)
+            rewards = np.full(problem.observations, 0.5 * rng.standard_normal())
+            record = record.merge(observed(problem, arms, rewards))
+            ridge = TypedRidge(problem, record, 1.0)
+            for shared in (False, True):
+                scale = noise_scale(problem, shared)
+                radius = typed_radius("complete", ridge, 0.0, delta, shrinking=True, scale=scale)
+                out[shared] |= bool(np.linalg.norm(ridge.centre) > radius)
+        for shared in (False, True):
+            missed[shared] += out[shared]
+    assert missed[True] <= delta * runs
+    if feedback == "global":
+        assert missed[False] == missed[True]  # one number a round shares with nobody
+    else:
+        assert missed[False] > 2 * delta * runs

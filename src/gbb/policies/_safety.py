@@ -35,11 +35,27 @@ def paying(problem: Problem) -> NDArray[np.bool_]:
     return np.ones(1, dtype=np.bool_) if problem.feedback == "global" else edges
 
 
-def deviation(problem: Problem, rounds: int, delta: float) -> float:
+def noise_scale(problem: Problem, shared: bool) -> float:
+    """How many sigma the noise of a round has in the worst direction: 1, or sqrt(o) if it is ``shared``.
+
+    With o numbers a round that may pay, each with sigma-sub-Gaussian noise, and any u in R^o of 1-norm
+    s, Hoelder's inequality with exponents ``s / |u_e|`` gives
+
+        ``E exp(<u, noise>) <= prod_e E[exp(sign(u_e) s noise_e)]^(|u_e| / s) <= exp(sigma^2 s^2 / 2)``,
+
+    however the numbers depend on each other, and ``s <= sqrt(o) ||u||``. That is all that the
+    self-normalised bound asks of a round, with ``sqrt(o) sigma`` in place of sigma. It is reached:
+    by one noise that all share, in the sum over all.
+    """
+    return math.sqrt(np.count_nonzero(paying(problem))) if shared else 1.0
+
+
+def deviation(problem: Problem, rounds: int, delta: float, *, scale: float = 1.0) -> float:
     """How far the sum of all that ``rounds`` rounds paid may be from its expectation.
 
-        ``sigma sqrt((N + o) log((N + o) / (o delta^2)))``, N = o rounds numbers, o a round that may pay,
+        ``scale sigma sqrt((N + o) log((N + o) / (o delta^2)))``,
 
+    N = o rounds numbers, o of them a round that may pay, and scale by :func:`noise_scale`,
     for all numbers of rounds at once with probability 1 - delta, whichever rounds are counted, as long
     as that is settled before they pay: the self-normalised bound of Abbasi-Yadkori, Pal and
     Szepesvari (2011, Theorem 1) in one dimension with regulariser o.
@@ -49,7 +65,7 @@ def deviation(problem: Problem, rounds: int, delta: float) -> float:
     unit = int(np.count_nonzero(paying(problem)))
     count = rounds * unit
     spread = math.log((count + unit) / unit) + 2.0 * math.log(1.0 / delta)
-    return problem.sigma * math.sqrt((count + unit) * spread)
+    return scale * problem.sigma * math.sqrt((count + unit) * spread)
 
 
 def lower_bound(
