@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import gbb
 from gbb.policies import Choice, Conservative, Learned
-from gbb.policies._safety import deviation, lower_bound
+from gbb.policies._safety import deviation, lower_bound, noise_scale, paying
 from gbb.policies._steps import toward, way_home
 from gbb.radius import typed as typed_radius
 from gbb.typed import TypedRidge, empty, observed, regressors
@@ -115,6 +115,77 @@ def test_the_promise_holds_on_any_problem(problem, known):
         values, _, state = play(env, policy, 120, seed)
         assert worst(values, reward) >= 0.92
         assert state.away.rounds > 0
+
+
+def test_noise_that_all_share_breaks_the_promise_unless_it_is_declared():
+    graph, M = gbb.Graph.grid(4, 4), np.array([[0.6, 0.3], [0.3, 0.0]])
+    problem = gbb.Problem(graph, np.eye(2), sigma=1.0, S=2.0, feedback="agent")
+    reward, broken = 0.6 * graph.m, {}
+    for shared in (False, True):
+        broken[shared] = 0
+        for seed in range(12):
+            inner = gbb.policies.UniformRandom(problem)
+            policy = Conservative(
+                problem,
+                policy=inner,
+                eps=0.1,
+                baseline_reward=reward,
+                floor=0.0,
+                delta=0.05,
+                shared_noise=shared,
+            )
+            rng, noise = np.random.default_rng(seed), np.random.default_rng([seed, 1])
+            state, values = policy.init(), []
+            for _ in range(300):
+                choice = policy.select(state, rng)
+                arms = choice.allocation
+                means = regressors(problem, arms) @ M.ravel(order="F")
+                values.append(means.sum())
+                state = policy.update(state, choice, means + noise.standard_normal())
+            broken[shared] += worst(np.array(values), reward) < 0.9
+            assert state.away.rounds > 20
+    assert broken[True] == 0
+    assert broken[False] >= 3  # far more often than delta: the assumption is needed
+
+
+ONE_WAY = {"edge": "weights that are 0", "agent": "an agent without weights"}
+
+
+@pytest.mark.parametrize("feedback", ONE_WAY, ids=ONE_WAY.values())
+def test_a_floor_is_not_credited_to_numbers_that_are_known_to_be_zero(feedback):
+    graph = gbb.Graph.path(6)
+    forward = graph.sources < graph.indices
+    problem = gbb.Problem(
+        graph,
+        np.eye(2),
+        sigma=0.1,
+        S=2.0,
+        edge_weights=forward.astype(float),
+        feedback=feedback,
+    )
+    env = gbb.Environment(problem, np.array([[1.0, 0.5], [0.5, 0.5]]))
+    assert paying(problem).sum() == 5
+    low = TypedRidge(problem, empty(problem), 1.0)
+    assert lower_bound(low, 100.0, np.ones(6, dtype=np.int64), 0.5) == 2.5
+    assert lower_bound(low, 100.0, np.ones(6, dtype=np.int64), -0.5) == -2.5
+    for seed in range(4):
+        inner = gbb.policies.UniformRandom(problem)
+        policy = Conservative(problem, policy=inner, eps=0.05, floor=0.5, baseline_reward=5.0)
+        values, _, state = play(env, policy, 150, seed)
+        assert worst(values, 5.0) >= 0.95
+        assert state.away.rounds > 0
+
+
+def test_numbers_that_cannot_pay_are_left_out_of_the_sums():
+    graph = gbb.Graph.from_edges([[0, 1]], n=3, undirected=True)
+    problem = gbb.Problem(graph, np.eye(2), feedback="agent")
+    assert paying(problem).tolist() == [True, True, False]
+    policy = Conservative(problem, floor=0.0)
+    state = policy.update(policy.init(), Choice(policy.baseline), np.array([1.0, 2.0, 40.0]))
+    assert state.at_baseline.paid == 3.0
+    pair = gbb.Problem(gbb.Graph.path(2), np.eye(2))
+    assert deviation(problem, 7, 0.1) == deviation(pair, 7, 0.1)
+    assert paying(gbb.Problem(graph, np.eye(2), feedback="global")).tolist() == [True]
 
 
 def test_a_promise_that_may_fail_often_still_fails_rarely():
@@ -292,6 +363,7 @@ def test_a_baseline_by_name_and_the_first_allowed_arm():
             {"policy": "JointOFUL"},
             "`policy` to be a policy for the same problem, but got 'JointOFUL'",
         ),
+        ({"shared_noise": "no"}, "`shared_noise` to be True or False, but got 'no'"),
         ({"delta": 0.0}, "`delta`"),
         ({"lam": 0.0}, "`lam`"),
     ],
@@ -350,15 +422,51 @@ def test_the_lower_bound_is_that_of_a_naive_twin_and_holds(problem, seed, rounds
         gram, moment = record.gram, record.moment
     inverse = np.linalg.inv(gram + np.eye(len(gram)))
     theta = inverse @ moment
-    known = np.ones(len(q), dtype=bool)
-    if floor is not None:
-        known = q @ theta - radius * np.sqrt(np.einsum("ei,ij,ej->e", q, inverse, q)) > floor
-    total = q[known].sum(axis=0)
-    naive = total @ theta - radius * np.sqrt(total @ inverse @ total)
-    naive += 0.0 if floor is None else floor * (~known).sum()
-    assert bound == pytest.approx(naive, rel=1e-6, abs=1e-6)
+
+    def bound_of(chosen):
+        total = q[chosen].sum(axis=0)
+        width = np.sqrt(max(total @ inverse @ total, 0.0))
+        return total @ theta - radius * width + (floor or 0.0) * (~chosen).sum()
+
+    everything = np.ones(len(q), dtype=bool)
+    if floor is None:
+        assert bound == pytest.approx(bound_of(everything), rel=1e-6, abs=1e-6)
+    else:
+        each = q @ theta - radius * np.sqrt(np.einsum("ei,ij,ej->e", q, inverse, q))
+        levels = [each > floor, everything, *(each >= level + 1e-7 for level in each)]
+        assert bound >= max(map(bound_of, levels)) - 1e-6  # ties may be split, levels do not
+    # Whatever the matrix in the set, nobody pays less than the bound.
+    root = np.linalg.cholesky(inverse)
+    rng = np.random.default_rng([seed, 1])
+    for chosen in (everything, q @ theta > (floor or 0.0), *(rng.random((20, len(q))) < 0.5)):
+        worst_way = root.T @ q[chosen].sum(axis=0)
+        for u in (worst_way, rng.normal(size=len(theta))):
+            other = theta - radius * root @ (u / max(np.linalg.norm(u), 1e-12))
+            pays = q @ other
+            pays = pays if floor is None else np.maximum(pays, floor)
+            assert bound <= pays.sum() + 1e-6
     if floor is None or floor <= 0.0:  # what one number pays is at least 0 here
         assert bound <= environment(problem).expected_reward(allocation) + 1e-9
+
+
+def test_a_floor_never_lowers_the_bound():
+    """Every number alone may be below the floor while their sum is known to be far above."""
+    problem = gbb.Problem(gbb.Graph.complete(9), np.eye(9), sigma=0.5, S=6.0)
+    env = gbb.Environment(problem, np.full((9, 9), 0.6))
+    rng, record = np.random.default_rng(0), empty(problem)
+    plan, gained = np.arange(9), []
+    for t in range(1, 61):
+        arms = rng.permutation(9)
+        record = record.merge(observed(problem, arms, env.draw(arms, rng)))
+        ridge = TypedRidge(problem, record, 1.0, symmetric=True)
+        radius = typed_radius("symmetric", ridge, 0.0, 1e-3, shrinking=True)
+        without = lower_bound(ridge, radius, plan, None)
+        bounds = [lower_bound(ridge, radius, plan, floor) for floor in (-1.0, 0.0, 0.3)]
+        assert bounds == sorted(bounds)
+        assert max(without, 0.0) <= bounds[1] + 1e-9
+        assert bounds[2] <= env.expected_reward(plan)
+        gained.append((t, without))
+    assert max(value for t, value in gained if t <= 34) > 20.0
 
 
 @given(seed=st.integers(0, 10_000))
@@ -422,3 +530,45 @@ def test_the_deviation_is_exceeded_as_rarely_as_it_says():
     exceeded = (np.abs(sums) > bound).any(axis=1).mean()
     assert 0.002 < exceeded <= 0.1
     assert deviation(problem, 0, 0.1) == 0.0
+
+
+def test_shared_noise_exceeds_the_deviation_only_where_it_was_not_declared():
+    problem = gbb.Problem(gbb.Graph.grid(3, 3), np.eye(2), sigma=0.7, feedback="agent")
+    rng = np.random.default_rng(0)
+    sums = 9 * 0.7 * np.cumsum(rng.standard_normal((2000, 300)), axis=1)
+    exceeded = {}
+    for shared in (False, True):
+        scale = noise_scale(problem, shared)
+        bound = np.array([deviation(problem, t, 0.1, scale=scale) for t in range(1, 301)])
+        exceeded[shared] = (np.abs(sums) > bound).any(axis=1).mean()
+    assert 0.002 < exceeded[True] <= 0.1
+    assert exceeded[False] > 0.5
+
+
+@pytest.mark.parametrize("feedback", ["edge", "agent", "global"])
+@pytest.mark.parametrize("weights", [False, True])
+def test_shared_noise_leaves_the_truth_in_the_set_where_it_was_declared(feedback, weights):
+    """Noise alone, M* = 0, the same for all numbers of a round."""
+    graph, delta, runs = gbb.Graph.grid(3, 3), 0.1, 200
+    some = (np.arange(graph.m) % 3 > 0).astype(float) if weights else None
+    problem = gbb.Problem(graph, np.eye(2), sigma=0.5, S=1e-9, feedback=feedback, edge_weights=some)
+    missed = {False: 0, True: 0}
+    for seed in range(runs):
+        rng, record = np.random.default_rng(seed), empty(problem)
+        out = {False: False, True: False}
+        for _ in range(10):
+            arms = rng.integers(2, size=9)
+            rewards = np.full(problem.observations, 0.5 * rng.standard_normal())
+            record = record.merge(observed(problem, arms, rewards))
+            ridge = TypedRidge(problem, record, 1.0)
+            for shared in (False, True):
+                scale = noise_scale(problem, shared)
+                radius = typed_radius("complete", ridge, 0.0, delta, shrinking=True, scale=scale)
+                out[shared] |= bool(np.linalg.norm(ridge.centre) > radius)
+        for shared in (False, True):
+            missed[shared] += out[shared]
+    assert missed[True] <= delta * runs
+    if feedback == "global":
+        assert missed[False] == missed[True]  # one number a round shares with nobody
+    else:
+        assert missed[False] > 2 * delta * runs

@@ -57,16 +57,23 @@ def symmetric(problem: Problem, N: Counts, lam: float, delta: float) -> float:
 
 
 def complete(
-    problem: Problem, log_det: float, delta: float, lam: float, *, share: float = 1.0
+    problem: Problem,
+    log_det: float,
+    delta: float,
+    lam: float,
+    *,
+    share: float = 1.0,
+    scale: float = 1.0,
 ) -> float:
     """``sigma sqrt(log det(A / lam) + 2 log(1 / delta)) + sqrt(lam) S`` with all of A.
 
     The self-normalised bound in d^2 dimensions, which needs neither both directions of a link nor
     all edges of a round, and weights of at most 1 on the observations leave it valid
-    (``sum w^2 z z' <= sum w z z'``). ``share`` of the regulariser's bias is charged.
+    (``sum w^2 z z' <= sum w z z'``). ``share`` of the regulariser's bias is charged, and the noise
+    of a round is taken to be ``scale sigma``-sub-Gaussian in every direction.
     """
     spread = max(log_det, 0.0) + 2.0 * np.log(1.0 / delta)
-    return float(problem.sigma * np.sqrt(spread) + share * np.sqrt(lam) * problem.norm)
+    return float(scale * problem.sigma * np.sqrt(spread) + share * np.sqrt(lam) * problem.norm)
 
 
 RADII = (*SCHEDULES, "symmetric", "complete")
@@ -85,16 +92,25 @@ def check_radius(problem: Problem, name: str) -> str:
     return name
 
 
-def typed(name: str, ridge: TypedRidge, rounds: float, delta: float, *, shrinking: bool) -> float:
+def typed(
+    name: str,
+    ridge: TypedRidge,
+    rounds: float,
+    delta: float,
+    *,
+    shrinking: bool,
+    scale: float = 1.0,
+) -> float:
     """The radius called ``name`` for the estimate of any problem.
 
     ``symmetric`` and ``complete`` are the same formula, on symmetric parts or on all of A. With
-    ``shrinking`` they charge ``lam S / sqrt(smallest eigenvalue of A)`` for the regulariser's bias.
+    ``shrinking`` they charge ``lam S / sqrt(smallest eigenvalue of A)`` for the regulariser's bias;
+    ``scale`` is theirs too, as :func:`complete` has it.
     """
     if name in SCHEDULES:
         return float(SCHEDULES[name](ridge.problem, np.array(float(rounds)), ridge.lam, delta))
     share = float(np.sqrt(ridge.lam / ridge.smallest)) if shrinking else 1.0
-    return complete(ridge.problem, ridge.log_det, delta, ridge.lam, share=share)
+    return complete(ridge.problem, ridge.log_det, delta, ridge.lam, share=share, scale=scale)
 
 
 def radius(

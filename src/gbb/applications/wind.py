@@ -38,7 +38,9 @@ SIGMA, S = 0.12, 1.1
 """Noise of a turbine's power in a round, and a bound on each matrix, as shares of the free stream.
 
 One turbine's noise is about 0.04, but all turbines share the wind: the farm's power varies as if each
-had 0.11 of its own."""
+had 0.11 of its own. The policies take the noise of a round's numbers to be independent, so sigma is that
+of the direction in which it is largest, the sum, and a little more. ``Conservative(shared_noise=True)``
+with 0.04 would assume the worst, 0.04 sqrt(16) = 0.16."""
 
 SCALE = 0.1
 """Scale of the posterior that Thompson sampling draws from."""

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from gbb import _checks
-from gbb._checks import IntArray
+from gbb._checks import FloatArray, IntArray
 from gbb.problem import Problem
 from gbb.typed import TypedRidge
 
 
 class Tally(NamedTuple):
-    """How many rounds of a kind were played, and the sum of all that they paid."""
+    """How many rounds of a kind were played, and the sum of all numbers in them that may pay."""
 
     rounds: int = 0
     paid: float = 0.0
@@ -27,20 +27,45 @@ class Tally(NamedTuple):
         return Tally(self.rounds + 1, self.paid + paid)
 
 
-def deviation(problem: Problem, rounds: int, delta: float) -> float:
+def paying(problem: Problem) -> NDArray[np.bool_]:
+    """Which numbers of a round may pay at all; the others have no edge, or edges of weight 0 only."""
+    edges = problem.edge_weights != 0.0
+    if problem.feedback == "agent":
+        return np.bincount(problem.graph.sources, weights=edges, minlength=problem.n) > 0.0
+    return np.ones(1, dtype=np.bool_) if problem.feedback == "global" else edges
+
+
+def noise_scale(problem: Problem, shared: bool) -> float:
+    """How many sigma the noise of a round has in the worst direction: 1, or sqrt(o) if it is ``shared``.
+
+    With o numbers a round that may pay, each with sigma-sub-Gaussian noise, and any u in R^o of 1-norm
+    s, Hoelder's inequality with exponents ``s / |u_e|`` gives
+
+        ``E exp(<u, noise>) <= prod_e E[exp(sign(u_e) s noise_e)]^(|u_e| / s) <= exp(sigma^2 s^2 / 2)``,
+
+    however the numbers depend on each other, and ``s <= sqrt(o) ||u||``. That is all that the
+    self-normalised bound asks of a round, with ``sqrt(o) sigma`` in place of sigma. It is reached:
+    by one noise that all share, in the sum over all.
+    """
+    return math.sqrt(np.count_nonzero(paying(problem))) if shared else 1.0
+
+
+def deviation(problem: Problem, rounds: int, delta: float, *, scale: float = 1.0) -> float:
     """How far the sum of all that ``rounds`` rounds paid may be from its expectation.
 
-        ``sigma sqrt((N + o) log((N + o) / (o delta^2)))``, N = o rounds observations, o of them a round,
+        ``scale sigma sqrt((N + o) log((N + o) / (o delta^2)))``,
 
+    N = o rounds numbers, o of them a round that may pay, and scale by :func:`noise_scale`,
     for all numbers of rounds at once with probability 1 - delta, whichever rounds are counted, as long
     as that is settled before they pay: the self-normalised bound of Abbasi-Yadkori, Pal and
     Szepesvari (2011, Theorem 1) in one dimension with regulariser o.
     """
     if rounds == 0:
         return 0.0
-    count, unit = rounds * problem.observations, problem.observations
+    unit = int(np.count_nonzero(paying(problem)))
+    count = rounds * unit
     spread = math.log((count + unit) / unit) + 2.0 * math.log(1.0 / delta)
-    return problem.sigma * math.sqrt((count + unit) * spread)
+    return scale * problem.sigma * math.sqrt((count + unit) * spread)
 
 
 def lower_bound(
@@ -52,8 +77,10 @@ def lower_bound(
 
         ``<sum over E of q, theta_hat> - radius ||sum over E of q||_{A^-1} + floor * (those outside E)``
 
-    is a lower bound when none is expected to pay less than ``floor``. E are those that are known to
-    pay more; all of them without a floor.
+    is a lower bound when none is expected to pay less than ``floor``; those that are known to pay 0
+    (:func:`paying`) are left out of both. So is the largest of these over any sets, since all hold on
+    the same event. Here E runs over the observations with the k largest
+    lower bounds of their own, k from none to all; without a floor it is all of them.
     """
     problem, graph = ridge.problem, ridge.problem.graph
     first, second = allocation[graph.sources], allocation[graph.indices]
@@ -64,15 +91,29 @@ def lower_bound(
         edges, q = q, np.zeros((problem.observations, q.shape[1]))
         np.add.at(q, agents, edges)
         blocks = np.zeros(problem.observations, dtype=np.int64)
-    unknown = 0.0
+    may = paying(problem)
+    q, blocks, unknown = q[may], blocks[may], 0.0
     if floor is not None:
-        each = (q * ridge.centre[blocks]).sum(axis=1) - radius * np.linalg.norm(q, axis=1)
-        known = each > floor
-        q, blocks = q[known], blocks[known]
-        unknown = floor * float(np.count_nonzero(~known))
+        means = (q * ridge.centre[blocks]).sum(axis=1)
+        order = np.argsort(radius * np.linalg.norm(q, axis=1) - means, kind="stable")
+        gains = np.cumsum(means[order] - floor) - radius * _norms(q[order], blocks[order])
+        best = int(np.argmax(gains)) + 1 if gains.max() > 0.0 else 0
+        unknown = floor * float(len(q) - best)
+        q, blocks = q[order[:best]], blocks[order[:best]]
     total = np.zeros_like(ridge.centre)
     np.add.at(total, blocks, q)
     return float((total * ridge.centre).sum() - radius * np.linalg.norm(total)) + unknown
+
+
+def _norms(q: FloatArray, blocks: IntArray) -> FloatArray:
+    """The norm of the sum of the first k rows, each in its block, for every k from 1."""
+    steps = np.empty(len(q))
+    for block in np.unique(blocks):
+        rows = np.flatnonzero(blocks == block)
+        squares = (np.cumsum(q[rows], axis=0) ** 2).sum(axis=1)
+        steps[rows] = np.diff(squares, prepend=0.0)
+    norms: FloatArray = np.sqrt(np.maximum(np.cumsum(steps), 0.0))
+    return norms
 
 
 @dataclass(frozen=True, eq=False)

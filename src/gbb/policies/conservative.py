@@ -13,7 +13,7 @@ from gbb import _checks
 from gbb._checks import FloatArray, IntArray
 from gbb.cuts import Cut, KCut, greedy
 from gbb.policies._base import AnyPolicy, Choice, Policy, merged
-from gbb.policies._safety import Accounts, Tally, deviation, playable
+from gbb.policies._safety import Accounts, Tally, deviation, noise_scale, paying, playable
 from gbb.policies._steps import as_good, way_home, way_out
 from gbb.policies.joint_oful import JointOFUL
 from gbb.problem import Problem
@@ -70,8 +70,9 @@ class Conservative(Policy[Guarded]):
         What the baseline is known to pay per round, summed over all edges; >= 0. Estimated from the
         rounds that play it when left out.
     floor
-        The least that one number of a round's rewards can be in expectation: 0 for powers. Without
-        it the confidence set is all there is, which at first says little.
+        The least that one number of a round's rewards can be in expectation: 0 for powers. It is not
+        said of numbers that are known to pay 0, for want of edges or because their weights are 0.
+        Without it the confidence set is all there is, which at first says little.
     max_changes
         How many agents may change their arm from one round to the next; any number when left out.
     cut
@@ -83,6 +84,13 @@ class Conservative(Policy[Guarded]):
     confidence
         The radius of the confidence set: ``symmetric``, the default where it is valid, or ``complete``,
         which is valid as well after absorbing a log in which rewards are missing.
+    shared_noise
+        Whether the numbers of one round may be off together, in any way: one wind for all turbines, one
+        demand for all lights. Off, their noise is taken to be independent, so that it averages out
+        over a round, and *the promise does not hold if it is not*. On, the noise of a sum of o numbers
+        counts as ``o sigma`` and not ``sqrt(o) sigma``, which holds for all dependence and costs
+        ``sqrt(o)`` on everything. In between, off with a larger sigma: the square root of the
+        largest eigenvalue of the covariance of one round's noise, if that is Gaussian.
     name
         How results call this policy.
 
@@ -101,8 +109,9 @@ class Conservative(Policy[Guarded]):
     An allocation in play that is known to pay no less than the baseline is kept in its stead.
 
     The promise holds for all that the confidence set allows, so it needs the model: rewards linear in
-    the edge-arms and noise of scale ``sigma``. Of the past, though, only what was paid is counted, so
-    that an error of the model is noticed in the round that it misleads.
+    the edge-arms, and noise of scale ``sigma`` that is independent between rounds and, without
+    ``shared_noise``, between the numbers of a round. Of the past, though, only what was paid is
+    counted, so that an error of the model is noticed in the round that it misleads.
 
     ``absorb`` teaches this policy and the inner one without counting towards the promise, which is about
     the rounds that it plays itself.
@@ -131,6 +140,7 @@ class Conservative(Policy[Guarded]):
         lam: float = 1.0,
         delta: float = 1e-3,
         confidence: str | None = None,
+        shared_noise: bool = False,
         name: str | None = None,
     ) -> None:
         super().__init__(problem, name=name)
@@ -144,6 +154,11 @@ class Conservative(Policy[Guarded]):
             raise _checks.fail("policy", "be a policy for the same problem", repr(policy))
         self.policy: AnyPolicy = policy
         self.cut = getattr(policy, "cut", None)
+        self.paying = paying(problem)
+        if not isinstance(shared_noise, bool | np.bool_):
+            raise _checks.fail("shared_noise", "be True or False", repr(shared_noise))
+        self.shared_noise = bool(shared_noise)
+        self._scale = noise_scale(problem, self.shared_noise)
         self.baseline = playable(problem, "baseline", baseline)
         self.eps = _checks.real("eps", eps, low=0.0, low_open=True, high=1.0)
         self.baseline_reward = _optional("baseline_reward", baseline_reward, low=0.0)
@@ -170,7 +185,7 @@ class Conservative(Policy[Guarded]):
     def update(self, state: Guarded, choice: Choice, rewards: FloatArray) -> Guarded:
         rewards = self.problem.rewards(rewards)
         seen = observed(self.problem, choice.allocation, rewards)
-        paid = float(rewards.sum())
+        paid = float(rewards[self.paying].sum())
         home = np.array_equal(choice.allocation, self.baseline)
         return Guarded(
             self._taught(state.inner, choice, rewards, seen),
@@ -225,13 +240,15 @@ class Conservative(Policy[Guarded]):
         halves = self.confidence == "symmetric"
         ridge = TypedRidge(self.problem, state.record, self.lam, symmetric=halves)
         away = state.away.rounds
-        earned = state.away.paid - deviation(self.problem, away, delta)
+        earned = state.away.paid - deviation(self.problem, away, delta, scale=self._scale)
         if self.floor is not None:
-            earned = max(earned, self.floor * self.problem.observations * away)
+            earned = max(earned, self.floor * float(np.count_nonzero(self.paying)) * away)
         least, most = self.baseline_bounds(state)
         return Accounts(
             ridge=ridge,
-            radius=typed_radius(self.confidence, ridge, 0.0, delta, shrinking=True),
+            radius=typed_radius(
+                self.confidence, ridge, 0.0, delta, shrinking=True, scale=self._scale
+            ),
             baseline=self.baseline,
             least=least,
             most=most,
@@ -248,7 +265,7 @@ class Conservative(Policy[Guarded]):
         rounds, paid = state.at_baseline
         if rounds == 0:
             return 0.0, np.inf
-        off = deviation(self.problem, rounds, self.delta / EVENTS)
+        off = deviation(self.problem, rounds, self.delta / EVENTS, scale=self._scale)
         return max((paid - off) / rounds, 0.0), (paid + off) / rounds
 
 
