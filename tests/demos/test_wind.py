@@ -85,7 +85,8 @@ def test_the_conservative_wrapper_keeps_its_promise_and_learns(outcome):
         assert outcome.numbers[f"{name}_least"] == pytest.approx(
             float(ratio.sel(policy=name).min())
         )
-        assert outcome.numbers[name] >= 0.9
+        assert float(ratio.sel(policy=name)[-1]) > 1.03  # it does not just sit at zero yaw
+        assert outcome.numbers[f"{name}_kept"] > 0.8
 
 
 def test_no_more_turbines_turn_at_once_than_allowed(outcome):
