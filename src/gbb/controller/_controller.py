@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbb import _checks, _random
+from gbb import _checks, _random, policies
 from gbb._random import Seed
 from gbb._threads import one_thread
 from gbb.controller import _retract, _tell
@@ -30,7 +30,7 @@ from gbb.controller._events import Draft, sealed
 from gbb.controller._fold import KINDS
 from gbb.controller._history import entries
 from gbb.controller._log import Log, Turn
-from gbb.controller._network import Network, graph_to, problem_to, replaced
+from gbb.controller._network import Network, graph_to, played, problem_to, replaced
 from gbb.controller._rewards import Rewards
 from gbb.controller._spec import moved, policy_of, policy_to
 from gbb.controller._state import State, seed_to
@@ -314,7 +314,13 @@ class Controller:
     def set_policy(self, policy: AnyPolicy | str, **settings: Any) -> None:
         """Let another policy, or other settings, choose from now on; it knows all that was told."""
         with self._log.turn() as turn:
-            chosen = policy_of(policy, turn.state.setup.problem, settings)
+            setup = turn.state.setup
+            problem = setup.problem
+            if isinstance(policy, str) and policy in policies.classes():
+                # By name: on the problem that it will play.
+                spec = {"kind": policy}
+                problem = played(setup.base, turn.state.network, spec, setup.allowed)
+            chosen = policy_of(policy, problem, settings)
             turn.append(Draft("policy", {"policy": policy_to(chosen)}))
 
     def discount(self, factor: float) -> None:
