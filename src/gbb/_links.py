@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gbb import _checks
-from gbb._checks import FloatArray, IntArray
+from gbb._checks import FloatArray, InputError, IntArray
 from gbb.graph import Graph
 
 FEEDBACKS = ("edge", "agent", "global")
@@ -22,7 +22,7 @@ MOST_TYPES = 1000
 
 def positions(name: str, graph: Graph, sources: list[Any], targets: list[Any]) -> IntArray:
     """Places in edge order of the links from ``sources`` to ``targets``, each there and named once."""
-    i, j = agents(graph, sources), agents(graph, targets)
+    i, j = agents(name, graph, sources), agents(name, graph, targets)
     # Edges are sorted by source, then target: their keys rise.
     keys = graph.sources.astype(np.int64) * graph.n + graph.indices
     wanted = i * graph.n + j
@@ -38,14 +38,22 @@ def positions(name: str, graph: Graph, sources: list[Any], targets: list[Any]) -
     return places
 
 
-def agents(graph: Graph, names: list[Any]) -> IntArray:
+def agents(name: str, graph: Graph, given: list[Any]) -> IntArray:
     """The numbers of agents given by name or number, with or without blanks around."""
     places: dict[Any, int] = {}
-    for name in names:
-        if name not in places:
-            plain = name.item() if isinstance(name, np.generic) else name
-            places[name] = graph.index(plain.strip() if isinstance(plain, str) else plain)
-    return np.array([places[name] for name in names], dtype=np.int64)
+    for agent in given:
+        try:
+            known = agent in places
+        except TypeError:  # a list or the like
+            rule = "have a name or number for every agent"
+            raise _checks.fail(name, rule, repr(agent)) from None
+        if not known:
+            plain = agent.item() if isinstance(agent, np.generic) else agent
+            try:
+                places[agent] = graph.index(plain.strip() if isinstance(plain, str) else plain)
+            except InputError as error:
+                raise InputError(str(error).replace("`agent`", f"`agent` in `{name}`")) from None
+    return np.array([places[agent] for agent in given], dtype=np.int64)
 
 
 def repeated(places: IntArray) -> int | None:

@@ -214,7 +214,11 @@ class Problem:
     def _allocation_by_name(self, arms: Mapping[str, str]) -> IntArray:
         result = np.full(self.n, -1, dtype=np.int64)
         for agent, arm in arms.items():
-            result[self.graph.index(agent)] = self.arm(arm)
+            place = self.graph.index(agent)
+            if result[place] >= 0:
+                name = self.graph.label(place)
+                raise _checks.fail("allocation", "name every agent once", f"{name!r} twice")
+            result[place] = self.arm(arm)
         if (missing := np.flatnonzero(result < 0)).size:
             name = self.graph.label(int(missing[0]))
             raise _checks.fail("allocation", "give every agent an arm", f"none for agent {name!r}")

@@ -196,6 +196,59 @@ def test_the_lines_of_the_readme_work_as_written(run, tmp_path):
         ("tell farm.db 1 -", "[1, 2", "it is no JSON"),
         ("tell farm.db 1 -", '{"trial": 1}', "`REWARDS` to be JSON rows"),
         ("tell farm.db 1 -", "[1, 2, 3]", "Did you pass undirected edges"),
+        (
+            "tell farm.db 1 -",
+            "source,target,reward\nnorth,south,0,5\n",
+            "row 2 has 4 cells and row 1",
+        ),
+        ("tell farm.db 1 -", "source,target,reward\nnorth,south\n", "row 2 has 2 cells and row 1"),
+        ("tell farm.db 1 -", "source,target,reward,reward\na,b,1,2\n", "column 'reward' twice"),
+        ("tell farm.db 1 -", '{"rewards": [1], "rewards": [2]}', "it has 'rewards' twice"),
+        ("tell farm.db 1 -", "[true, 1, 1, 1, 1, 1]", "`REWARDS` to be JSON rows"),
+        ("tell farm.db 1 -", '[["north", "south", true]]', "finite numbers only, but got True"),
+        ("tell farm.db 1 -", '{"rewards": {"north": 1}}', "Write [[source, target, reward], ...]"),
+        (
+            "tell farm.db 1 -",
+            "source,target,reward\n",
+            "Use --fail or --abandon for a trial that gave nothing",
+        ),
+        (
+            "tell farm.db 1 -",
+            '[{"source": ["north"], "target": "south", "reward": 1}]',
+            "a name or number for every agent, but got ['north']",
+        ),
+        ("tell farm.db 1 - --reason hello", rewards(), "`--reason` to go with --fail or --abandon"),
+        ("ask farm.db --trial 1 --count 3", "", "one of --trial and --count, but got both"),
+        ("ask farm.db --trial 1 --count 1", "", "one of --trial and --count, but got both"),
+        ("forbid farm.db --allow", "", "`--allow` to go with --agent, --arm or --all"),
+        ("forbid farm.db --arm left --all", "", "`--all` to go with --allow and nothing else"),
+        (
+            "attach farm.db - rewards.csv",
+            "agent,arm\nnorth,left\nsouth,left\neast,left\nnorth,right\n",
+            "`ALLOCATION` to name every agent once, but got 'north' twice",
+        ),
+        (
+            "attach farm.db - rewards.csv",
+            "trial,agent,arm\n1,north,left\n1,south,left\n2,east,left\n",
+            "`ALLOCATION` to hold one round, but got trials 1 and 2",
+        ),
+        (
+            "attach farm.db - rewards.csv",
+            '{"north": "left", "south": "left", "east": "left", "north": "right"}',
+            "it has 'north' twice",
+        ),
+        (
+            "attach farm.db - rewards.csv",
+            '{"north": true, "south": "left", "east": "left"}',
+            "a name or number for every arm, but got True for 'north'",
+        ),
+        (
+            "create other.db complete:3 --arms arms.csv --policy ExploreThenCommit",
+            "",
+            "`--horizon` to be a whole number >= 1, but got None. Say how many rounds are to come.",
+        ),
+        ("create other.db complete:3 --arms arms.csv --name \udcff", "", "UTF-8 can hold"),
+        ("ask farm.db --name \udcff", "", "`name` to be one of 'default'"),
         ("attach farm.db - arms.csv", "[1]", "`ALLOCATION` to be JSON like"),
         ("attach farm.db arms.csv -", rewards(), "columns agent, arm, but got arm, yaw, pitch"),
         ("forbid farm.db --agent north", "", "`--arm` to be given"),
@@ -223,6 +276,7 @@ def test_the_lines_of_the_readme_work_as_written(run, tmp_path):
 def test_mistakes_are_one_line(farm, refused, tmp_path, args, stdin, message):  # noqa: PLR0917
     farm("ask", "farm.db")
     (tmp_path / "plan.csv").write_text("agent,arm\nnorth,left\nsouth,left\neast,right\n")
+    (tmp_path / "rewards.csv").write_text(rewards())
     (tmp_path / ".csv").write_text("a file where a folder would have to be")
     (tmp_path / "folder.csv").mkdir()
     before = sorted(path.name for path in tmp_path.iterdir())
@@ -231,6 +285,20 @@ def test_mistakes_are_one_line(farm, refused, tmp_path, args, stdin, message):  
     assert "secret" not in text
     assert sorted(path.name for path in tmp_path.iterdir()) == before
     assert json.loads(farm("status", "farm.db", "--format", "json").out)["events"] == 2
+
+
+def test_every_ban_is_lifted_when_it_is_said(farm):
+    farm("forbid", "farm.db", "--agent", "north", "--arm", "left")
+    farm("forbid", "farm.db", "--agent", "east", "--arm", "right")
+    done = farm("forbid", "farm.db", "--allow", "--all")
+    assert done.out == "0 pairs of agent and arm are forbidden\n"
+
+
+def test_a_file_may_have_any_name(run, tmp_path):
+    for name in ("what?.db", "100%25.db"):
+        run("create", name, "path:3", "--arms", "arms.csv")
+        run("ask", name)
+        assert (tmp_path / name).exists()
 
 
 KINDS = "source,target,type,weight\nnorth,south,1,2.5\nsouth,east,,\n"
@@ -281,10 +349,13 @@ def test_links_that_cannot_be_read_are_one_line(refused, tmp_path):
         ("source,target,type\nnorth,south,1.5\n", "is not a whole number from 0 on"),
         ("source,target,type\nnorth,south,99999\n", "number the types from 0 on"),
         ("source,target,weight\nnorth,south,inf\n", "is not a finite number"),
+        ("source,target,weight\nnorth,south,0,5\n", "row 2 has 4 cells and row 1 has 3"),
+        ("source,target,weight\nnorth,south,1e90\n", "`--links` to hold weights"),
     ]:
         (tmp_path / "bad.csv").write_text(text)
         err = _create(refused, "--links", "bad.csv")
         assert message in err, err
+        assert "--links" in err
         assert not (tmp_path / "typed.db").exists()
     err = _create(refused, "--links", "none.csv")
     assert "Cannot read `--links` 'none.csv'" in err
@@ -303,6 +374,8 @@ def test_rewards_per_agent_from_the_shell(run, refused, tmp_path):
     assert "have the columns agent, reward" in err
     err = refused("tell", "typed.db", 4, "-", stdin="agent,value\nnorth,1\n")
     assert "have the columns agent, reward" in err
+    err = refused("tell", "typed.db", 4, "-", stdin='[["north", "south", 1]]')
+    assert "Write [[agent, reward], ...]" in err
     plan = json.dumps({"north": "left", "south": "left", "east": "right"})
     (tmp_path / "plan.json").write_text(plan)
     run("attach", "typed.db", "plan.json", "-", "--key", "a", stdin="agent,reward\nnorth,1\n")

@@ -8,7 +8,7 @@ import pytest
 import gbb
 from control import drive, environment, small, url_of
 from gbb.cli import main
-from gbb.controller import Controller, RewardWarning
+from gbb.controller import Controller, RewardWarning, _controller
 
 
 def test_it_is_the_diagnosis_of_what_was_told(tmp_path):
@@ -113,3 +113,23 @@ def test_a_plant_with_types_is_diagnosed(tmp_path, feedback):
         found = controller.diagnose()
     assert found.status == "good"
     assert found.rounds == 60
+
+
+def test_what_others_write_meanwhile_is_not_mixed_in(tmp_path, monkeypatch):
+    """Another process replaces the graph between the look at the problem and that at the rounds."""
+    url = f"sqlite:///{tmp_path / 'raced.db'}"
+    problem = gbb.Problem(gbb.Graph.path(3), np.eye(2), S=2.0)
+    controller = gbb.Controller.create(url, problem, "UniformRandom", seed=1)
+    rng = np.random.default_rng(0)
+    for _ in range(12):
+        controller.tell(controller.ask(), rng.normal(size=4))
+    expected = controller.diagnose()
+    other, real = gbb.Controller.open(url), _controller.told
+
+    def racing(events, problem):
+        other.replace_graph(gbb.Graph.path(5))
+        other.tell(other.ask(), np.ones(8))
+        return real(events, problem)
+
+    monkeypatch.setattr(_controller, "told", racing)
+    assert controller.diagnose() == expected

@@ -9,7 +9,9 @@ import pytest
 import gbb
 from control import drive, noise_of, plain, replayed, same_state, url_of
 from gbb import radius
+from gbb._threads import one_thread
 from gbb.controller import Controller, RewardWarning, _log
+from gbb.controller._choose import next_ask
 from gbb.typed import Moments, TypedRidge, empty, observed
 
 ROUNDS = 24
@@ -509,3 +511,46 @@ def test_the_log_of_a_plain_problem_has_nothing_new(tmp_path):
     assert set(event.content["problem"]) == {"arms", "arm_names", "sigma", "S", "L"}
     assert set(event.content["graph"]) == {"indptr", "indices", "names"}
     assert "feedback" not in controller.status()
+
+
+@pytest.mark.parametrize("first", ["ThompsonSampling", "JointOFUL"])
+def test_snapshots_change_nothing_when_the_policy_changes_what_the_problem_holds(
+    first, tmp_path, monkeypatch
+):
+    """To a policy that leaves forbidden arms to repairs and back, with bans before and between."""
+    monkeypatch.setattr(_log, "SNAPSHOT_EVENTS", 5)
+    controller = create(tmp_path, "allowed", first)
+    env, rng = environment(make("typed")), np.random.default_rng(2)
+    env = gbb.Environment(gbb.Problem(network(), ARMS, sigma=0.3, S=3.0), env.M_star[0])
+
+    def check(rounds, banned):
+        for trial in drive(controller, env, rng, rounds):
+            assert all(trial[agent] != arm for agent, arm in banned)
+        state, whole = controller._log.state, replayed(controller)
+        opened = Controller.open(url_of(tmp_path))._log.state
+        for each in (whole, opened):
+            assert same_state(each, state)
+            assert each.setup.problem.plain == state.setup.problem.plain
+            assert plain(each.setup.problem.allowed) == plain(state.setup.problem.allowed)
+            with one_thread():
+                assert next_ask(each) == next_ask(state)
+
+    banned = [(1, 0), (3, 2)]
+    check(6, banned)
+    assert not controller.problem.plain
+    controller.set_policy("ExploreThenCommit", exploration=3)
+    assert controller.problem.plain
+    check(6, banned)
+    controller.forbid("west", "left")
+    check(6, [*banned, (0, 1)])
+    controller.set_policy(first, **POLICIES[first])
+    assert not controller.problem.plain
+    assert not controller.problem.allowed[0, 1]
+    check(6, [*banned, (0, 1)])
+    controller.allow(None)
+    controller.set_policy("ExploreThenCommit", exploration=3)
+    controller.forbid("north", "straight")
+    built = gbb.policies.ThompsonSampling(controller.problem, cut=gbb.cuts.greedy(network()))
+    controller.set_policy(built)  # built on the problem without bans, plays the one with them
+    assert not controller.problem.plain
+    check(6, [(1, 0)])

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import psycopg
@@ -79,13 +80,41 @@ def test_a_broken_connection_is_made_again(postgres, postgres_url):
 def test_our_sessions_wait_for_the_disk_whatever_the_database_says(postgres, postgres_url):
     name = sa.make_url(postgres_url).database
     with psycopg.connect(postgres, autocommit=True) as admin:
-        for setting in ("synchronous_commit = off", "lock_timeout = 0"):
+        for setting in (
+            "synchronous_commit = off",
+            "lock_timeout = 0",
+            "statement_timeout = '1min'",
+            "default_transaction_read_only = on",
+        ):
             admin.execute(f"ALTER DATABASE {name} SET {setting}")
     controller = Controller.create(postgres_url, small())
     with controller._log.store.writing(1) as connection:
-        names = ("synchronous_commit", "lock_timeout", "idle_in_transaction_session_timeout")
+        names = (
+            "synchronous_commit",
+            "lock_timeout",
+            "idle_in_transaction_session_timeout",
+            "statement_timeout",
+            "transaction_read_only",
+        )
         shown = [connection.exec_driver_sql(f"SHOW {name}").scalar() for name in names]
-    assert shown == ["on", "2min", "10min"]
+    assert shown == ["on", "2min", "10min", "0", "off"]
+
+
+@pytest.mark.parametrize("level", ["repeatable read", "serializable"])
+def test_writers_take_turns_whatever_isolation_the_database_says(level, postgres, postgres_url):
+    name = sa.make_url(postgres_url).database
+    with psycopg.connect(postgres, autocommit=True) as admin:
+        admin.execute(f"ALTER DATABASE {name} SET default_transaction_isolation = '{level}'")
+    Controller.create(postgres_url, small()).close()
+    controllers = [Controller.open(postgres_url) for _ in range(2)]
+
+    def work(controller):
+        for _ in range(15):
+            controller.tell(controller.ask(), np.zeros(12))
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(work, controllers))
+    assert controllers[0].status()["rounds"] == 30
 
 
 def test_a_writer_that_stands_still_is_waited_for_and_then_cut_off(postgres_url, monkeypatch):

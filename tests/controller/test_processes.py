@@ -2,18 +2,23 @@
 
 import itertools
 import multiprocessing
+import traceback
 from collections import Counter
 
 import numpy as np
 import pytest
 
 from control import replayed, same_state, small, url_of
-from gbb.controller import Controller
+from gbb.controller import Controller, _engine
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
 PROCESSES, TELLS, ASKS = 8, 10_000, 10
-MINUTES = 5
+STILL = 300
+"""Seconds without a single step of any process after which they count as deadlocked."""
+
+WAIT = 4 * STILL
+"""Seconds for which one process may be passed over while others go on."""
 
 
 def rewards_of(trial):
@@ -21,8 +26,8 @@ def rewards_of(trial):
     return np.full(12, float(trial % 7))
 
 
-def work(url, tells, queue):
-    """Ask a few at a time and tell them, now and then twice; report what was acknowledged."""
+def work(url, tells, step):
+    """Ask a few at a time and tell them, now and then twice; give what was acknowledged."""
     told = []
     with Controller.open(url) as controller:
         while len(told) < tells:
@@ -30,21 +35,46 @@ def work(url, tells, queue):
             for trial in trials[::-1]:
                 controller.tell(trial, rewards_of(trial.id))
                 told.append(trial.id)
+                step()
                 if trial.id % 20 == 0:
                     controller.tell(trial.id, rewards_of(trial.id))
-    queue.put(told)
+    return told
+
+
+def run_one(target, url, args, queue):
+    """Report every step, and in the end what came out or what went wrong."""
+    try:
+        queue.put(("done", target(url, *args, lambda: queue.put(("step", None)))))
+    except BaseException:
+        queue.put(("failed", traceback.format_exc()))
+        raise
 
 
 def run_workers(url, target, args):
+    """What the processes give. They may be as slow as the machine is, but must not stand still."""
     context = multiprocessing.get_context("fork")
     queue = context.Queue()
-    workers = [context.Process(target=target, args=(url, *args, queue)) for _ in range(PROCESSES)]
-    for worker in workers:
-        worker.start()
-    answers = [queue.get(timeout=60 * MINUTES) for _ in workers]
-    for worker in workers:
-        worker.join(60)
-        assert worker.exitcode == 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_engine, "WAIT", WAIT)  # a busy machine is no reason to give up
+        workers = [
+            context.Process(target=run_one, args=(target, url, args, queue))
+            for _ in range(PROCESSES)
+        ]
+        for worker in workers:
+            worker.start()
+    answers = []
+    try:
+        while len(answers) < PROCESSES:
+            what, value = queue.get(timeout=STILL)
+            assert what != "failed", value
+            if what == "done":
+                answers.append(value)
+        for worker in workers:
+            worker.join(STILL)
+            assert worker.exitcode == 0
+    finally:
+        for worker in workers:
+            worker.kill()
     return answers
 
 
@@ -66,7 +96,7 @@ def test_eight_processes_on_one_sqlite_file(tmp_path):
     check_processes(url_of(tmp_path))
 
 
-def race(url, queue):
+def race(url, step):
     """All at once: make the same controller, tell the same trial."""
     made = 1
     try:
@@ -76,7 +106,8 @@ def race(url, queue):
     with Controller.open(url, "first") as controller:
         for trial in range(1, 11):
             controller.tell(trial, rewards_of(trial))
-    queue.put(made)
+            step()
+    return made
 
 
 def check_race(url):

@@ -1,6 +1,7 @@
 """Asks are those of the simulation, and closing, killing or replaying changes none of them."""
 
 import multiprocessing
+import sqlite3
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from gbb.controller import (
 )
 from gbb.controller._bytes import pack_rng, unpack_rng
 from gbb.controller._choose import next_ask
+from gbb.controller._events import Draft, sealed
 from gbb.controller._knowledge import Knowledge
 from gbb.controller._tell import tell
 
@@ -226,7 +228,7 @@ def test_an_older_storage_is_brought_up_to_date(tmp_path, monkeypatch):
     before = drive(Controller.create(url, small()), environment(small()), noise_of(0), 5)
     newer = sa.text("ALTER TABLE gbb_studies ADD COLUMN note TEXT")
     monkeypatch.setattr(_schema, "VERSION", 3)
-    steps = {1: lambda connection: connection.execute(newer), 2: lambda _: None}
+    steps = {1: lambda _: None, 2: lambda connection: connection.execute(newer)}
     monkeypatch.setattr(_schema, "MIGRATIONS", steps)
     for _ in range(2):
         controller = Controller.open(url)
@@ -241,7 +243,7 @@ def test_a_storage_upgraded_meanwhile_is_left_alone(tmp_path, monkeypatch):
     """Another process brings the tables to a newer version between our look and our lock."""
     url = url_of(tmp_path)
     Controller.create(url, small()).close()
-    seen = iter([1, 9])
+    seen = iter([_schema.VERSION, 9])
     with monkeypatch.context() as patch:
         patch.setattr(_schema, "VERSION", 3)
         patch.setattr(_schema, "MIGRATIONS", {})
@@ -249,7 +251,88 @@ def test_a_storage_upgraded_meanwhile_is_left_alone(tmp_path, monkeypatch):
         with pytest.raises(StorageError, match="has version 9 and was written by a newer gbb"):
             Controller.open(url)
     with Controller.open(url) as controller, controller._log.store.reading() as connection:
-        assert _schema.version_of(connection) == 1
+        assert _schema.version_of(connection) == _schema.VERSION
+
+
+def test_a_log_of_version_1_opens_and_an_older_program_refuses_it_from_then_on(
+    tmp_path, monkeypatch
+):
+    """Tables and events written by hand, as the first version wrote them."""
+    file = tmp_path / "control.db"
+    base = {"arms": np.eye(2), "arm_names": None, "sigma": 0.5, "S": 2.0, "L": 1.0}
+    edges = gbb.Graph.path(2)
+    graph = {"indptr": edges.indptr, "indices": edges.indices, "names": None}
+    policy = {"kind": "UniformRandom", "settings": {}}
+    seed = {"entropy": 7, "key": [0, 1], "pool": 4}
+    first = {"problem": base, "graph": graph, "policy": policy, "seed": seed}
+    rewards = np.array([1.0, 0.5]).tobytes()
+    drafts = [
+        Draft("create", first),
+        Draft("attach", {}, None, bytes([0, 1]) + rewards),
+        Draft("forbid", {"agents": [0], "arms": [1]}),
+    ]
+    before, lines = 0, []
+    for seq, draft in enumerate(drafts, 1):
+        row = sealed(draft, seq=seq, time=1e9 + seq, before=before)
+        before, line = row.seal, (1, *row)
+        lines.append(line)
+    with sqlite3.connect(file) as connection:
+        connection.executescript(
+            """
+            CREATE TABLE gbb_about (key VARCHAR(64) PRIMARY KEY, value VARCHAR(256) NOT NULL);
+            CREATE TABLE gbb_studies (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+            CREATE TABLE gbb_events (study INTEGER NOT NULL, seq BIGINT NOT NULL,
+                kind VARCHAR(32) NOT NULL, trial BIGINT, time DOUBLE NOT NULL,
+                content TEXT NOT NULL, data BLOB NOT NULL, seal BIGINT NOT NULL,
+                PRIMARY KEY (study, seq));
+            CREATE TABLE gbb_snapshots (study INTEGER PRIMARY KEY, seq BIGINT NOT NULL,
+                content TEXT NOT NULL);
+            INSERT INTO gbb_about VALUES ('version', '1');
+            INSERT INTO gbb_studies VALUES (1, 'default');
+            """
+        )
+        connection.executemany("INSERT INTO gbb_events VALUES (?,?,?,?,?,?,?,?)", lines)
+    connection.close()
+    with Controller.open(url_of(tmp_path)) as controller:
+        assert controller.status()["rounds"] == 1
+        assert controller.status()["forbidden"] == 1
+        assert controller.ask().arms[0] == 0
+        assert controller.estimate()[0].Y[0, 1] == 1.0
+        with controller._log.store.reading() as connection:
+            assert _schema.version_of(connection) == 2
+    monkeypatch.setattr(_schema, "VERSION", 1)
+    with pytest.raises(StorageError, match="has version 2 and was written by a newer gbb"):
+        Controller.open(url_of(tmp_path))
+
+
+@pytest.mark.parametrize("place", ["problem", "graph", "attach", "replaced"])
+def test_what_a_newer_program_says_is_not_passed_over(place, tmp_path):
+    url = url_of(tmp_path)
+    controller = Controller.create(url, small())
+    controller.attach([0, 1, 2, 0], np.ones(12))
+    controller.replace_graph(gbb.Graph.path(3))
+    store = controller._log.store
+    with store.writing(1) as connection:
+        rows = list(store.rows(connection, 1))
+        connection.execute(sa.delete(_schema.events))
+        before = 0
+        for row in rows:
+            content = _codec.loads(row.content)
+            if row.kind == "create" and place in ("problem", "graph"):
+                content[place]["colour"] = 1
+            elif row.kind == place:
+                content["colour"] = 1
+            elif row.kind == "graph" and place == "replaced":
+                content["graph"]["colour"] = 1
+            draft = Draft(row.kind, content, row.trial, row.data)
+            new = sealed(draft, seq=row.seq, time=row.time, before=before)
+            before = new.seal
+            store.append(connection, 1, [new])
+    controller.close()
+    with pytest.raises(
+        StorageError, match=r"log says 'colour' of .*which this version of gbb does"
+    ):
+        Controller.open(url)
 
 
 def test_everything_is_computed_on_one_thread(tmp_path, monkeypatch):

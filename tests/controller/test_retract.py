@@ -142,3 +142,35 @@ def test_any_order_over_graphs_discounts_and_snapshots(problem, tmp_path, monkey
         controller.tell(1, np.ones(problem.m))  # on the graph it was asked on
         controller.tell(4, np.ones(2))
         assert controller._log.state.record.N.sum() == problem.m + 2
+
+
+@pytest.mark.parametrize("kind", ["fail", "abandon", "tell"])
+@pytest.mark.parametrize("policy", ["ImprovedOFUL", "ExploreThenCommit"])
+def test_a_trial_opened_again_is_the_trial_that_was_asked(problem, tmp_path, kind, policy):
+    """Also after another trial was retracted, which the log without it would not count."""
+    settings = {"exploration": 9} if policy == "ExploreThenCommit" else {}
+    url = url_of(tmp_path)
+    controller = Controller.create(url, problem, policy, seed=1, **settings)
+    env, rng = environment(problem), np.random.default_rng(0)
+    drive(controller, env, rng, 4)
+    first = controller.ask()
+    controller.tell(first, np.ones(12))
+    controller.retract(first)
+    controller.tell(first, np.zeros(12))
+    trial = controller.ask()
+    asked = controller._log.state.open[trial.id]
+    assert trial.round == 6
+    for _ in range(2):
+        if kind == "tell":
+            controller.tell(trial, np.ones(12))
+        else:
+            getattr(controller, kind)(trial)
+        controller.retract(first)  # goes from the record, and not from what the trial was
+        controller.tell(first, np.zeros(12))
+        controller.retract(trial)
+        again = controller._log.state.open[trial.id]
+        assert (again.round, again.couple, again.graph) == (asked.round, asked.couple, asked.graph)
+        assert np.array_equal(again.allocation, asked.allocation)
+        if kind != "tell":
+            assert again.setup == asked.setup
+    assert same_state(replayed(controller), controller._log.state)

@@ -160,7 +160,7 @@ NAN = float("nan")
         ),
         ({("cell-0", "cell-1"): float("inf")}, "finite numbers only, but got inf"),
         ({("cell-0", "cell-1"): "high"}, "finite numbers only, but got 'high'"),
-        ({("cell-0", "cell-9"): 1.0}, "`agent` to name an agent, but got 'cell-9'"),
+        ({("cell-0", "cell-9"): 1.0}, "`agent` in `rewards` to name an agent, but got 'cell-9'"),
         (
             {("cell-0", "cell-0"): 1.0},
             r"links of the graph, but got no link \('cell-0', 'cell-0'\)",
@@ -332,3 +332,58 @@ def test_the_history_has_every_event_in_order_with_its_time(controller, problem)
     assert set(entries[5].content["allocation"].values()) == {"tilt-1"}
     assert len(entries[5].content["rewards"]) == problem.m
     assert [e.seq for e in controller.history(["ask", "attach"])] == [2, 4, 6]
+
+
+def test_rows_with_a_cell_too_many_are_refused(controller, tmp_path):
+    """A decimal comma must not shift what was paid into another column."""
+    trial, file = controller.ask(), tmp_path / "rewards.csv"
+    for text in (
+        "source,target,reward\ncell-0,cell-1,0,5\n",
+        "source,target,reward\ncell-0,cell-1\n",
+    ):
+        file.write_text(text)
+        with pytest.raises(gbb.InputError, match=r"row 2 has \d cells and row 1 has 3"):
+            controller.tell(trial, file)
+    file.write_text("reward, source ,target\n\n 0.5,cell-0, cell-1\n")
+    controller.tell(trial, file)
+    assert controller.history("tell")[0].content["rewards"] == [["cell-0", "cell-1", 0.5]]
+
+
+def test_true_is_no_reward(controller):
+    with pytest.raises(gbb.InputError, match="finite numbers only, but got True"):
+        controller.tell(controller.ask(), {("cell-0", "cell-1"): True})
+
+
+def test_an_allocation_names_every_agent_once(controller):
+    arms = {"cell-0": 0, "cell-1": 0, "cell-2": 0, "cell-3": 0, 0: 1}
+    with pytest.raises(gbb.InputError, match="name every agent once, but got 'cell-0' twice"):
+        controller.attach(arms, np.ones(12))
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_a_trial_of_another_controller_is_refused(closed, controller, problem, tmp_path):
+    url = f"sqlite:///{tmp_path / 'other.db'}"
+    other = gbb.Controller.create(url, problem, "UniformRandom", seed=5)
+    own = controller.ask()
+    theirs = next(t for t in other.ask_many(9) if not np.array_equal(t.arms, own.arms))
+    while (last := own).id < theirs.id:
+        own = controller.ask()
+    assert not np.array_equal(last.arms, theirs.arms)
+    if closed:
+        controller.fail(last)
+    before = everything(controller)
+    for call in (
+        lambda: controller.tell(theirs, np.ones(12)),
+        lambda: controller.fail(theirs),
+        lambda: controller.abandon(theirs),
+        lambda: controller.retract(theirs),
+    ):
+        with pytest.raises(gbb.InputError, match=r"of this controller played something else"):
+            call()
+    assert everything(controller) == before
+    grown = gbb.Problem(gbb.Graph.path(4), np.eye(3), sigma=0.5, S=3.0)
+    strange = gbb.Controller.create(url, grown, "FixedAllocation", name="b", allocation=last.arms)
+    if last.id == 1:
+        with pytest.raises(gbb.InputError, match=r"of this controller played something else"):
+            controller.fail(strange.ask())  # the same arms, of other agents
+    (controller.retract if closed else controller.fail)(last)

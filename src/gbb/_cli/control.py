@@ -16,12 +16,22 @@ from gbb._cli.control_diagnose import diagnose
 from gbb._cli.control_estimate import estimate
 from gbb._cli.control_links import links_of
 from gbb._cli.control_options import Format, Name, Storage, TrialNumber, opened, url_of
+from gbb._cli.errors import worded
 from gbb._cli.graphs import cut_of, graph_of
 from gbb._cli.tables import read_arms
 from gbb.problem import Problem
 
 if TYPE_CHECKING:
     from gbb.controller import Trial
+
+OWN_WORDS = {
+    "`horizon`": "`--horizon`",
+    "Give the horizon, or the number of exploring rounds as `exploration`.": "Say how many rounds "
+    "are to come.",
+    "`edge_types`": "`--links`",
+    "`edge_weights`": "`--links`",
+}
+"""What ``create`` calls things that the library, or another command, calls otherwise."""
 
 app = typer.Typer(
     help="Run a real network: ask what to play, tell what it paid, keep all of it.",
@@ -74,26 +84,32 @@ def create(  # noqa: PLR0917
     built = graph_of(graph, p=p, degree=degree, undirected=undirected, seed=seed)
     features, names = read_arms(arms)
     bound, noise = (1.0 if S is None else S), (1.0 if sigma is None else sigma)
-    types, weights = links_of(links, built, undirected=undirected)
-    problem = Problem(
-        built,
-        features,
-        L=L,
-        S=bound,
-        sigma=noise,
-        arm_names=names,
-        edge_types=types,
-        edge_weights=weights,
-        feedback=feedback,
-    )
-    known = {kind.lower(): kind for kind in policies.classes()}
-    settings: dict[str, Any] = {"lam": lam, "delta": delta, "radius": radius, "horizon": horizon}
-    chosen = policies.build(
-        known.get(policy.lower(), policy),
-        problem,
-        cut=cut_of(built, cut, seed),
-        **{key: value for key, value in settings.items() if value is not None},
-    )
+    with worded(OWN_WORDS):
+        types, weights = links_of(links, built, undirected=undirected)
+        problem = Problem(
+            built,
+            features,
+            L=L,
+            S=bound,
+            sigma=noise,
+            arm_names=names,
+            edge_types=types,
+            edge_weights=weights,
+            feedback=feedback,
+        )
+        known = {kind.lower(): kind for kind in policies.classes()}
+        settings: dict[str, Any] = {
+            "lam": lam,
+            "delta": delta,
+            "radius": radius,
+            "horizon": horizon,
+        }
+        chosen = policies.build(
+            known.get(policy.lower(), policy),
+            problem,
+            cut=cut_of(built, cut, seed),
+            **{key: value for key, value in settings.items() if value is not None},
+        )
     with Controller.create(url_of(url), problem, chosen, seed, name=name) as controller:
         typer.echo(f"created {name!r}: {controller.problem!r}, policy {chosen.name}")
     assumed = [f"{key} = 1" for key, given in (("S", S), ("sigma", sigma)) if given is None]
@@ -110,13 +126,19 @@ def ask(
     trial: Annotated[
         int | None, typer.Option("--trial", help="Show this open trial again; ask for nothing.")
     ] = None,
-    count: Annotated[int, typer.Option("--count", help="Ask for so many trials at once.")] = 1,
+    count: Annotated[
+        int | None,
+        typer.Option("--count", help="Ask for so many trials at once; 1 when left out."),
+    ] = None,
     format: Format = "text",
 ) -> None:
     """What each agent should do next."""
     files.format_of(format)
+    if trial is not None and count is not None:
+        raise _checks.fail("ask", "have one of --trial and --count", "both")
+    asked = 1 if count is None else count
     with opened(url, name) as controller:
-        trials = controller.ask_many(count) if trial is None else [controller.trial(trial)]
+        trials = controller.ask_many(asked) if trial is None else [controller.trial(trial)]
     data = [_trial(each) for each in trials]
     rows = [(t.id, t.round, *pair) for t in trials for pair in t.allocation.items()]
     title = f"trial {trials[0].id}" if len(trials) == 1 else f"{len(trials)} trials"
@@ -148,10 +170,11 @@ def tell(  # noqa: PLR0917
     """What was paid when a trial was played."""
     if (rewards is not None) + fail + abandon != 1:
         raise _checks.fail("tell", "have one of REWARDS, --fail and --abandon", "none or several")
-    given = None if rewards is None else files.rewards_from(rewards)
+    if rewards is not None and reason:
+        raise _checks.fail("--reason", "go with --fail or --abandon", "it with REWARDS")
     with opened(url, name) as controller:
-        if given is not None:
-            controller.tell(trial, given)
+        if rewards is not None:
+            controller.tell(trial, files.rewards_from(rewards, controller.problem.feedback))
         else:
             (controller.fail if fail else controller.abandon)(trial, reason)
         status = controller.status()
@@ -177,8 +200,9 @@ def attach(
     name: Name = None,
 ) -> None:
     """Learn from a round that was played elsewhere."""
-    arms, given = files.allocation_from(allocation), files.rewards_from(rewards)
+    arms = files.allocation_from(allocation)
     with opened(url, name) as controller:
+        given = files.rewards_from(rewards, controller.problem.feedback)
         controller.attach(arms, given, key=key)
         rounds = controller.status()["rounds"]
     typer.echo(f"attached; {rounds} rounds told")

@@ -36,6 +36,7 @@ def forbid(  # noqa: PLR0917
     ] = None,
     pin: Annotated[bool, typer.Option("--pin", help="Allow no arm but the one of --arm.")] = False,
     allow: Annotated[bool, typer.Option("--allow", help="Allow them again.")] = False,
+    all: Annotated[bool, typer.Option("--all", help="With --allow: lift every ban.")] = False,
     name: Name = None,
 ) -> None:
     """Keep agents from playing arms; or pin them to one, or allow arms again."""
@@ -43,6 +44,11 @@ def forbid(  # noqa: PLR0917
         raise _checks.fail("forbid", "have one of --pin and --allow", "both")
     if not arm and not allow:
         raise _checks.fail("--arm", "be given", "none")
+    if all and (not allow or agent or arm):
+        raise _checks.fail("--all", "go with --allow and nothing else", "it otherwise")
+    if allow and not (agent or arm or all):
+        cure = "--all lifts every ban."
+        raise _checks.fail("--allow", "go with --agent, --arm or --all", "none of them", cure)
     if pin and len(arm or ()) != 1:
         raise _checks.fail("--arm", "be one arm with --pin", arm)
     with opened(url, name) as controller:

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 import typer
 
-from gbb import _checks
+from gbb import _checks, _csv
 from gbb._checks import InputError
 from gbb._cli.outputs import check_output
 from gbb._cli.show import as_json, console, grid
@@ -22,39 +22,48 @@ from gbb._files import write_text
 FORMATS = ("text", "json", "csv")
 
 
-def rewards_from(source: str) -> Any:
+WANTED = {
+    "edge": ("source", "target", "reward"),
+    "agent": ("agent", "reward"),
+    "global": ("reward",),
+}
+"""The columns of a table of rewards, by what a round reports."""
+
+WRITE = {
+    "edge": "Write [[source, target, reward], ...], or one number per directed edge.",
+    "agent": 'Write [[agent, reward], ...], {"rewards": {agent: reward}}, or one number per agent.',
+    "global": "Write one number.",
+}
+
+
+def rewards_from(source: str, feedback: str) -> Any:
     """Rewards from a file or ``-``: CSV or JSON rows of source, target, reward, or m numbers.
 
     Rows of agent and reward, or ``{"rewards": {agent: reward}}``, for rewards per agent; one number
     for one in all.
     """
-    text = _read("REWARDS", source)
+    text, columns = _read("REWARDS", source), WANTED[feedback]
     if (alone := _number(text)) is not None:
         return alone
     if not text.lstrip().startswith(("[", "{")):
-        return _reward_table(source, text)
+        return _table("REWARDS", source, text, columns)
     data = _json("REWARDS", source, text)
     rows = data.get("rewards") if isinstance(data, dict) else data
     values = rows.values() if isinstance(rows, dict) else rows if isinstance(rows, list) else [rows]
-    if all(isinstance(value, int | float) for value in values):
+    named = isinstance(rows, dict) and feedback == "edge"  # names of agents, where links have two
+    if not named and all(_is_number(value) for value in values):
         return rows
     if isinstance(rows, list) and all(isinstance(row, dict) for row in rows):
         return pd.DataFrame(rows)
-    for columns in (["source", "target", "reward"], ["agent", "reward"]):
-        size = len(columns)
-        if isinstance(rows, list) and all(isinstance(r, list) and len(r) == size for r in rows):
-            return pd.DataFrame(rows, columns=columns)
-    cure = "Write [[source, target, reward], ...], or one number per directed edge."
-    raise _checks.fail("REWARDS", "be JSON rows", f"something else in {source!r}", cure)
+    size = len(columns)
+    if isinstance(rows, list) and all(isinstance(r, list) and len(r) == size for r in rows):
+        return pd.DataFrame(rows, columns=columns)
+    got = f"something else in {source!r}"
+    raise _checks.fail("REWARDS", "be JSON rows", got, WRITE[feedback])
 
 
-def _reward_table(source: str, text: str) -> pd.DataFrame:
-    """A table of rewards by link, by agent or in all; the problem says which of them it must be."""
-    table = _table("REWARDS", source, text, ())
-    by_link = ("source", "target", "reward")
-    known = (by_link, ("agent", "reward"), ("reward",))
-    named = [columns for columns in known if columns[0] in table.columns]
-    return _with_columns("REWARDS", source, table, named[0] if named else by_link)
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _number(text: str) -> float | None:
@@ -73,14 +82,32 @@ def allocation_from(source: str) -> dict[str, str]:
     """An allocation from a file or ``-``: CSV of agent and arm, or JSON ``{agent: arm}``."""
     text = _read("ALLOCATION", source)
     if not text.lstrip().startswith(("[", "{")):
-        table = _table("ALLOCATION", source, text, ("agent", "arm"))
-        return dict(zip(table["agent"], table["arm"], strict=True))
+        return _one_round(source, _table("ALLOCATION", source, text, ("agent", "arm")))
     data = _json("ALLOCATION", source, text)
     found = data.get("allocation", data) if isinstance(data, dict) else None
     if not isinstance(found, dict):
         rule = 'be JSON like {"agent": "arm"}'
         raise _checks.fail("ALLOCATION", rule, f"something else in {source!r}")
+    for agent, arm in found.items():
+        if isinstance(arm, bool) or not isinstance(arm, int | str):
+            rule = "have a name or number for every arm"
+            raise _checks.fail("ALLOCATION", rule, f"{arm!r} for {agent!r} in {source!r}")
     return found
+
+
+def _one_round(source: str, table: pd.DataFrame) -> dict[str, str]:
+    """The arms of one round's agents, each named once."""
+    trials = list(dict.fromkeys(table["trial"])) if "trial" in table.columns else []
+    if len(trials) > 1:
+        got = f"trials {trials[0]} and {trials[1]} in {source!r}"
+        raise _checks.fail("ALLOCATION", "hold one round", got, "Attach each by itself.")
+    arms: dict[str, str] = {}
+    for agent, arm in zip(table["agent"], table["arm"], strict=True):
+        if agent in arms:
+            got = f"{agent!r} twice in {source!r}"
+            raise _checks.fail("ALLOCATION", "name every agent once", got)
+        arms[agent] = arm
+    return arms
 
 
 def format_of(format: str, out: Path | None = None) -> str:
@@ -133,27 +160,26 @@ def _read(name: str, source: str) -> str:
 
 
 def _json(name: str, source: str, text: str) -> Any:
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in found:
+                raise InputError(f"Cannot read `{name}` {source!r}: it has {key!r} twice.")
+            found[key] = value
+        return found
+
     try:
-        return json.loads(text)
-    except ValueError as error:
+        return json.loads(text, object_pairs_hook=once)
+    except InputError:
+        raise
+    except (ValueError, RecursionError) as error:
         raise InputError(f"Cannot read `{name}` {source!r}: it is no JSON ({error}).") from None
 
 
 def _table(name: str, source: str, text: str, columns: Sequence[str]) -> pd.DataFrame:
-    try:
-        table = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
-    except ValueError as error:
-        reason = str(error).strip().split("\n")[0]
-        raise InputError(f"Cannot read `{name}` {source!r}: it is no CSV ({reason}).") from None
-    table = table.rename(columns=lambda column: str(column).strip())
-    return _with_columns(name, source, table, columns).map(str.strip)
-
-
-def _with_columns(
-    name: str, source: str, table: pd.DataFrame, columns: Sequence[str]
-) -> pd.DataFrame:
-    missing = [column for column in columns if column not in table.columns]
-    if missing:
-        rule = f"have the columns {', '.join(columns)}"
-        raise _checks.fail(name, rule, f"{', '.join(map(str, table.columns))} in {source!r}")
-    return table
+    table = _csv.table(name, source, text)
+    if all(column in table.columns for column in columns):
+        return table
+    what = "column" if len(columns) == 1 else "columns"
+    got = f"{', '.join(map(str, table.columns))} in {source!r}"
+    raise _checks.fail(name, f"have the {what} {', '.join(columns)}", got)

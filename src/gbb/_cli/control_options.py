@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from sqlalchemy import URL
+
     from gbb.controller import Controller
 
 DATABASE = re.compile(r"(sqlite|postgres\w*)(\+\w+)?[:/]")
@@ -44,6 +46,8 @@ def opened(url: str, name: str | None) -> Iterator[Controller]:
         yield controller
 
 
-def url_of(url: str) -> str:
-    """A URL, or a file as one of SQLite."""
-    return url if "://" in url or DATABASE.match(url) else f"sqlite:///{url}"
+def url_of(url: str) -> str | URL:
+    """A URL, or a file as one of SQLite, whatever its name holds."""
+    from sqlalchemy import URL  # noqa: PLC0415  (slow to import)
+
+    return url if "://" in url or DATABASE.match(url) else URL.create("sqlite", database=url)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
 import typer
 
@@ -49,6 +50,7 @@ WORDS = {
     "`policies`": "`--policy`",
     "`kind`": "`--kind`",
     "`key`": "`--key`",
+    "Call fail() or abandon() for": "Use --fail or --abandon for",
     "undirected=True": "--undirected",
     'method="reference"': "--reference",
     'record="log"': "--record log",
@@ -92,6 +94,18 @@ def _value(error: Exception) -> str:
 def in_options(message: object) -> str:
     """A message of the library in the words of the command line."""
     return WORD.sub(lambda found: WORDS[found[0]], str(message))
+
+
+@contextmanager
+def worded(words: Mapping[str, str]) -> Iterator[None]:
+    """Say what goes wrong in a command's own words, where they are not those of all commands."""
+    try:
+        yield
+    except InputError as error:
+        text = str(error)
+        for old, new in words.items():
+            text = text.replace(old, new)
+        raise InputError(text) from None
 
 
 def warn(text: str) -> None:

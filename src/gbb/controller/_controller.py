@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 import warnings
 from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 import numpy as np
+import sqlalchemy as sa
 from numpy.typing import ArrayLike
 
-from gbb import _checks, _random
+from gbb import _checks, _random, policies
 from gbb._random import Seed
 from gbb._threads import one_thread
 from gbb.controller import _retract, _tell
@@ -30,7 +32,7 @@ from gbb.controller._events import Draft, sealed
 from gbb.controller._fold import KINDS
 from gbb.controller._history import entries
 from gbb.controller._log import Log, Turn
-from gbb.controller._network import Network, graph_to, problem_to, replaced
+from gbb.controller._network import Network, graph_to, played, problem_to, replaced
 from gbb.controller._rewards import Rewards
 from gbb.controller._spec import moved, policy_of, policy_to
 from gbb.controller._state import State, seed_to
@@ -62,7 +64,7 @@ class Controller:
     @classmethod
     def create(
         cls,
-        url: str,
+        url: str | sa.URL,
         problem: Problem,
         policy: AnyPolicy | str = "ImprovedOFUL",
         seed: Seed = 0,
@@ -92,6 +94,10 @@ class Controller:
             raise _checks.fail("problem", "be a gbb.Problem", type(problem).__name__)
         if not isinstance(name, str) or not name.strip():
             raise _checks.fail("name", "be a text that is not empty", repr(name))
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            raise _checks.fail("name", "be a text that UTF-8 can hold", ascii(name)) from None
         chosen = policy_of(policy, problem, settings)
         child = _random.spawn(seed, 1)[0].spawn(2)[1]  # as the first run of gbb.simulate
         content = {
@@ -105,7 +111,7 @@ class Controller:
         return cls(Log(store, store.add_study(name, first)), name)
 
     @classmethod
-    def open(cls, url: str, name: str | None = None) -> Controller:
+    def open(cls, url: str | sa.URL, name: str | None = None) -> Controller:
         """Come back to a controller; ``name`` may be left out where there is only one."""
         store = Store(url)
         study, found = store.study(name)
@@ -165,18 +171,18 @@ class Controller:
         Telling a trial the same again changes nothing; telling it anything else is an error.
         """
         with self._log.turn() as turn:
-            _tell.tell(turn, _id(trial), rewards)
+            _tell.tell(turn, _id(turn, trial), rewards)
         _warn(turn)
 
     def fail(self, trial: Trial | int, reason: str = "") -> None:
         """Close a trial that was played and gave no rewards."""
         with self._log.turn() as turn:
-            _tell.close(turn, _id(trial), "fail", reason)
+            _tell.close(turn, _id(turn, trial), "fail", reason)
 
     def abandon(self, trial: Trial | int, reason: str = "") -> None:
         """Close a trial that was not played."""
         with self._log.turn() as turn:
-            _tell.close(turn, _id(trial), "abandon", reason)
+            _tell.close(turn, _id(turn, trial), "abandon", reason)
 
     def retract(self, trial: Trial | int, reason: str = "") -> None:
         """Take back how ``trial`` was closed, such as a mistyped reward: it is open again.
@@ -186,7 +192,7 @@ class Controller:
         the log.
         """
         with self._log.turn() as turn:
-            _retract.retract(turn, _id(trial), reason)
+            _retract.retract(turn, _id(turn, trial), reason)
 
     def attach(self, allocation: Allocation, rewards: Rewards, *, key: str | None = None) -> None:
         """Learn from a round that was played elsewhere.
@@ -240,8 +246,11 @@ class Controller:
 
     def diagnose(self, *, worst: int = 5) -> Diagnosis:
         """Whether the pairwise model predicts what was told on the present graph."""
-        problem = self._log.refresh().setup.problem
-        played, paid = told(self._log.events(), problem)
+        state = self._log.refresh()
+        problem = state.setup.problem
+        # Others may write meanwhile, even another graph: the state and the rounds are of one moment.
+        until = itertools.takewhile(lambda event: event.seq <= state.seq, self._log.events())
+        played, paid = told(until, problem)
         if len(played) == 0:
             rule = "have been told a round on its present graph"
             raise _checks.fail("controller", rule, "none")
@@ -314,7 +323,13 @@ class Controller:
     def set_policy(self, policy: AnyPolicy | str, **settings: Any) -> None:
         """Let another policy, or other settings, choose from now on; it knows all that was told."""
         with self._log.turn() as turn:
-            chosen = policy_of(policy, turn.state.setup.problem, settings)
+            setup = turn.state.setup
+            problem = setup.problem
+            if isinstance(policy, str) and policy in policies.classes():
+                # By name: on the problem that it will play.
+                spec = {"kind": policy}
+                problem = played(setup.base, turn.state.network, spec, setup.allowed)
+            chosen = policy_of(policy, problem, settings)
             turn.append(Draft("policy", {"policy": policy_to(chosen)}))
 
     def discount(self, factor: float) -> None:
@@ -349,8 +364,10 @@ def _trial(state: State, id: int) -> Trial:
     )
 
 
-def _id(trial: Trial | int) -> int:
+def _id(turn: Turn, trial: Trial | int) -> int:
+    """The number of a trial, which must be of this controller."""
     if isinstance(trial, Trial):
+        _tell.check_own(turn, trial.id, trial.arms, trial.graph)
         return trial.id
     return _checks.integer("trial", trial, cure="Give the trial or its number.")
 

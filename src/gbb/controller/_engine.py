@@ -23,6 +23,9 @@ WAIT = 120
 IDLE = 600
 """Seconds after which PostgreSQL ends a transaction that stands still, and with it its lock."""
 
+ISOLATION = "READ COMMITTED"
+"""A writer that has waited for its lock must see what the one before it wrote."""
+
 SCHEME = re.compile(r"[\w+]+:/*")
 SECRET = re.compile(r"(password=)[^&]*", re.IGNORECASE)
 
@@ -33,17 +36,17 @@ CURE = "Write sqlite:///file.db or postgresql://user@host/database."
 POSTGRES = "Install PostgreSQL's driver with: pip install 'graphical-bilinear-bandits[postgres]'."
 
 
-def parse(url: str) -> sa.URL:
+def parse(url: str | sa.URL) -> sa.URL:
     """The URL, checked, with the driver that we use."""
     try:
         parsed = sa.make_url(url)
     except (ArgumentError, ValueError):
-        raise _checks.fail("url", "be a database URL", repr(_masked(url)), CURE) from None
+        raise _checks.fail("url", "be a database URL", repr(_masked(str(url))), CURE) from None
     name = parsed.get_backend_name()
     if name not in ("sqlite", "postgresql"):
         raise _checks.fail("url", "start with sqlite: or postgresql:", repr(name), CURE)
     if name == "sqlite" and parsed.database in (None, "", ":memory:"):
-        raise _checks.fail("url", "name a file", repr(_masked(url)), CURE)
+        raise _checks.fail("url", "name a file", repr(_masked(str(url))), CURE)
     return parsed.set(drivername="sqlite" if name == "sqlite" else "postgresql+psycopg")
 
 
@@ -69,7 +72,7 @@ def connect(url: sa.URL) -> sa.Engine:
         sa.event.listen(engine, "begin", _sqlite_begin)
         return engine
     try:
-        engine = sa.create_engine(url, pool_pre_ping=True)
+        engine = sa.create_engine(url, pool_pre_ping=True, isolation_level=ISOLATION)
     except ImportError:
         raise InputError(f"PostgreSQL needs the package psycopg. {POSTGRES}") from None
     sa.event.listen(engine, "connect", _postgres_connect)
@@ -175,6 +178,8 @@ def _postgres_connect(connection: Any, _record: Any) -> None:
     """Settings of our sessions, whatever the server's, the database's or the role's are."""
     with connection.cursor() as cursor:
         cursor.execute("SET synchronous_commit = on")  # a commit returns when the disk has it
+        cursor.execute("SET default_transaction_read_only = off")
+        cursor.execute("SET statement_timeout = 0")  # WAIT and IDLE are the limits
         cursor.execute(f"SET lock_timeout = '{WAIT}s'")
         cursor.execute(f"SET idle_in_transaction_session_timeout = '{IDLE}s'")
     connection.commit()

@@ -17,7 +17,13 @@ from gbb.controller._bytes import (
 )
 from gbb.controller._errors import StorageError
 from gbb.controller._events import Event
-from gbb.controller._network import graph_from, knows_allowed, played, problem_from
+from gbb.controller._network import (
+    graph_from,
+    knows_allowed,
+    only_known,
+    played,
+    problem_from,
+)
 from gbb.controller._pairs import both_ways, needs_both_ways
 from gbb.controller._records import fitted, record_from, rounds_of, seen_in
 from gbb.controller._spec import policy_from
@@ -28,6 +34,9 @@ from gbb.policies._base import merged
 from gbb.problem import Problem
 
 Step = Callable[[State, Event], State]
+
+ATTACH_KEYS = frozenset({"edges", "agents", "key"})
+"""All that an attach event says besides its numbers."""
 
 
 def fold(state: State, event: Event) -> State:
@@ -71,6 +80,7 @@ def _tell(state: State, event: Event) -> State:
 
 
 def _attach(state: State, event: Event) -> State:
+    only_known("an attached round", event.content, ATTACH_KEYS)
     problem = state.setup.problem
     rest = event.data[allocation_size(problem.n, problem.K) :]
     observed = unpack_rewards(rest, problem.observations, partial=is_partial(event))
@@ -128,9 +138,12 @@ def _arms(state: State, event: Event) -> State:
 
 
 def _policy(state: State, event: Event) -> State:
-    spec = event.content["policy"]
-    policy = policy_from(spec, state.setup.problem)
-    return _relearnt(replace(state.setup, seq=event.seq, policy=policy, spec=spec), state)
+    setup, spec = state.setup, event.content["policy"]
+    # Whether the problem holds the allowed arms depends on the policy.
+    problem = played(setup.base, state.network, spec, setup.allowed)
+    policy = policy_from(spec, problem)
+    new = replace(setup, seq=event.seq, problem=problem, policy=policy, spec=spec)
+    return _relearnt(new, state)
 
 
 def _graph(state: State, event: Event) -> State:

@@ -9,10 +9,25 @@ from numpy.typing import ArrayLike, NDArray
 
 from gbb import _checks, policies
 from gbb._checks import FloatArray, IntArray
+from gbb.controller._errors import StorageError
 from gbb.graph import Graph
 from gbb.problem import Problem
 
 Spec = dict[str, Any]
+
+GRAPH_KEYS = frozenset({"indptr", "indices", "names", "edge_types", "edge_weights"})
+PROBLEM_KEYS = frozenset({"arms", "arm_names", "sigma", "S", "L", "feedback", "allowed"})
+"""All that the log says of a graph and of a problem."""
+
+
+def only_known(what: str, spec: Spec, known: frozenset[str]) -> None:
+    """Refuse what a newer program wrote and this one would pass over."""
+    strange = sorted(spec.keys() - known)
+    if strange:
+        raise StorageError(
+            f"The log says {strange[0]!r} of {what}, which this version of gbb does not know. "
+            "Use the version that wrote it, or a newer one."
+        )
 
 
 class Network(NamedTuple):
@@ -48,6 +63,7 @@ def graph_to(network: Network) -> Spec:
 
 def graph_from(spec: Spec) -> Network:
     """The network that :func:`graph_to` was given."""
+    only_known("a graph", spec, GRAPH_KEYS)
     names = spec["names"]
     graph = Graph(spec["indptr"], spec["indices"], None if names is None else tuple(names))
     return Network(graph, spec.get("edge_types"), spec.get("edge_weights"))
@@ -67,6 +83,7 @@ def problem_to(problem: Problem) -> Spec:
 
 def problem_from(spec: Spec, network: Network, allowed: NDArray[np.bool_] | None = None) -> Problem:
     """The problem on ``network`` that :func:`problem_to` was given, with the arms allowed now."""
+    only_known("the problem", spec, PROBLEM_KEYS)
     settings = {key: value for key, value in spec.items() if key not in ("arms", "allowed")}
     types, weights = network.edge_types, network.edge_weights
     return Problem(

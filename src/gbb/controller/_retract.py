@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from gbb import _checks
 from gbb.controller._bytes import pack_allocation
 from gbb.controller._events import Draft, Event
@@ -26,8 +28,13 @@ def retract(turn: Turn, trial: int, reason: str) -> None:
             return
         raise _checks.fail("trial", "be closed", f"trial {trial}, which is open")
     closing = closing_of(events)
-    state = without(turn, closing)
-    ask = state.open[trial]
+    if closing.kind == "tell":
+        asked = next(event.seq for event in events if event.kind == "ask")
+        state, round = without(turn, closing, asked)
+        ask = state.open[trial]._replace(round=round)
+    else:
+        state = before(turn, closing)
+        ask = state.open[trial]
     content = {
         "of": closing.seq,
         "closed_by": closing.kind,
@@ -46,17 +53,36 @@ def retract(turn: Turn, trial: int, reason: str) -> None:
     turn.append(Draft("retract", content, trial, data))
 
 
-def without(turn: Turn, closing: Event) -> State:
-    """The state that the log gives without ``closing`` and all that was taken back before."""
-    gone = {closing.seq}
+def before(turn: Turn, closing: Event) -> State:
+    """The state just before ``closing``, in which its trial is open as it was asked."""
+    return _folded(event for event in turn.events() if event.seq < closing.seq)
+
+
+def without(turn: Turn, closing: Event, asked: int) -> tuple[State, int]:
+    """The state that the log gives without ``closing`` and all that was taken back before.
+
+    And the round that event ``asked`` was asked in, of which what was taken back later is a part.
+    """
+    gone, round = {closing.seq}, 1
     for event in turn.events_of_kind("retract"):
         gone |= {event.seq, event.content["of"]}
-    state: State | None = None
-    for event in turn.events():
-        if state is None:
-            state = begin(event)
-        elif event.seq not in gone:
-            state = fold(state, event)
-    if state is None:
-        raise AssertionError("a log has a first event")
+
+    def counted() -> Iterator[Event]:
+        nonlocal round
+        for event in turn.events():
+            if event.seq < asked:
+                round += (event.kind in ("tell", "attach")) - (
+                    event.kind == "retract" and event.content["closed_by"] == "tell"
+                )
+            if event.seq not in gone:
+                yield event
+
+    return _folded(counted()), round
+
+
+def _folded(events: Iterable[Event]) -> State:
+    rest = iter(events)
+    state = begin(next(rest))
+    for event in rest:
+        state = fold(state, event)
     return state

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from gbb import _checks, _links
+from gbb import _checks, _csv, _links
 from gbb._checks import FloatArray, InputError, IntArray
 from gbb.controller._bytes import Observed
 from gbb.problem import LARGEST, Problem
@@ -41,13 +41,12 @@ def observed(problem: Problem, rewards: Rewards) -> Observed:
 def read_rewards(path: Path) -> pd.DataFrame:
     """A table of rewards from a CSV file."""
     try:
-        table = pd.read_csv(path, dtype=str, encoding="utf-8-sig", keep_default_na=False)
+        text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise InputError(f"Cannot read `rewards` {str(path)!r}: {error.strerror}.") from None
-    except (ValueError, pd.errors.ParserError) as error:
-        reason = str(error).strip().split("\n")[0]
-        raise InputError(f"Cannot read `rewards` {str(path)!r}: it is no CSV ({reason}).") from None
-    return table.rename(columns=lambda name: str(name).strip())
+    except UnicodeDecodeError as error:
+        raise InputError(f"Cannot read `rewards` {str(path)!r}: it is no CSV ({error}).") from None
+    return _csv.table("rewards", str(path), text)
 
 
 def far_outside(problem: Problem, observed: Observed) -> IntArray:
@@ -117,7 +116,7 @@ def _ordered(problem: Problem, whose: list[list[Any]], values: list[Any]) -> Obs
     if problem.feedback == "edge":
         places = _links.positions("rewards", problem.graph, *whose)
     elif problem.feedback == "agent":
-        places = _links.agents(problem.graph, whose[0])
+        places = _links.agents("rewards", problem.graph, whose[0])
         if (row := _links.repeated(places)) is not None:
             raise _checks.fail("rewards", "name every agent once", f"{whose[0][row]!r} twice")
     numbers = _numbers(values, whose)
@@ -128,6 +127,8 @@ def _ordered(problem: Problem, whose: list[list[Any]], values: list[Any]) -> Obs
 
 def _numbers(values: list[Any], whose: list[list[Any]]) -> FloatArray:
     try:
+        if any(isinstance(value, bool | np.bool_) for value in values):
+            raise TypeError  # numpy would take them for 0 and 1
         numbers: NDArray[np.float64] = np.array(values, dtype=np.float64) + 0.0
     except (TypeError, ValueError):
         numbers = np.array([_number(value) for value in values])
@@ -147,6 +148,6 @@ def _numbers(values: list[Any], whose: list[list[Any]]) -> FloatArray:
 
 def _number(value: Any) -> float:
     try:
-        return float(value)
+        return float("nan") if isinstance(value, bool | np.bool_) else float(value)
     except (TypeError, ValueError):
         return float("nan")

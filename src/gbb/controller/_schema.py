@@ -8,10 +8,19 @@ import sqlalchemy as sa
 
 from gbb.controller._errors import StorageError
 
-VERSION = 1
-"""The version of the tables that this program writes."""
+VERSION = 2
+"""The version of the tables, and of what their events say, that this program writes.
 
-MIGRATIONS: dict[int, Callable[[sa.Connection], None]] = {}
+2: graphs may have the types and weights of their edges, problems a feedback and allowed arms, attached
+rounds a key. A program of version 1 would not see them and choose otherwise.
+"""
+
+
+def _same_tables(_connection: sa.Connection) -> None:
+    """Only what events may say has grown: what was written stays as it is."""
+
+
+MIGRATIONS: dict[int, Callable[[sa.Connection], None]] = {1: _same_tables}
 """``MIGRATIONS[v](connection)`` turns the tables of version v into those of version v + 1."""
 
 metadata = sa.MetaData()

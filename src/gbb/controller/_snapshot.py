@@ -15,7 +15,7 @@ from gbb.controller._spec import kinds_of, policy_from
 from gbb.controller._state import Setup, State, seed_from
 from gbb.estimator import Record
 
-FORMAT = 3
+FORMAT = 4
 """Snapshots of another format are not read."""
 
 

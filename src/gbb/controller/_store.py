@@ -39,7 +39,7 @@ class Store:
         Make the tables (and the file) when they are not there.
     """
 
-    def __init__(self, url: str, *, create: bool = False) -> None:
+    def __init__(self, url: str | sa.URL, *, create: bool = False) -> None:
         self.url = parse(url)
         self.shown = shown(self.url)
         path = path_of(self.url)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from gbb import _checks
-from gbb._checks import InputError
-from gbb.controller._bytes import Observed, pack_allocation, pack_rewards
+from gbb._checks import InputError, IntArray
+from gbb.controller._bytes import Observed, pack_allocation, pack_rewards, unpack_allocation
 from gbb.controller._events import Draft, Event
 from gbb.controller._log import Turn
 from gbb.controller._network import Network, problem_from
 from gbb.controller._rewards import Rewards, far_outside, limit_text, limits_of, observed
+from gbb.graph import Graph
 from gbb.problem import Problem
 
 CLOSING = ("tell", "fail", "abandon")
@@ -106,6 +109,24 @@ def _problem(turn: Turn, network: Network) -> Problem:
     setup = turn.state.setup
     here = network is turn.state.network
     return setup.problem if here else problem_from(setup.base, network)
+
+
+def check_own(turn: Turn, trial: int, arms: IntArray, graph: Graph) -> None:
+    """Refuse a trial of another controller: its rewards would be learnt as those of other arms."""
+    known_trial(turn, trial)
+    ask = turn.state.open.get(trial)
+    if ask is not None:
+        own, played = turn.state.networks[ask.graph].graph, ask.allocation
+    else:
+        asked = next(event for event in turn.events_of(trial) if event.kind == "ask")
+        own = turn.network_at(asked.seq).graph
+        played = unpack_allocation(asked.data, own.n, turn.state.setup.problem.K)
+    same_agents = own is graph or (own.n == graph.n and own.labels == graph.labels)
+    if not same_agents or not np.array_equal(played, arms):
+        raise InputError(
+            f"Expected `trial` to be one of this controller, but trial {trial} of this controller "
+            "played something else. Nothing was changed."
+        )
 
 
 def _closed(turn: Turn, trial: int) -> tuple[Event, Event]:
