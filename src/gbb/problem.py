@@ -30,7 +30,9 @@ class Problem:
     arms
         The arm set X, one arm per row (K x d).
     sigma
-        The noise is ``sigma``-sub-Gaussian.
+        The noise is ``sigma``-sub-Gaussian, and independent across rounds and across the numbers of a
+        round. Where these share noise, sigma must be that of the worst direction: up to
+        ``sqrt(observations)`` times one number's.
     S
         A bound on the Frobenius norm of M*.
     L
@@ -45,9 +47,8 @@ class Problem:
         A number w per directed edge, in edge order: the edge pays ``w x_i' M* x_j``. Weight 0 is an
         edge that is known to pay nothing. All 1 when left out.
     feedback
-        What a round reports, each number with ``sigma``-sub-Gaussian noise, independent of the
-        others': ``edge``, one number per directed edge; ``agent``, one per agent, the sum over its
-        edges (i, j); ``global``, the sum over all edges.
+        What a round reports, each number with noise of its own: ``edge``, one number per directed
+        edge; ``agent``, one per agent, the sum over its edges (i, j); ``global``, the sum over all.
     allowed
         Which arms each agent may play, n x K booleans; all when left out.
 
