@@ -355,7 +355,9 @@ def test_knowing_nothing_is_no_obstacle(controller):
     assert known.radius == pytest.approx(0.5 * np.sqrt(2 * np.log(1e3)) + 3.0)
 
 
-@pytest.mark.parametrize("name", ["DiscountedOFUL", "ExponentialWeights", "SlidingWindowOFUL"])
+@pytest.mark.parametrize(
+    "name", [name for name, kind in gbb.policies.classes().items() if not kind.controllable]
+)
 def test_policies_that_a_log_cannot_hold_are_refused(tmp_path, name):
     problem = gbb.Problem(gbb.Graph.path(3), np.eye(2))
     policy = gbb.policies.build(name, problem, cut=gbb.cuts.greedy(problem.graph), horizon=9)
