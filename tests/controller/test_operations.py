@@ -131,7 +131,9 @@ def test_a_new_graph_keeps_what_was_learnt_and_open_trials(controller, problem, 
     assert controller.status()["forbidden"] == 1
     controller.tell(late, np.ones(problem.m))  # on the graph it was asked on
     controller.tell(trial, {("mast", "cell-1"): 2.0})
-    with pytest.raises(gbb.InputError, match="`agent` to name an agent, but got 'cell-0'"):
+    with pytest.raises(
+        gbb.InputError, match="`agent` in `rewards` to name an agent, but got 'cell-0'"
+    ):
         controller.tell(controller.ask(), {("cell-0", "cell-1"): 1.0})
     controller.tell(late, np.ones(problem.m))  # the same again, on its own graph
     assert controller._log.state.record.N.sum() == 6 * problem.m + 1
