@@ -17,6 +17,7 @@ import gbb
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+SHELL = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 NAME = re.compile(r"`(gbb(?:\.\w+)+)`")
 TEST_FILE = re.compile(r"`(tests/[\w/]+\.py)`")
 SKELETON = re.compile(
@@ -63,6 +64,44 @@ def test_python_blocks_run_in_order(name, tmp_path, monkeypatch):
     blocks = BLOCK.findall((ROOT / name).read_text(encoding="utf-8"))
     assert blocks
     exec(compile("\n".join(blocks), name, "exec"), {"__name__": "example"})
+
+
+@pytest.mark.parametrize("name", ["docs/controller.md"])
+def test_shell_blocks_run_in_order(name, tmp_path):
+    """As written, in an empty folder, stopping at the first command that fails."""
+    blocks = SHELL.findall((ROOT / name).read_text(encoding="utf-8"))
+    commands = [line for block in blocks for line in block.splitlines() if "gbb control" in line]
+    assert len(commands) > 20
+    folder, tools = tmp_path / "empty", tmp_path / "tools"
+    folder.mkdir()
+    tools.mkdir()
+    shim = tools / "gbb"
+    shim.write_text(
+        f"""#!/bin/sh\nexec "{sys.executable}" -c 'import gbb.cli; gbb.cli.main()' "$@"\n"""
+    )
+    shim.chmod(0o755)
+    source = Path(gbb.__file__).parents[1]
+    path = os.pathsep.join([str(tools), os.environ["PATH"]])
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", "\n".join(blocks)],
+        cwd=folder,
+        env={**os.environ, "PATH": path, "PYTHONPATH": str(source)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert {"wind.db", "plant.db", "rewards-so-far.csv"} <= {p.name for p in folder.iterdir()}
+
+
+def test_the_policies_that_a_controller_refuses_are_listed():
+    text = (ROOT / "docs/controller.md").read_text(encoding="utf-8")
+    listed = re.findall(
+        r"^- `(\w+)`,", text.split("are refused:")[1].split("\n\n")[1], re.MULTILINE
+    )
+    refused = [name for name, kind in gbb.policies.classes().items() if not kind.controllable]
+    assert sorted(listed) == sorted(refused)
 
 
 @every_page

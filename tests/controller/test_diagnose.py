@@ -132,4 +132,4 @@ def test_what_others_write_meanwhile_is_not_mixed_in(tmp_path, monkeypatch):
         return real(events, problem)
 
     monkeypatch.setattr(_controller, "told", racing)
-    assert controller.diagnose() == expected
+    assert repr(controller.diagnose()) == repr(expected)  # some of it is NaN

@@ -345,9 +345,13 @@ def test_what_a_new_network_must_say(tmp_path):
         own.replace_graph(other, edge_types="source")
     own.replace_graph(network([*PAIRS, ("south", "new")], [*NAMES, "new"]), edge_types="source")
     assert own.problem.types == 5
+    for controller in (typed, own):
+        with pytest.raises(gbb.InputError, match="for ExploreThenCommit"):
+            controller.set_policy("ExploreThenCommit", exploration=2)
     once = create(tmp_path, "allowed", "ImprovedOFUL", name="once")
-    with pytest.raises(gbb.InputError, match="for ExploreThenCommit"):
-        once.set_policy("ExploreThenCommit", exploration=2)
+    once.set_policy("ExploreThenCommit", exploration=2)  # bans alone are left to repairs
+    for trial in once.ask_many(5):
+        assert make("allowed").allowed[np.arange(4), trial.arms].all()
 
 
 @every_kind

@@ -131,7 +131,9 @@ def test_a_new_graph_keeps_what_was_learnt_and_open_trials(controller, problem, 
     assert controller.status()["forbidden"] == 1
     controller.tell(late, np.ones(problem.m))  # on the graph it was asked on
     controller.tell(trial, {("mast", "cell-1"): 2.0})
-    with pytest.raises(gbb.InputError, match="`agent` to name an agent, but got 'cell-0'"):
+    with pytest.raises(
+        gbb.InputError, match="`agent` in `rewards` to name an agent, but got 'cell-0'"
+    ):
         controller.tell(controller.ask(), {("cell-0", "cell-1"): 1.0})
     controller.tell(late, np.ones(problem.m))  # the same again, on its own graph
     assert controller._log.state.record.N.sum() == 6 * problem.m + 1
@@ -355,7 +357,9 @@ def test_knowing_nothing_is_no_obstacle(controller):
     assert known.radius == pytest.approx(0.5 * np.sqrt(2 * np.log(1e3)) + 3.0)
 
 
-@pytest.mark.parametrize("name", ["DiscountedOFUL", "ExponentialWeights", "SlidingWindowOFUL"])
+@pytest.mark.parametrize(
+    "name", [name for name, kind in gbb.policies.classes().items() if not kind.controllable]
+)
 def test_policies_that_a_log_cannot_hold_are_refused(tmp_path, name):
     problem = gbb.Problem(gbb.Graph.path(3), np.eye(2))
     policy = gbb.policies.build(name, problem, cut=gbb.cuts.greedy(problem.graph), horizon=9)

@@ -86,7 +86,7 @@ def _attach(state: State, event: Event) -> State:
     observed = unpack_rewards(rest, problem.observations, partial=is_partial(event))
     arms = unpack_allocation(event.data, problem.n, problem.K)
     if "key" in event.content:
-        state = replace(state, keys={**state.keys, event.content["key"]: event.seq})
+        state = replace(state, keys=state.keys.plus(event.content["key"], event.seq))
     return _learnt(state, None, problem, arms, observed)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from gbb.controller import _codec
 from gbb.controller._events import Event
 from gbb.controller._fold import ask_of
+from gbb.controller._keys import Keys
 from gbb.controller._network import graph_from, played
 from gbb.controller._records import record_from, record_to
 from gbb.controller._spec import kinds_of, policy_from
@@ -116,5 +117,5 @@ def restored(
         open=still_open,
         networks=networks,
         far=content["far"],
-        keys=dict(content["keys"]),
+        keys=Keys((key, seq) for key, seq in content["keys"]),
     )

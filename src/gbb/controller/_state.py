@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from gbb._checks import IntArray
 from gbb.controller._bytes import pack_rng
 from gbb.controller._events import Event
+from gbb.controller._keys import Keys
 from gbb.controller._network import Network, Spec, graph_from, played
 from gbb.controller._spec import policy_from
 from gbb.graph import Graph
@@ -114,7 +115,7 @@ class State:
     open: Mapping[int, Ask]
     networks: Mapping[int, Network]
     far: int = 0
-    keys: Mapping[str, int] = field(default_factory=dict)
+    keys: Keys = field(default_factory=Keys)
 
     @property
     def graphs(self) -> dict[int, Graph]:
