@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import sys
 from collections.abc import Sequence
@@ -139,6 +140,8 @@ def compare(
         return
     shape = f"{instances} instance{'s' * (instances > 1)} x {runs} run{'s' * (runs > 1)}"
     _print(f"{graph}: {rounds:,} rounds, {shape}; 95 % intervals", rows)
+    if written := [str(path) for path in (out, plot) if path is not None]:
+        console.print(f"wrote {', '.join(written)}", markup=False, soft_wrap=True)
 
 
 def parse(spec: str) -> tuple[str, str, dict[str, Any]]:
@@ -151,8 +154,16 @@ def parse(spec: str) -> tuple[str, str, dict[str, Any]]:
         key, sign, text = item.partition("=")
         if not sign or not key or not text:
             raise _checks.fail("--policy", "be NAME or NAME:KEY=VALUE,...", repr(spec))
-        settings[key.strip()] = _value(text.strip())
+        settings[_setting(name, key.strip())] = _value(text.strip())
     return (f"{name}, {rest}" if rest else name), name, settings
+
+
+def _setting(policy: str, key: str) -> str:
+    """``key``, if the policy has such a setting; an unknown policy is refused where it is built."""
+    if policy in policies.classes():
+        known = set(inspect.signature(policies.classes()[policy]).parameters) - {"problem", "name"}
+        _checks.choice(f"a setting of {policy}", key, known)
+    return key
 
 
 def _value(text: str) -> int | float | str:

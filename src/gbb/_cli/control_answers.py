@@ -53,10 +53,14 @@ def status(url: Storage, name: Name = None, format: Format = "text") -> None:
     with opened(url, name) as controller:
         facts = controller.status()
     rows = [
-        (key, " ".join(map(str, value)) if isinstance(value, list) else value)
-        for key, value in facts.items()
+        (key, _trials(value) if isinstance(value, list) else value) for key, value in facts.items()
     ]
     files.show(format, facts["name"], ("what", "value"), rows, data=facts)
+
+
+def _trials(numbers: list[int]) -> str:
+    """How many trials there are, and which."""
+    return f"{len(numbers)} (trial {', '.join(map(str, numbers))})" if numbers else "0"
 
 
 def history(

@@ -75,7 +75,13 @@ def traffic_command(
     run = partial(
         traffic.run, arms=arms, rounds=rounds, watch=lambda figure: save_figure(figure, place)
     )
-    present("traffic", run, out=out, total=total, seed=seed, quick=quick)
+    before = place.exists()
+    try:
+        present("traffic", run, out=out, total=total, seed=seed, quick=quick)
+    except BaseException:
+        if not before:  # the picture so far, of a run that did not end
+            place.unlink(missing_ok=True)
+        raise
 
 
 @app.command("wind")

@@ -126,6 +126,8 @@ def simulate(
     check_output("--out", out, (".nc",))
     check_output("--plot", plot, (".png", ".pdf", ".svg"))
     check_output("--save-matrix", save_matrix, (".csv",))
+    if save_matrix is not None and own_matrices:
+        raise _checks.fail("--save-matrix", "go with one matrix", "--own-matrices as well")
     if save_matrix is not None and matrix is not None:
         raise _checks.fail("--save-matrix", "go with a random matrix", "--matrix as well")
     every = _record(record)

@@ -76,7 +76,7 @@ def classes() -> dict[str, type[AnyPolicy]]:
     return found
 
 
-def build(policy: str, problem: Problem, **settings: Any) -> AnyPolicy:
+def build(policy: str, problem: Problem, /, **settings: Any) -> AnyPolicy:
     """A policy by class name, from those of ``settings`` that its constructor names.
 
     ``build("OFUL", problem, cut=cut, horizon=100)`` leaves ``horizon`` out, since OFUL has none: one
