@@ -1,6 +1,6 @@
 """What each policy loses in the setting of the paper's Figure 2. Prints Markdown.
 
-python benchmarks/policies.py [MATRICES] [RUNS]
+python benchmarks/policies.py [MATRICES] [RUNS] [SEED OF THE FIRST MATRIX]
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from gbb.policies import (
 )
 
 ROUNDS = 20_000
-FIRST_SEED = 1000
-"""Of the matrices."""
+DEFAULTS = (20, 10, 1000)
+"""Matrices, runs on each, and the seed of the first matrix."""
 
 
 def policies(problem: gbb.Problem) -> list[AnyPolicy]:
@@ -41,17 +41,18 @@ def policies(problem: gbb.Problem) -> list[AnyPolicy]:
     ]
 
 
-def instances(count: int) -> list[gbb.Environment]:
+def instances(count: int, first: int) -> list[gbb.Environment]:
     graph = gbb.Graph.complete(5)
     draw = {"frobenius": 4.0, "zeta": 0.0, "distinct_couple": True}
-    matrices = (gbb.instances.absolute_normal(5, seed=FIRST_SEED + i, **draw) for i in range(count))
+    matrices = (gbb.instances.absolute_normal(5, seed=first + i, **draw) for i in range(count))
     return [gbb.Environment(gbb.Problem(graph, np.eye(5), S=4.0), M) for M in matrices]
 
 
 def main() -> None:
-    count, runs = (int(text) for text in (sys.argv[1:] + ["20", "10"][len(sys.argv) - 1 :]))
+    given = [int(text) for text in sys.argv[1:]]
+    count, runs, first = (*given, *DEFAULTS[len(given) :])
     result = gbb.compare(
-        instances(count), policies, rounds=ROUNDS, runs=runs, record=[1000, ROUNDS]
+        instances(count, first), policies, rounds=ROUNDS, runs=runs, record=[1000, ROUNDS]
     )
     print("| policy | lost, % of the optimum | total regret | of ImprovedOFUL's |")
     print("| --- | --- | --- | --- |")

@@ -171,3 +171,11 @@ def draw_arms(weights: FloatArray, n: int, rng: np.random.Generator) -> IntArray
     arms = np.searchsorted(steps, rng.random(n) * steps[-1], side="right")
     chosen: IntArray = np.minimum(arms, weights.size - 1)
     return chosen
+
+
+def draw_allowed(allowed: NDArray[np.bool_], rng: np.random.Generator) -> IntArray:
+    """One of its allowed arms per agent, uniformly (``allowed`` is n x K)."""
+    steps = np.cumsum(allowed, axis=1)
+    drawn = rng.random(len(allowed)) * steps[:, -1]
+    arms: IntArray = np.argmax(steps > drawn[:, None], axis=1)
+    return arms

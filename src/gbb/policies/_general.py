@@ -9,7 +9,7 @@ import numpy as np
 
 from gbb._checks import FloatArray, IntArray
 from gbb._kernels.typed import Layout, choose_typed, typed_values
-from gbb.policies._base import Choice
+from gbb.policies._base import Choice, draw_allowed
 from gbb.problem import Problem
 from gbb.radius import typed as typed_radius
 from gbb.typed import AnyRecord, TypedRidge
@@ -124,7 +124,4 @@ class Chooser:
 
     def random(self, rng: np.random.Generator) -> IntArray:
         """Every agent draws one of its arms uniformly."""
-        steps = np.cumsum(self.problem.allowed, axis=1)
-        drawn = rng.random(self.problem.n) * steps[:, -1]
-        arms: IntArray = np.argmax(steps > drawn[:, None], axis=1)
-        return arms
+        return draw_allowed(self.problem.allowed, rng)

@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb._checks import FloatArray, IntArray
-from gbb.policies._base import Choice, Policy, draw_arms
+from gbb._checks import FloatArray
+from gbb.policies._base import Choice, Policy, draw_allowed, draw_arms
 
 
 class UniformRandom(Policy[int]):
@@ -30,10 +30,7 @@ class UniformRandom(Policy[int]):
         rng: np.random.Generator,
         allowed: NDArray[np.bool_],
     ) -> Choice:
-        steps = np.cumsum(allowed & self.problem.allowed, axis=1)
-        drawn = rng.random(self.problem.n) * steps[:, -1]
-        arms: IntArray = np.argmax(steps > drawn[:, None], axis=1)
-        return Choice(arms)
+        return Choice(draw_allowed(allowed & self.problem.allowed, rng))
 
     def update(self, state: int, choice: Choice, rewards: FloatArray) -> int:  # noqa: ARG002
         self.problem.rewards(rewards)
