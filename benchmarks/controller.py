@@ -16,7 +16,7 @@ import numpy as np
 
 import gbb
 from gbb.controller import Controller
-from gbb.controller._choose import next_ask
+from gbb.controller._ask import next_ask
 from gbb.controller._tell import tell
 
 ROUNDS = 100_000

@@ -13,7 +13,7 @@ from scipy import stats
 
 import gbb
 import naive
-from gbb._kernels.joint import choose
+from gbb._kernels.choice.joint import choose
 from gbb.cuts import KCut, kcut
 from gbb.policies import EpsilonGreedy, ImprovedOFUL, JointOFUL, KCutOFUL, Learned, ThompsonSampling
 from gbb.simulation import engine
@@ -55,7 +55,7 @@ def index(policy, state):
     ridge = gbb.Ridge(policy.problem, state.record, policy.lam)
     radius = 0.0
     if policy.radius is not None:
-        radius = gbb.radius.radius(
+        radius = gbb.learning.radius.radius(
             policy.radius,
             policy.problem,
             state.record.N,

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import gbb
-from gbb import _eigen
-from gbb._budget import Budget
-from gbb._kernels import lagrangian
+from gbb._kernels.pairwise import lagrangian
+from gbb._support.budget import Budget
 from gbb.optimum import PairProblem, _low_rank, _spectral, sdp, solve
 from gbb.optimum._certificate import certified_bound
+from gbb.pairwise import eigen
 from pair_problems import Case, cases
 
 
@@ -134,7 +134,7 @@ def test_largest_eigenvalue_is_bounded_closely(n: int) -> None:
     A += A.T
     top = np.linalg.eigvalsh(A)[-1]
     for matrix in (A, sparse.csr_array(A)):
-        bound = _eigen.largest_eigenvalue(matrix, rng)
+        bound = eigen.largest_eigenvalue(matrix, rng)
         assert top <= bound <= top + 1e-3 * abs(top)
 
 
@@ -143,17 +143,17 @@ def test_largest_eigenvalue_of_a_matrix_too_large_to_factor() -> None:
     A = graph.to_sparse()
     top = sparse.linalg.eigsh(A, k=1, which="LA", return_eigenvectors=False)[0]
     rng = np.random.default_rng(0)
-    assert top <= _eigen.largest_eigenvalue(A, rng) <= 1.05 * top
-    hasty = _eigen.largest_eigenvalue(A, rng, Budget(1e-6))
+    assert top <= eigen.largest_eigenvalue(A, rng) <= 1.05 * top
+    hasty = eigen.largest_eigenvalue(A, rng, Budget(1e-6))
     assert hasty >= top
 
 
 def test_a_flat_direction_does_not_stop_the_factorisation() -> None:
     A = np.diag(np.r_[np.zeros(400), 5.0])
-    assert 5.0 <= _eigen.largest_eigenvalue(A, np.random.default_rng(0)) < 5.01
+    assert 5.0 <= eigen.largest_eigenvalue(A, np.random.default_rng(0)) < 5.01
 
 
 def test_what_no_factor_proves_is_bounded_by_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     A = np.ones((301, 301))
-    monkeypatch.setattr(_eigen, "lanczos", lambda *_: (-1e-9, 1e-9, 2))
-    assert _eigen.largest_eigenvalue(A, np.random.default_rng(0)) == 301.0
+    monkeypatch.setattr(eigen, "lanczos", lambda *_: (-1e-9, 1e-9, 2))
+    assert eigen.largest_eigenvalue(A, np.random.default_rng(0)) == 301.0

@@ -1,19 +1,20 @@
 import numpy as np
 import pytest
 
-from gbb import InputError, _checks
+from gbb import InputError
+from gbb._support import checks
 
 
 def test_fail_names_argument_rule_value_and_cure():
-    error = _checks.fail("sigma", "be >= 0", -1, "Try 0.")
+    error = checks.input_error("sigma", "be >= 0", -1, "Try 0.")
     assert str(error) == "Expected `sigma` to be >= 0, but got -1. Try 0."
     assert isinstance(error, ValueError)
 
 
 @pytest.mark.parametrize("value", [0, 0.5, np.float32(0.25), np.int64(1), "0.5"])
 def test_real_gives_a_float(value):
-    assert _checks.real("x", value, low=0.0, high=1.0) == float(value)
-    assert type(_checks.real("x", value)) is float
+    assert checks.real("x", value, low=0.0, high=1.0) == float(value)
+    assert type(checks.real("x", value)) is float
 
 
 @pytest.mark.parametrize(
@@ -31,16 +32,16 @@ def test_real_gives_a_float(value):
 )
 def test_real_refuses(value, options, message):
     with pytest.raises(InputError, match=message):
-        _checks.real("x", value, **options)
+        checks.real("x", value, **options)
 
 
 def test_real_includes_closed_ends():
-    assert _checks.real("x", 0.0, low=0.0) == 0.0
-    assert _checks.real("x", 1.0, low=0.0, low_open=True, high=1.0) == 1.0
+    assert checks.real("x", 0.0, low=0.0) == 0.0
+    assert checks.real("x", 1.0, low=0.0, low_open=True, high=1.0) == 1.0
 
 
 def test_integer_gives_an_int():
-    assert type(_checks.integer("x", np.int8(3), low=3, high=3)) is int
+    assert type(checks.integer("x", np.int8(3), low=3, high=3)) is int
 
 
 @pytest.mark.parametrize(
@@ -54,12 +55,12 @@ def test_integer_gives_an_int():
 )
 def test_integer_refuses(value, options, message):
     with pytest.raises(InputError, match=message):
-        _checks.integer("x", value, **options)
+        checks.integer("x", value, **options)
 
 
 def test_array_is_a_read_only_copy():
     given = np.ones((2, 3))
-    result = _checks.array("x", given, ndim=2, shape=(2, 3))
+    result = checks.array("x", given, ndim=2, shape=(2, 3))
     given[0, 0] = 5
     assert result[0, 0] == 1
     assert result.dtype == np.float64
@@ -82,12 +83,12 @@ def test_array_is_a_read_only_copy():
 )
 def test_array_refuses(value, options, message):
     with pytest.raises(InputError, match=message):
-        _checks.array("x", value, **options)
+        checks.array("x", value, **options)
 
 
 def test_indices_are_a_read_only_int64_copy():
     given = np.array([0, 2, 1], dtype=np.uint8)
-    result = _checks.indices("x", given, length=3, high=3, meaning="one each")
+    result = checks.indices("x", given, length=3, high=3, meaning="one each")
     given[0] = 2
     assert result.dtype == np.int64
     assert result.tolist() == [0, 2, 1]
@@ -106,25 +107,25 @@ def test_indices_are_a_read_only_int64_copy():
 )
 def test_indices_refuses(value, message):
     with pytest.raises(InputError, match=message):
-        _checks.indices("x", value, length=3, high=3, meaning="one each")
+        checks.indices("x", value, length=3, high=3, meaning="one each")
 
 
 def test_choice_suggests_the_nearest():
     options = ["gaussian", "uniform"]
-    assert _checks.choice("noise", "uniform", options) == "uniform"
+    assert checks.choice("noise", "uniform", options) == "uniform"
     with pytest.raises(
         InputError,
         match="`noise` to be one of 'gaussian', 'uniform', but got 'gausian'. "
         r"Did you mean 'gaussian'\?",
     ):
-        _checks.choice("noise", "gausian", options)
+        checks.choice("noise", "gausian", options)
     with pytest.raises(InputError, match=r"but got 3\.$"):
-        _checks.choice("noise", 3, options)
+        checks.choice("noise", 3, options)
 
 
 def test_names_become_strings():
-    assert _checks.names("x", None, length=4) is None
-    assert _checks.names("x", [1, "b"], length=2) == ("1", "b")
+    assert checks.names("x", None, length=4) is None
+    assert checks.names("x", [1, "b"], length=2) == ("1", "b")
 
 
 @pytest.mark.parametrize(
@@ -137,10 +138,10 @@ def test_names_become_strings():
 )
 def test_names_refuses(value, message):
     with pytest.raises(InputError, match=message):
-        _checks.names("x", value, length=2)
+        checks.names("x", value, length=2)
 
 
 def test_frozen_is_the_same_array():
     values = np.zeros(2)
-    assert _checks.frozen(values) is values
+    assert checks.frozen(values) is values
     assert not values.flags.writeable

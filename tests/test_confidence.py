@@ -8,8 +8,8 @@ from scipy.stats import binom
 
 import gbb
 import naive
-from gbb.confidence import Confidence, over_cut
-from gbb.radius import log_det_symmetric
+from gbb.learning.confidence import Confidence, over_cut
+from gbb.learning.radius import log_det_symmetric
 from strategies import environments
 
 

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gbb
+from gbb.learning.radius import typed as typed_radius
+from gbb.learning.typed import TypedRidge, empty, observed, regressors
 from gbb.policies import Choice, Conservative, Learned
 from gbb.policies._safety import deviation, lower_bound, noise_scale, paying
 from gbb.policies._steps import toward, way_home
-from gbb.radius import typed as typed_radius
-from gbb.typed import TypedRidge, empty, observed, regressors
 
 GRID = gbb.Graph.grid(3, 4)
 TABLE = np.array([[0.1, 0.1, 0.7], [0.1, 0.6, 0.3], [1.0, 0.9, 0.7]])

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gbb import Cut, Graph, InputError, cuts
-from gbb._kernels import flips, gray, stars
+from gbb._kernels.cuts import flips, gray, stars
 from gbb.cuts import _flips
 from graphs import largest_cut, small_graphs
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import gbb
 from gbb.diagnostics import GOOD, diagnose
 from gbb.diagnostics._heldout import RIDGE, held_out
-from gbb.typed import regressors
+from gbb.learning.typed import regressors
 
 GRID = gbb.Graph.grid(3, 3)
 feedbacks = pytest.mark.parametrize("feedback", ["edge", "agent", "global"])

@@ -18,8 +18,8 @@ from scipy import stats
 from threadpoolctl import threadpool_info
 
 import gbb
+from gbb.learning.radius import log_det_symmetric
 from gbb.policies import Choice, Policy
-from gbb.radius import log_det_symmetric
 from gbb.simulation import SlowPolicyWarning, engine
 from gbb.simulation._couples import FORMS, _plan, _player, _tally, best_form, run_couples
 from gbb.simulation._noise import SUMS, Blocks

@@ -2,7 +2,7 @@ import stat
 
 import pytest
 
-from gbb import _files
+from gbb._support import files
 
 
 def names(folder):
@@ -10,20 +10,20 @@ def names(folder):
 
 
 def fail_half_way(target, error):
-    with _files.atomic(target) as temporary:
+    with files.atomic(target) as temporary:
         temporary.write_text("half")
         raise error
 
 
 def test_a_file_appears_under_its_name_with_missing_folders(tmp_path):
     target = tmp_path / "deep" / "er" / "note.txt"
-    _files.write_text(target, "naïve")
+    files.write_text(target, "naïve")
     assert target.read_text(encoding="utf-8") == "naïve"
     assert names(target.parent) == ["note.txt"]
 
 
 def test_the_temporary_file_stands_beside_the_target_with_its_suffix(tmp_path):
-    with _files.atomic(tmp_path / "result.nc") as temporary:
+    with files.atomic(tmp_path / "result.nc") as temporary:
         assert temporary.parent == tmp_path
         assert temporary.suffix == ".nc"
         assert not (tmp_path / "result.nc").exists()
@@ -32,7 +32,7 @@ def test_the_temporary_file_stands_beside_the_target_with_its_suffix(tmp_path):
 def test_the_target_is_as_readable_as_any_new_file(tmp_path):
     ordinary = tmp_path / "ordinary"
     ordinary.touch()
-    _files.write_text(tmp_path / "atomic", "")
+    files.write_text(tmp_path / "atomic", "")
     modes = {stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("ordinary", "atomic")}
     assert len(modes) == 1
 
@@ -55,7 +55,7 @@ def test_an_exception_leaves_the_old_file_as_it_was(tmp_path):
 def test_success_replaces_the_old_file(tmp_path):
     target = tmp_path / "result.csv"
     target.write_text("old")
-    _files.write_text(target, "new")
+    files.write_text(target, "new")
     assert target.read_text() == "new"
     assert names(tmp_path) == ["result.csv"]
 
@@ -63,7 +63,7 @@ def test_success_replaces_the_old_file(tmp_path):
 def test_a_target_that_is_a_folder_fails_and_leaves_nothing(tmp_path):
     (tmp_path / "folder").mkdir()
     with pytest.raises(IsADirectoryError, match="folder"):
-        _files.write_text(tmp_path / "folder", "text")
+        files.write_text(tmp_path / "folder", "text")
     assert names(tmp_path) == ["folder"]
 
 
@@ -71,7 +71,7 @@ def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path):
     (tmp_path / "far").mkdir()
     (tmp_path / "far" / "real.txt").write_text("old")
     (tmp_path / "link.txt").symlink_to(tmp_path / "far" / "real.txt")
-    _files.write_text(tmp_path / "link.txt", "new")
+    files.write_text(tmp_path / "link.txt", "new")
     assert (tmp_path / "link.txt").is_symlink()
     assert (tmp_path / "far" / "real.txt").read_text() == "new"
     assert names(tmp_path / "far") == ["real.txt"]

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from gbb._checks import InputError
+from gbb._support.checks import InputError
 from gbb.graph import Graph, _families
 
 # What files trip over: separators, quotes, comments, numbers, markup, odd spaces, other planes.

@@ -8,7 +8,7 @@ import networkx as nx
 import pytest
 from hypothesis import example, given
 
-from gbb._checks import InputError
+from gbb._support.checks import InputError
 from gbb.graph import Graph
 from test_graph import graphs, untimed
 

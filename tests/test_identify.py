@@ -9,10 +9,10 @@ from scipy.stats import binom
 
 import gbb
 import naive
+from gbb.identification import certify
+from gbb.identification.families import allocations
+from gbb.learning.typed import observed
 from gbb.policies import PhasedExploration
-from gbb.simulation import _certify
-from gbb.simulation._members import allocations
-from gbb.typed import observed
 
 GRAPHS = {
     "listed": gbb.Graph.path(4),
@@ -71,7 +71,7 @@ def test_certificates_fail_no_more_often_than_they_say(graph, target):
 @every_graph
 def test_stopping_without_the_confidence_would_fail_more_often(graph, monkeypatch):
     """The test above can fail: with a hundredth of the radius it does."""
-    monkeypatch.setattr(_certify, "_radius", lambda seen, *_: 0.01 * seen.ellipsoid(0.1))
+    monkeypatch.setattr(certify, "_radius", lambda seen, *_: 0.01 * seen.ellipsoid(0.1))
     runs, failures = 60, 0
     for seed in range(runs):
         env = instance(graph, seed, sigma=3.0)
@@ -184,16 +184,16 @@ def test_the_solvers_bound_is_above_the_listed_one(check):
     for seed in range(5):
         env = instance(gbb.Graph.random(5, p=0.7, seed=seed), seed)
         record = gbb.identify(env, epsilon=0.0, max_rounds=40, seed=seed).record
-        seen = gbb.confidence.Confidence(env.problem, record)
+        seen = gbb.learning.confidence.Confidence(env.problem, record)
         members = allocations(env.problem)
-        loose = _certify.anywhere(seen, 0.1, check, epsilon=np.inf, seconds=5.0)
+        loose = certify.anywhere(seen, 0.1, check, epsilon=np.inf, seconds=5.0)
         # The same radius for both, so that only the triangle inequality is between them.
-        radius = _certify._radius(seen, 6 * 5, 0.1, check)
+        radius = certify._radius(seen, 6 * 5, 0.1, check)
         leader = int(np.argmax(members.combine(seen.means)))
         exact = seen.excess(members.combine, leader, radius).max()
         assert loose.gap >= exact - 1e-9
         assert np.array_equal(loose.allocation, members.allocation(leader))
-        early = _certify.anywhere(seen, 0.1, check, epsilon=0.0, seconds=5.0)
+        early = certify.anywhere(seen, 0.1, check, epsilon=0.0, seconds=5.0)
         assert early.gap <= loose.gap + 1e-9
         assert (early.gap > 0.0) == (loose.gap > 0.0)
 
@@ -211,11 +211,11 @@ def test_partial_rewards_share_delta_between_the_symmetric_and_the_full_ellipsoi
         before, state = state, policy.absorb(state, None, seen)
         if state.due == before.due:
             continue
-        known = gbb.confidence.Confidence(problem, state.record)
+        known = gbb.learning.confidence.Confidence(problem, state.record)
         kinds.add(known.symmetric)
         log_det = np.linalg.slogdet(known._factor)[1] * 2
         radius = problem.sigma * np.sqrt(log_det + 2.0 * np.log(2.0 / 0.1))
-        combine, alive = gbb.confidence.over_cut(cut), before.alive.ravel()
+        combine, alive = gbb.learning.confidence.over_cut(cut), before.alive.ravel()
         leader = int(np.argmax(np.where(alive, combine(known.means), -np.inf)))
         excess = known.excess(combine, leader, radius)
         assert state.gap == pytest.approx(excess[alive].max(), rel=1e-9)
@@ -351,7 +351,7 @@ def test_only_the_papers_problem_is_taken(more):
     with pytest.raises(gbb.InputError, match=message):
         gbb.identify(problem, play=lambda arms: np.zeros(8))  # noqa: ARG005
     for kind in (
-        lambda: gbb.confidence.Confidence(problem, gbb.Record.empty(2)),
+        lambda: gbb.learning.confidence.Confidence(problem, gbb.Record.empty(2)),
         lambda: gbb.LowRank(problem, gbb.Record.empty(2), 1),
     ):
         with pytest.raises(gbb.InputError, match=message):

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gbb
-from gbb._kernels import cut as cut_kernels
-from gbb._kernels import mixing, moves
+from gbb._kernels.cuts import cut as cut_kernels
+from gbb._kernels.pairwise import mixing, moves
 from gbb.cuts import KCut, kcut
 from graphs import largest_cut, small_graphs
 

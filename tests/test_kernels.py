@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 import gbb
-from gbb._kernels.choose import fill_values, largest, pick
-from gbb._kernels.cut import greedy_sides
-from gbb._kernels.factor import factor
-from gbb._kernels.features import drift, evaluate
-from gbb._kernels.joint_linear import ascend_linear, pays_of
-from gbb._kernels.joint_orthogonal import ascend_orthogonal, count_pairs
-from gbb._kernels.random_play import play_random
-from gbb._kernels.work import MU, SHARE, VAR, log_det, make_work, smallest_share
+from gbb._kernels.choice.choose import fill_values, largest, pick
+from gbb._kernels.choice.joint_linear import ascend_linear, pays_of
+from gbb._kernels.choice.joint_orthogonal import ascend_orthogonal, count_pairs
+from gbb._kernels.choice.work import MU, SHARE, VAR, log_det, make_work, smallest_share
+from gbb._kernels.cuts.cut import greedy_sides
+from gbb._kernels.learning.factor import factor
+from gbb._kernels.rounds.features import drift, evaluate
+from gbb._kernels.rounds.random_play import play_random
+from gbb.learning.radius import symmetric_edge_arms
 from gbb.policies._base import draw_arms, random_argmax
-from gbb.radius import symmetric_edge_arms
 from gbb.simulation._couples import FORMS, _plan
 from test_engine import ARMS, GRAPHS, make_env, played_out, replayed, unit_arms
 

@@ -107,7 +107,7 @@ def test_the_optimistic_value_uses_the_chosen_radius(radius):
         choice = policy.select(state, rng)
         state = policy.update(state, choice, env.draw(choice.allocation, rng))
     ridge = gbb.Ridge(env.problem, state.record, 1.0)
-    size = gbb.radius.radius(radius, env.problem, state.record.N, 5, lam=1.0, delta=1e-3)
+    size = gbb.learning.radius.radius(radius, env.problem, state.record.N, 5, lam=1.0, delta=1e-3)
     inverse = np.linalg.inv(ridge.A)
     values = [
         v @ ridge.theta_hat + size * np.sqrt(v @ inverse @ v)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 import gbb
 import naive
-from gbb.radius import RADII, log_det_symmetric, radius, symmetric_edge_arms
+from gbb.learning.radius import RADII, log_det_symmetric, radius, symmetric_edge_arms
 from strategies import arm_sets, graphs
 
 

@@ -6,6 +6,7 @@ import xarray as xr
 
 import gbb
 import naive
+from gbb.learning.radius import radius as confidence_radius
 from gbb.policies import (
     OFUL,
     ExploreThenCommit,
@@ -14,7 +15,6 @@ from gbb.policies import (
     JointOFUL,
     UniformRandom,
 )
-from gbb.radius import radius as confidence_radius
 from gbb.simulation._noise import SUMS
 from gbb.simulation._trace import recorded_rounds
 from gbb.simulation.reference import run_reference

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gbb
-from gbb._kernels import forest, moves, odometer
-from gbb._kernels.walk import around
+from gbb._kernels.pairwise import forest, moves, odometer
+from gbb._kernels.pairwise.walk import around
 from gbb.optimum import Optimum, PairProblem, _search, solve, solvers
 from gbb.optimum.circle import closed_walk
 from graphs import small_graphs
@@ -142,7 +142,7 @@ def test_elimination_in_parts_is_elimination_at_once(graph: gbb.Graph, seed: int
     problem = gbb.Problem(graph, np.eye(3))
     whole = solve(problem, M, method="elimination")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gbb._elimination.AT_ONCE", 3)
+        patch.setattr("gbb.pairwise.elimination.AT_ONCE", 3)
         parts = solve(problem, M, method="elimination")
     np.testing.assert_array_equal(whole.allocation, parts.allocation)
 

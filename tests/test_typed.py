@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gbb
-from gbb import typed
 from gbb.cuts import KCut
-from gbb.estimator import Record, Ridge
+from gbb.learning import typed
+from gbb.learning.estimator import Record, Ridge
+from gbb.learning.radius import typed as typed_radius
 from gbb.policies import classes
-from gbb.radius import typed as typed_radius
 from strategies import arm_sets, graphs
 
 FEEDBACKS = ("edge", "agent", "global")

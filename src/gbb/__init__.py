@@ -7,21 +7,18 @@ Chevaleyre, NeurIPS 2022).
 from typing import TYPE_CHECKING, Any
 
 from gbb import adversary, cuts, experiments, instances, optimum, policies, theory
-from gbb._checks import InputError
+from gbb._support.checks import InputError
 from gbb.adversary import AdversarialEnvironment
 from gbb.cuts import Cut, KCut
-from gbb.design import Design, g_optimal
 from gbb.diagnostics import Diagnosis, diagnose
 from gbb.environment import Environment
-from gbb.estimator import Record, Ridge
 from gbb.graph import Graph
-from gbb.low_rank import LowRank
+from gbb.identification import Identification, identify
+from gbb.learning import Design, LowRank, Record, Ridge, g_optimal, radius
 from gbb.problem import Problem
 from gbb.simulation import (
-    Identification,
     compare,
     comparison,
-    identify,
     load,
     save,
     simulate,
@@ -62,6 +59,7 @@ __all__ = [
     "load",
     "optimum",
     "policies",
+    "radius",
     "save",
     "simulate",
     "simulate_adversarial",

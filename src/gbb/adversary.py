@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbb import _checks
-from gbb._checks import FloatArray, IntArray
+from gbb._support import checks
+from gbb._support.checks import FloatArray, IntArray
 from gbb.cuts import Cut, check_cut
 from gbb.environment import NOISES
 from gbb.problem import Problem
@@ -24,18 +24,18 @@ def switching(matrices: ArrayLike, *, period: int = 1) -> Matrices:
     With M and -M in turn, whoever follows the average so far is always one round late: the leader of
     every second round loses all it seemed to gain.
     """
-    stack = _checks.array("matrices", matrices, ndim=3, meaning="several d x d matrices")
+    stack = checks.array("matrices", matrices, ndim=3, meaning="several d x d matrices")
     if len(stack) == 0:
-        raise _checks.fail("matrices", "hold at least one matrix", "none")
-    period = _checks.integer("period", period, low=1)
+        raise checks.input_error("matrices", "hold at least one matrix", "none")
+    period = checks.integer("period", period, low=1)
     return lambda rounds: stack[(rounds - 1) // period % len(stack)]
 
 
 def drifting(first: ArrayLike, second: ArrayLike, *, period: float) -> Matrices:
     """Turns slowly: ``M_t = cos(2 pi t / period) first + sin(2 pi t / period) second``."""
-    one = _checks.array("first", first, ndim=2, meaning="d x d")
-    two = _checks.array("second", second, shape=one.shape, meaning="as `first`")
-    period = _checks.real("period", period, low=0.0, low_open=True)
+    one = checks.array("first", first, ndim=2, meaning="d x d")
+    two = checks.array("second", second, shape=one.shape, meaning="as `first`")
+    period = checks.real("period", period, low=0.0, low_open=True)
 
     def matrices(rounds: IntArray) -> FloatArray:
         angle = (2.0 * np.pi / period * rounds)[:, None, None]
@@ -48,21 +48,23 @@ def drifting(first: ArrayLike, second: ArrayLike, *, period: float) -> Matrices:
 def from_file(path: str | Path) -> Matrices:
     """The matrices of a file, one a round: ``.npy`` (T x d x d) or ``.csv`` (a row of d^2 a round)."""
     target = Path(path)
-    kind = _checks.choice("path", target.suffix, [".csv", ".npy"])
+    kind = checks.choice("path", target.suffix, [".csv", ".npy"])
     try:
         loaded = np.load(target) if kind == ".npy" else np.loadtxt(target, delimiter=",", ndmin=2)
     except (OSError, ValueError) as error:
-        raise _checks.fail("path", "name a readable file", f"{path} ({error})") from None
+        raise checks.input_error("path", "name a readable file", f"{path} ({error})") from None
     if kind == ".csv":
         d = round(np.sqrt(loaded.shape[1]))
         if d * d != loaded.shape[1]:
-            raise _checks.fail("path", "hold d^2 numbers in every row", loaded.shape[1])
+            raise checks.input_error("path", "hold d^2 numbers in every row", loaded.shape[1])
         loaded = loaded.reshape(-1, d, d)
-    stack = _checks.array("path", loaded, ndim=3, meaning="a d x d matrix a round")
+    stack = checks.array("path", loaded, ndim=3, meaning="a d x d matrix a round")
 
     def matrices(rounds: IntArray) -> FloatArray:
         if rounds.size and rounds[-1] > len(stack):
-            raise _checks.fail("rounds", f"be at most {len(stack)}, the file's", int(rounds[-1]))
+            raise checks.input_error(
+                "rounds", f"be at most {len(stack)}, the file's", int(rounds[-1])
+            )
         return stack[rounds - 1]
 
     return matrices
@@ -87,12 +89,12 @@ class AdversarialEnvironment:
 
     def __init__(self, problem: Problem, matrices: Matrices, *, noise: str = "none") -> None:
         if not isinstance(problem, Problem):
-            raise _checks.fail("problem", "be a gbb.Problem", type(problem).__name__)
+            raise checks.input_error("problem", "be a gbb.Problem", type(problem).__name__)
         self.problem = problem
         self.matrices = matrices
-        self.noise = _checks.choice("noise", noise, NOISES)
+        self.noise = checks.choice("noise", noise, NOISES)
         shape = (1, problem.d, problem.d)
-        _checks.array("matrices", matrices(np.array([1])), shape=shape, meaning="d x d a round")
+        checks.array("matrices", matrices(np.array([1])), shape=shape, meaning="d x d a round")
 
     def reward_tables(self, rounds: IntArray) -> FloatArray:
         """``x_a' M_t x_b`` for every one of the given rounds (rounds x K x K)."""

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbb import _checks
-from gbb._checks import FloatArray
+from gbb._support import checks
+from gbb._support.checks import FloatArray
 from gbb.problem import Problem
 
 Noise = Callable[[np.random.Generator, int], FloatArray]
@@ -43,18 +43,18 @@ class Environment:
 
     def __init__(self, problem: Problem, M_star: ArrayLike, *, noise: str = "gaussian") -> None:
         if not isinstance(problem, Problem):
-            raise _checks.fail("problem", "be a gbb.Problem", type(problem).__name__)
+            raise checks.input_error("problem", "be a gbb.Problem", type(problem).__name__)
         self.problem = problem
         shape: tuple[int, ...] = (problem.d, problem.d)
         meaning = "d x d"
         if problem.types > 1 or np.ndim(M_star) == 3:
             shape, meaning = (problem.types, *shape), "types x d x d"
-        self.M_star = _checks.array("M_star", M_star, shape=shape, meaning=meaning)
-        self.noise = _checks.choice("noise", noise, NOISES)
+        self.M_star = checks.array("M_star", M_star, shape=shape, meaning=meaning)
+        self.noise = checks.choice("noise", noise, NOISES)
         with np.errstate(over="ignore", invalid="ignore"):
             table = problem.arms @ self.M_star @ problem.arms.T
-        _checks.finite("M_star", table)
-        self.reward_tables: FloatArray = _checks.frozen(table.reshape(-1, problem.K, problem.K))
+        checks.finite("M_star", table)
+        self.reward_tables: FloatArray = checks.frozen(table.reshape(-1, problem.K, problem.K))
         """``R[g, a, b] = x_a' M_g x_b``: what an edge of type g and weight 1 pays (types x K x K)."""
 
     @property
@@ -62,7 +62,7 @@ class Environment:
         """``R[a, b] = x_a' M* x_b``, the expected reward of an edge with arms a and b (K x K)."""
         if len(self.reward_tables) > 1:
             cure = "Use reward_tables."
-            raise _checks.fail("env", "have one edge type", len(self.reward_tables), cure)
+            raise checks.input_error("env", "have one edge type", len(self.reward_tables), cure)
         table: FloatArray = self.reward_tables[0]
         return table
 

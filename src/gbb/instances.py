@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbb import _checks, _random
-from gbb._checks import FloatArray
-from gbb._random import Seed
+from gbb._support import checks, seeds
+from gbb._support.checks import FloatArray
+from gbb._support.seeds import Seed
 
 
 def absolute_normal(
@@ -33,10 +33,10 @@ def absolute_normal(
     zeta
         Apply the paper's zeta construction (after the scaling).
     """
-    d = _checks.integer("d", d, low=2 if distinct_couple else 1)
+    d = checks.integer("d", d, low=2 if distinct_couple else 1)
     if frobenius is not None:
-        frobenius = _checks.real("frobenius", frobenius, low=0.0, low_open=True)
-    rng = _random.generator(seed)
+        frobenius = checks.real("frobenius", frobenius, low=0.0, low_open=True)
+    rng = seeds.generator(seed)
     while True:
         M = np.abs(rng.standard_normal((d, d)))
         a, b = best_couple(M)
@@ -49,10 +49,10 @@ def absolute_normal(
 
 def best_couple(M: ArrayLike) -> tuple[int, int]:
     """The couple of canonical arms ``(i*, j*)`` maximising ``M_ij + M_ji``, first in row order."""
-    M = _checks.array("M", M, ndim=2)
+    M = checks.array("M", M, ndim=2)
     d = M.shape[0]
     if M.shape != (d, d):
-        raise _checks.fail("M", "be square", f"shape {M.shape}")
+        raise checks.input_error("M", "be square", f"shape {M.shape}")
     a, b = divmod(int(np.argmax(M + M.T)), d)
     return a, b
 
@@ -62,10 +62,10 @@ def with_zeta(M: ArrayLike, zeta: float) -> FloatArray:
 
     ``M[i*, i*] = M[j*, j*] = zeta * (M[i*, j*] + M[j*, i*]) / 2`` for the best couple (i*, j*) of M.
     """
-    result = np.array(_checks.array("M", M, ndim=2))
+    result = np.array(checks.array("M", M, ndim=2))
     if result.shape[0] != result.shape[1]:
-        raise _checks.fail("M", "be square", f"shape {result.shape}")
-    zeta = _checks.real("zeta", zeta, low=0.0, high=1.0)
+        raise checks.input_error("M", "be square", f"shape {result.shape}")
+    zeta = checks.real("zeta", zeta, low=0.0, high=1.0)
     a, b = best_couple(result)
     result[a, a] = result[b, b] = zeta * (result[a, b] + result[b, a]) / 2
     return result
@@ -81,10 +81,10 @@ def with_linear_term(arms: ArrayLike, M: ArrayLike, w: ArrayLike) -> tuple[Float
     arms, M
         The arms with a last coordinate of one, and the (d+1) x (d+1) matrix.
     """
-    X = _checks.array("arms", arms, ndim=2, meaning="one arm per row (K x d)")
+    X = checks.array("arms", arms, ndim=2, meaning="one arm per row (K x d)")
     d = X.shape[1]
-    M = _checks.array("M", M, shape=(d, d), meaning="d x d")
-    w = _checks.array("w", w, shape=(d,), meaning="one weight per arm coordinate")
+    M = checks.array("M", M, shape=(d, d), meaning="d x d")
+    w = checks.array("w", w, shape=(d,), meaning="one weight per arm coordinate")
     bigger = np.zeros((d + 1, d + 1))
     bigger[:d, :d] = M
     bigger[:d, d] = w

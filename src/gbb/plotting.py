@@ -16,8 +16,8 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from gbb import _checks, _files
-from gbb._checks import FloatArray, IntArray
+from gbb._support import checks, files
+from gbb._support.checks import FloatArray, IntArray
 
 COLOURS = MappingProxyType(
     {
@@ -114,13 +114,13 @@ def plot_fraction(
     fraction = result["fraction"]
     best = float(result.attrs["optimum"])
     if not best > 0:
-        raise _checks.fail("result", "have a positive optimum", best)
+        raise checks.input_error("result", "have a positive optimum", best)
     rounds = result["round"].to_numpy()
     first, last = int(rounds[0]), int(rounds[-1])
     steps = np.diff(rounds)
     even = bool((steps[:-1] == steps[:1]).all())
     if window is not None:
-        span = np.full(rounds.size, float(_checks.integer("window", window, low=1)))
+        span = np.full(rounds.size, float(checks.integer("window", window, low=1)))
     elif even:
         span = np.full(rounds.size, float(min(SMOOTHED_ROUNDS, max(1, last // 50))))
     else:
@@ -194,6 +194,6 @@ def save_figure(figure: Figure, path: str | Path) -> None:
     """Write a figure as PNG, PDF or SVG; ``path`` appears whole or not at all."""
     kind = Path(path).suffix.lower()
     if kind not in FORMATS:
-        raise _checks.fail("path", f"end in {', '.join(FORMATS)}", repr(str(path)))
-    with _files.atomic(path) as temporary:
+        raise checks.input_error("path", f"end in {', '.join(FORMATS)}", repr(str(path)))
+    with files.atomic(path) as temporary:
         figure.savefig(temporary, format=kind[1:], dpi=150)

@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gbb import _checks, _links
-from gbb._checks import FloatArray, IntArray
-from gbb.graph import Graph
+from gbb._support import checks
+from gbb._support.checks import FloatArray, IntArray
+from gbb.graph import Graph, links
 
 LARGEST = 1e100
 """The largest squared norm of an arm, and the largest reward: products and sums of them stay finite."""
@@ -74,29 +74,31 @@ class Problem:
         allowed: ArrayLike | None = None,
     ) -> None:
         if not isinstance(graph, Graph):
-            raise _checks.fail("graph", "be a gbb.Graph", type(graph).__name__)
+            raise checks.input_error("graph", "be a gbb.Graph", type(graph).__name__)
         if graph.m == 0:
-            raise _checks.fail("graph", "have at least one edge", "none")
+            raise checks.input_error("graph", "have at least one edge", "none")
         self.graph = graph
-        self.arms = _checks.array("arms", arms, ndim=2, meaning="one arm per row (K x d)")
+        self.arms = checks.array("arms", arms, ndim=2, meaning="one arm per row (K x d)")
         if 0 in self.arms.shape:
-            raise _checks.fail("arms", "hold at least one arm of one dimension", self.arms.shape)
-        self.sigma = _checks.real("sigma", sigma, low=0.0)
-        self.S = _checks.real("S", S, low=0.0, low_open=True)
+            raise checks.input_error(
+                "arms", "hold at least one arm of one dimension", self.arms.shape
+            )
+        self.sigma = checks.real("sigma", sigma, low=0.0)
+        self.S = checks.real("S", S, low=0.0, low_open=True)
         with np.errstate(over="ignore"):
             widest = float(np.max(np.sum(self.arms**2, axis=1)))
         if widest == 0.0 or widest > LARGEST:
             rule = f"have norms that are not all zero, their squares at most {LARGEST:g}"
-            raise _checks.fail("arms", rule, widest)
+            raise checks.input_error("arms", rule, widest)
         cure = "L bounds the norm of the edge-arms, ||x_a|| ||x_b||."
-        self.L = widest if L is None else _checks.real("L", L, low=0.0, low_open=True, cure=cure)
+        self.L = widest if L is None else checks.real("L", L, low=0.0, low_open=True, cure=cure)
         if widest * (1 - 1e-12) > self.L:
-            raise _checks.fail("L", f"be at least max ||x||^2 = {widest:g}", self.L, cure)
-        self.arm_names = _checks.names("arm_names", arm_names, length=self.K)
-        self._types = _links.edge_types(graph, edge_types)
-        self._weights = _links.edge_weights(graph, edge_weights)
-        self._allowed = _links.allowed(graph, self.K, allowed)
-        self.feedback = _checks.choice("feedback", feedback, _links.FEEDBACKS)
+            raise checks.input_error("L", f"be at least max ||x||^2 = {widest:g}", self.L, cure)
+        self.arm_names = checks.names("arm_names", arm_names, length=self.K)
+        self._types = links.edge_types(graph, edge_types)
+        self._weights = links.edge_weights(graph, edge_weights)
+        self._allowed = links.allowed(graph, self.K, allowed)
+        self.feedback = checks.choice("feedback", feedback, links.FEEDBACKS)
 
     @property
     def K(self) -> int:
@@ -138,18 +140,18 @@ class Problem:
     def edge_types(self) -> IntArray:
         """The type of each directed edge."""
         zeros = np.zeros(self.m, dtype=np.int64)
-        return _checks.frozen(zeros) if self._types is None else self._types
+        return checks.frozen(zeros) if self._types is None else self._types
 
     @cached_property
     def edge_weights(self) -> FloatArray:
         """The weight of each directed edge."""
-        return _checks.frozen(np.ones(self.m)) if self._weights is None else self._weights
+        return checks.frozen(np.ones(self.m)) if self._weights is None else self._weights
 
     @cached_property
     def allowed(self) -> NDArray[np.bool_]:
         """Which arms each agent may play (n x K)."""
         everything = np.ones((self.n, self.K), dtype=np.bool_)
-        return _checks.frozen(everything) if self._allowed is None else self._allowed
+        return checks.frozen(everything) if self._allowed is None else self._allowed
 
     @cached_property
     def symmetric(self) -> bool:
@@ -208,7 +210,7 @@ class Problem:
         """
         if isinstance(arms, Mapping):
             return self._allocation_by_name(arms)
-        return _checks.indices(
+        return checks.indices(
             "allocation", arms, length=self.n, high=self.K, meaning="one arm index per agent"
         )
 
@@ -218,21 +220,23 @@ class Problem:
             place = self.graph.index(agent)
             if result[place] >= 0:
                 name = self.graph.label(place)
-                raise _checks.fail("allocation", "name every agent once", f"{name!r} twice")
+                raise checks.input_error("allocation", "name every agent once", f"{name!r} twice")
             result[place] = self.arm(arm)
         if (missing := np.flatnonzero(result < 0)).size:
             name = self.graph.label(int(missing[0]))
-            raise _checks.fail("allocation", "give every agent an arm", f"none for agent {name!r}")
+            raise checks.input_error(
+                "allocation", "give every agent an arm", f"none for agent {name!r}"
+            )
         result.flags.writeable = False
         return result
 
     def arm(self, arm: int | str) -> int:
         """Index of an arm given by name or index."""
         if self.arm_names is not None and isinstance(arm, str):
-            return self.arm_names.index(_checks.choice("arm", arm, self.arm_names))
+            return self.arm_names.index(checks.choice("arm", arm, self.arm_names))
         if isinstance(arm, str) and arm.isdecimal():
             arm = int(arm)
-        return _checks.integer("arm", arm, low=0, high=self.K - 1)
+        return checks.integer("arm", arm, low=0, high=self.K - 1)
 
     def rewards(self, rewards: ArrayLike) -> FloatArray:
         """Check the rewards of a round: finite numbers, one per directed edge in edge order.
@@ -244,7 +248,7 @@ class Problem:
         except ValueError:  # a ragged list, which the check below names
             undirected = False
         each = {"edge": "one per directed edge", "agent": "one per agent", "global": "one in all"}
-        checked = _checks.array(
+        checked = checks.array(
             "rewards",
             rewards,
             shape=(self.observations,),
@@ -252,7 +256,7 @@ class Problem:
             cure="Did you pass undirected edges?" if undirected else "",
         )
         if (high := float(np.abs(checked).max())) > LARGEST:
-            raise _checks.fail("rewards", f"hold numbers of at most {LARGEST:g}", high)
+            raise checks.input_error("rewards", f"hold numbers of at most {LARGEST:g}", high)
         return checked
 
     def __repr__(self) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gbb._cli.control_answers import FIELDS
+from gbb._cli.control.answers import FIELDS
 from gbb.cli import main
 from gbb.controller import Controller
 

@@ -8,11 +8,11 @@ import pytest
 
 import gbb
 from control import drive, noise_of, plain, replayed, same_state, url_of
-from gbb import radius
-from gbb._threads import one_thread
+from gbb._support.threads import one_thread
 from gbb.controller import Controller, RewardWarning, _log
-from gbb.controller._choose import next_ask
-from gbb.typed import Moments, TypedRidge, empty, observed
+from gbb.controller._ask import next_ask
+from gbb.learning import radius
+from gbb.learning.typed import Moments, TypedRidge, empty, observed
 
 ROUNDS = 24
 NAMES = ["west", "north", "east", "south"]

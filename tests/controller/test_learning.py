@@ -8,7 +8,7 @@ import pytest
 import gbb
 from control import url_of
 from gbb.controller import Controller
-from gbb.controller._choose import next_ask
+from gbb.controller._ask import next_ask
 from gbb.controller._tell import tell
 from gbb.experiments.figure2._constants import PAPER
 

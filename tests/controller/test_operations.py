@@ -10,8 +10,8 @@ import gbb
 import naive
 from control import drive, environment, replayed, same_state, small, url_of
 from gbb.controller import Controller, RewardWarning
-from gbb.controller._allowed import repaired
-from gbb.controller._knowledge import Knowledge
+from gbb.controller.answers.knowledge import Knowledge
+from gbb.controller.state.allowed import repaired
 
 
 @pytest.fixture

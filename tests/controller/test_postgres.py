@@ -13,8 +13,9 @@ from test_processes import check_processes, check_race
 import gbb
 from control import drive, environment, replayed, same_state, small, url_of
 from gbb.cli import main
-from gbb.controller import Controller, StorageError, _engine, _log
-from gbb.controller._choose import next_ask
+from gbb.controller import Controller, StorageError, _log
+from gbb.controller._ask import next_ask
+from gbb.controller.storage import database
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
@@ -118,8 +119,8 @@ def test_writers_take_turns_whatever_isolation_the_database_says(level, postgres
 
 
 def test_a_writer_that_stands_still_is_waited_for_and_then_cut_off(postgres_url, monkeypatch):
-    monkeypatch.setattr(_engine, "WAIT", 1)
-    monkeypatch.setattr(_engine, "IDLE", 8)
+    monkeypatch.setattr(database, "WAIT", 1)
+    monkeypatch.setattr(database, "IDLE", 8)
     Controller.create(postgres_url, small()).close()
     stuck, other = Controller.open(postgres_url), Controller.open(postgres_url)
 

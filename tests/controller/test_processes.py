@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from control import replayed, same_state, small, url_of
-from gbb.controller import Controller, _engine
+from gbb.controller import Controller
+from gbb.controller.storage import database
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
@@ -55,7 +56,7 @@ def run_workers(url, target, args):
     context = multiprocessing.get_context("fork")
     queue = context.Queue()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_engine, "WAIT", WAIT)  # a busy machine is no reason to give up
+        patch.setattr(database, "WAIT", WAIT)  # a busy machine is no reason to give up
         workers = [
             context.Process(target=run_one, args=(target, url, args, queue))
             for _ in range(PROCESSES)

@@ -10,22 +10,14 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import gbb
 from control import drive, environment, noise_of, replayed, same_state, small, url_of
-from gbb.controller import (
-    Controller,
-    StorageError,
-    _codec,
-    _controller,
-    _fold,
-    _log,
-    _schema,
-    _snapshot,
-    _state,
-)
-from gbb.controller._bytes import pack_rng, unpack_rng
-from gbb.controller._choose import next_ask
-from gbb.controller._events import Draft, sealed
-from gbb.controller._knowledge import Knowledge
+from gbb.controller import Controller, StorageError, _controller, _log
+from gbb.controller._ask import next_ask
 from gbb.controller._tell import tell
+from gbb.controller.answers.knowledge import Knowledge
+from gbb.controller.state import fold, snapshot, state
+from gbb.controller.storage import codec, schema
+from gbb.controller.storage.bytes import pack_rng, unpack_rng
+from gbb.controller.storage.events import Draft, sealed
 
 ROUNDS = 60
 
@@ -127,7 +119,7 @@ def test_a_bad_snapshot_only_costs_time(damage, tmp_path, monkeypatch):
     controller = Controller.create(url, small())
     drive(controller, environment(small()), np.random.default_rng(0), 6)
     with controller._log.store.writing(1) as connection:
-        connection.execute(sa.update(_schema.snapshots).values(content=damage))
+        connection.execute(sa.update(schema.snapshots).values(content=damage))
     assert same_state(Controller.open(url)._log.state, controller._log.state)
 
 
@@ -139,9 +131,9 @@ def test_a_snapshot_with_any_byte_changed_only_costs_time(tmp_path, monkeypatch)
     drive(controller, environment(small()), np.random.default_rng(0), 6)
     state, rng = controller._log.state, np.random.default_rng(1)
     with controller._log.store.reading() as connection:
-        whole = connection.execute(sa.select(_schema.snapshots.c.content)).scalar_one().encode()
+        whole = connection.execute(sa.select(schema.snapshots.c.content)).scalar_one().encode()
     folded = []
-    monkeypatch.setattr(_log, "fold", lambda s, e: folded.append(e) or _fold.fold(s, e))
+    monkeypatch.setattr(_log, "fold", lambda s, e: folded.append(e) or fold.fold(s, e))
     Controller.open(url)
     assert len(folded) == state.seq - 11  # what is after the snapshot
     places = [0, 8, 9, len(whole) - 1, *rng.integers(len(whole), size=60)]
@@ -163,7 +155,7 @@ def test_events_that_a_snapshot_knows_are_missed(tmp_path, monkeypatch):
     controller = Controller.create(url, small())
     drive(controller, environment(small()), np.random.default_rng(0), 5)
     with controller._log.store.writing(1) as connection:
-        connection.execute(sa.delete(_schema.events).where(_schema.events.c.seq > 8))
+        connection.execute(sa.delete(schema.events).where(schema.events.c.seq > 8))
     with pytest.raises(StorageError, match="log is damaged: event 11 or the one before it is miss"):
         Controller.open(url)
 
@@ -183,7 +175,7 @@ def test_a_long_log_is_small_and_opens_from_its_end(tmp_path, monkeypatch):
     controller.close()
     assert (tmp_path / "control.db").stat().st_size < 600 * rounds
     folded = []
-    monkeypatch.setattr(_log, "fold", lambda s, e: folded.append(e) or _fold.fold(s, e))
+    monkeypatch.setattr(_log, "fold", lambda s, e: folded.append(e) or fold.fold(s, e))
     assert same_state(Controller.open(url_of(tmp_path))._log.state, state)
     assert len(folded) < _log.SNAPSHOT_EVENTS
 
@@ -199,7 +191,7 @@ def test_a_changed_event_is_noticed(tmp_path):
     url = url_of(tmp_path)
     controller = Controller.create(url, small())
     drive(controller, environment(small()), np.random.default_rng(0), 4)
-    events = _schema.events
+    events = schema.events
     with controller._log.store.writing(1) as connection:
         data = connection.execute(sa.select(events.c.data).where(events.c.seq == 5)).scalar_one()
         bad = bytes([data[0] ^ 1]) + data[1:]
@@ -215,7 +207,7 @@ def test_a_changed_event_is_noticed(tmp_path):
 def test_a_newer_storage_is_refused(tmp_path, monkeypatch):
     url = url_of(tmp_path)
     with monkeypatch.context() as patch:
-        patch.setattr(_schema, "VERSION", 9)
+        patch.setattr(schema, "VERSION", 9)
         Controller.create(url, small())
     with pytest.raises(StorageError, match="has version 9 and was written by a newer gbb"):
         Controller.open(url)
@@ -227,15 +219,15 @@ def test_an_older_storage_is_brought_up_to_date(tmp_path, monkeypatch):
     url = url_of(tmp_path)
     before = drive(Controller.create(url, small()), environment(small()), noise_of(0), 5)
     newer = sa.text("ALTER TABLE gbb_studies ADD COLUMN note TEXT")
-    monkeypatch.setattr(_schema, "VERSION", 3)
+    monkeypatch.setattr(schema, "VERSION", 3)
     steps = {1: lambda _: None, 2: lambda connection: connection.execute(newer)}
-    monkeypatch.setattr(_schema, "MIGRATIONS", steps)
+    monkeypatch.setattr(schema, "MIGRATIONS", steps)
     for _ in range(2):
         controller = Controller.open(url)
         asked = [entry.content["allocation"] for entry in controller.history("ask")]
         assert [list(arms.values()) for arms in asked] == before.tolist()
     with controller._log.store.reading() as connection:
-        assert _schema.version_of(connection) == 3
+        assert schema.version_of(connection) == 3
         assert connection.execute(sa.text("SELECT note FROM gbb_studies")).scalar() is None
 
 
@@ -243,15 +235,15 @@ def test_a_storage_upgraded_meanwhile_is_left_alone(tmp_path, monkeypatch):
     """Another process brings the tables to a newer version between our look and our lock."""
     url = url_of(tmp_path)
     Controller.create(url, small()).close()
-    seen = iter([_schema.VERSION, 9])
+    seen = iter([schema.VERSION, 9])
     with monkeypatch.context() as patch:
-        patch.setattr(_schema, "VERSION", 3)
-        patch.setattr(_schema, "MIGRATIONS", {})
-        patch.setattr(_schema, "version_of", lambda _: next(seen))
+        patch.setattr(schema, "VERSION", 3)
+        patch.setattr(schema, "MIGRATIONS", {})
+        patch.setattr(schema, "version_of", lambda _: next(seen))
         with pytest.raises(StorageError, match="has version 9 and was written by a newer gbb"):
             Controller.open(url)
     with Controller.open(url) as controller, controller._log.store.reading() as connection:
-        assert _schema.version_of(connection) == _schema.VERSION
+        assert schema.version_of(connection) == schema.VERSION
 
 
 def test_a_log_of_version_1_opens_and_an_older_program_refuses_it_from_then_on(
@@ -299,8 +291,8 @@ def test_a_log_of_version_1_opens_and_an_older_program_refuses_it_from_then_on(
         assert controller.ask().arms[0] == 0
         assert controller.estimate()[0].Y[0, 1] == 1.0
         with controller._log.store.reading() as connection:
-            assert _schema.version_of(connection) == 2
-    monkeypatch.setattr(_schema, "VERSION", 1)
+            assert schema.version_of(connection) == 2
+    monkeypatch.setattr(schema, "VERSION", 1)
     with pytest.raises(StorageError, match="has version 2 and was written by a newer gbb"):
         Controller.open(url_of(tmp_path))
 
@@ -314,10 +306,10 @@ def test_what_a_newer_program_says_is_not_passed_over(place, tmp_path):
     store = controller._log.store
     with store.writing(1) as connection:
         rows = list(store.rows(connection, 1))
-        connection.execute(sa.delete(_schema.events))
+        connection.execute(sa.delete(schema.events))
         before = 0
         for row in rows:
-            content = _codec.loads(row.content)
+            content = codec.loads(row.content)
             if row.kind == "create" and place in ("problem", "graph"):
                 content[place]["colour"] = 1
             elif row.kind == place:
@@ -348,12 +340,12 @@ def test_everything_is_computed_on_one_thread(tmp_path, monkeypatch):
         return wrapper
 
     for module, name in [
-        (_fold, "policy_from"),
-        (_state, "policy_from"),
-        (_snapshot, "policy_from"),
+        (fold, "policy_from"),
+        (state, "policy_from"),
+        (snapshot, "policy_from"),
     ]:
         monkeypatch.setattr(module, name, looked(getattr(module, name)))
-    monkeypatch.setattr(_fold, "_learnt", looked(_fold._learnt))
+    monkeypatch.setattr(fold, "_learnt", looked(fold._learnt))
     monkeypatch.setattr(_controller, "next_ask", looked(_controller.next_ask))
     monkeypatch.setattr(Knowledge, "predict", looked(Knowledge.predict))
     monkeypatch.setattr(_log, "SNAPSHOT_EVENTS", 5)
@@ -376,7 +368,7 @@ def test_an_unknown_event_says_who_can_read_it(tmp_path, monkeypatch):
     url = url_of(tmp_path)
     controller = Controller.create(url, small())
     with monkeypatch.context() as patch:
-        patch.setitem(_fold.STEPS, "dream", lambda state, _: state)
+        patch.setitem(fold.STEPS, "dream", lambda state, _: state)
         with controller._log.turn() as turn:
             turn.append(_log.Draft("dream", {}))
     with pytest.raises(StorageError, match="kind 'dream', which this version of gbb does not know"):
@@ -419,11 +411,11 @@ def test_the_codec_gives_back_what_it_was_given():
         "r": record,
         "only": {"tuple": 3},
     }
-    back = _codec.loads(_codec.dumps(value), {"Record": gbb.Record})
+    back = codec.loads(codec.dumps(value), {"Record": gbb.Record})
     assert isinstance(back["r"], gbb.Record)
     assert np.array_equal(back["r"].N, record.N)
     assert (back["array"], back["x"], back["only"]) == (value["array"], value["x"], {"tuple": 3})
     with pytest.raises(TypeError, match="set has no form in JSON"):
-        _codec.dumps({1, 2})
+        codec.dumps({1, 2})
     with pytest.raises(KeyError):
-        _codec.loads(_codec.dumps(record))
+        codec.loads(codec.dumps(record))

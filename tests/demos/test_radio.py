@@ -9,8 +9,8 @@ import xarray as xr
 
 import gbb
 from gbb.applications import radio
-from gbb.applications._radio_network import CHANNELS, REPORTS, Network
-from gbb.applications._radio_search import best_found, improved
+from gbb.applications.radio.network import CHANNELS, REPORTS, Network
+from gbb.applications.radio.search import best_found, improved
 from gbb.cli import main
 
 

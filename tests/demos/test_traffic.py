@@ -11,8 +11,8 @@ import xarray as xr
 
 import gbb
 from gbb.applications import traffic
-from gbb.applications._streets import Grid
-from gbb.applications._sumo import Simulator
+from gbb.applications.traffic.streets import Grid
+from gbb.applications.traffic.sumo import Simulator
 from gbb.cli import main
 
 LENGTHS = {"columns": (100.0, 250.0, 400.0), "rows": (350.0, 150.0, 200.0)}

@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 
 import gbb
 from gbb.applications import wind
-from gbb.applications._wind_farm import SPEED, Farm
-from gbb.applications._wind_outcome import (
+from gbb.applications.wind.farm import SPEED, Farm
+from gbb.applications.wind.outcome import (
     COUPLE,
     EPS,
     SAFE,
@@ -21,10 +21,10 @@ from gbb.applications._wind_outcome import (
     TYPED,
     ZERO_YAW,
 )
-from gbb.applications._wind_play import JITTER, Trial, play, winds_of
-from gbb.applications._wind_problem import YAWS, ZERO, features, formulate, wakes
+from gbb.applications.wind.play import JITTER, Trial, play, winds_of
+from gbb.applications.wind.problem import YAWS, ZERO, features, formulate, wakes
 from gbb.cli import main
-from gbb.typed import TypedRidge, empty, observed, regressors
+from gbb.learning.typed import TypedRidge, empty, observed, regressors
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +169,7 @@ def test_batches_are_what_single_runs_are(farm):
 def test_a_large_batch_goes_to_floris_in_parts(farm, monkeypatch):
     yaw = np.random.default_rng(1).choice(YAWS, size=(7, farm.n))
     whole = farm.powers(yaw)
-    monkeypatch.setattr("gbb.applications._wind_farm.LARGEST_BATCH", 3)
+    monkeypatch.setattr("gbb.applications.wind.farm.LARGEST_BATCH", 3)
     assert farm.powers(yaw) == pytest.approx(whole, rel=1e-12)
 
 

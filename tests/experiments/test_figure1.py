@@ -10,7 +10,7 @@ import xarray as xr
 
 import gbb
 from gbb import InputError
-from gbb._random import spawn
+from gbb._support.seeds import spawn
 from gbb.experiments import figure1
 from gbb.instances import absolute_normal, with_zeta
 

@@ -11,12 +11,13 @@ from typing import Annotated, Any
 
 import typer
 
-from gbb import _checks, policies
+from gbb import policies
 from gbb._cli import options as opt
 from gbb._cli.graphs import cut_of, graph_of
 from gbb._cli.instance import DIMENSION, Bounds, Draw, Links, environment
 from gbb._cli.outputs import check_output
 from gbb._cli.show import as_json, console, grid, number
+from gbb._support import checks
 from gbb.problem import Problem
 from gbb.simulation import Comparison, comparison, save
 from gbb.simulation import compare as play
@@ -100,7 +101,7 @@ def compare(
     """
     check_output("--out", out, (".nc",))
     check_output("--plot", plot, (".png", ".pdf", ".svg"))
-    _checks.integer("--instances", instances, low=1)
+    checks.integer("--instances", instances, low=1)
     if matrix is not None:
         instances = 1
     built = graph_of(graph, p=p, degree=degree, undirected=undirected, seed=seed)
@@ -153,7 +154,7 @@ def parse(spec: str) -> tuple[str, str, dict[str, Any]]:
     for item in filter(None, rest.split(",")):
         key, sign, text = item.partition("=")
         if not sign or not key or not text:
-            raise _checks.fail("--policy", "be NAME or NAME:KEY=VALUE,...", repr(spec))
+            raise checks.input_error("--policy", "be NAME or NAME:KEY=VALUE,...", repr(spec))
         settings[_setting(name, key.strip())] = _value(text.strip())
     return (f"{name}, {rest}" if rest else name), name, settings
 
@@ -162,7 +163,7 @@ def _setting(policy: str, key: str) -> str:
     """``key``, if the policy has such a setting; an unknown policy is refused where it is built."""
     if policy in policies.classes():
         known = set(inspect.signature(policies.classes()[policy]).parameters) - {"problem", "name"}
-        _checks.choice(f"a setting of {policy}", key, known)
+        checks.choice(f"a setting of {policy}", key, known)
     return key
 
 

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from gbb import _checks
 from gbb._cli.outputs import check_directory
 from gbb._cli.show import console, pairs
+from gbb._support import checks
 from gbb.applications import Outcome, save
 from gbb.plotting import save_figure
 from gbb.simulation._progress import progress_bar
@@ -132,8 +132,8 @@ def present(
     **settings: Any,
 ) -> None:
     """Run ``demo`` with a progress bar of ``total`` steps, save what it leaves and print it."""
-    _checks.integer("--seed", seed, low=0)
-    _checks.integer("--rounds", total, low=1)
+    checks.integer("--seed", seed, low=0)
+    checks.integer("--rounds", total, low=1)
     place = folder(name, out, quick=quick)
     check_directory("--out", place)
     with progress_bar(total, "steps") as advance:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import typer
 
-from gbb._checks import InputError
+from gbb._support.checks import InputError
 
 BAD_INPUT = 2
 INTERRUPTED = 130

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from gbb import _checks, cuts
-from gbb._checks import InputError
+from gbb import cuts
+from gbb._support import checks
+from gbb._support.checks import InputError
 from gbb.cuts import Cut
 from gbb.graph import Graph
 
@@ -24,33 +25,35 @@ def graph_of(
     """The graph that ``spec`` names."""
     match = FAMILY.fullmatch(spec)
     if Path(spec).is_dir():
-        raise _checks.fail("GRAPH", "be a file or FAMILY:SIZE", f"the directory {spec!r}", CURE)
+        raise checks.input_error(
+            "GRAPH", "be a file or FAMILY:SIZE", f"the directory {spec!r}", CURE
+        )
     if match is None or Path(spec).exists():
         for name, value in (("--p", p), ("--degree", degree)):
             if value is not None:
-                raise _checks.fail(name, "go with a family of graphs", "a file", CURE)
+                raise checks.input_error(name, "go with a family of graphs", "a file", CURE)
         if "." not in Path(spec).name and not Path(spec).exists():
-            raise _checks.fail("GRAPH", "be a file or FAMILY:SIZE", repr(spec), CURE)
+            raise checks.input_error("GRAPH", "be a file or FAMILY:SIZE", repr(spec), CURE)
         return _read(spec, undirected=undirected)
     if undirected:
-        raise _checks.fail("--undirected", "go with a graph file", f"the family {spec!r}")
-    family = _checks.choice("family", match[1].lower(), Graph.families())
+        raise checks.input_error("--undirected", "go with a graph file", f"the family {spec!r}")
+    family = checks.choice("family", match[1].lower(), Graph.families())
     options: dict[str, float | int] = {"seed": seed}
     for name, value, owner in (("p", p, "random"), ("degree", degree, "regular")):
         if value is not None and family != owner:
-            raise _checks.fail(f"--{name}", f"go with the family '{owner}'", f"{spec!r}")
+            raise checks.input_error(f"--{name}", f"go with the family '{owner}'", f"{spec!r}")
         if value is not None:
             options[name] = value
     if family == "regular" and degree is None:
-        raise _checks.fail("--degree", "be given for the family 'regular'", "nothing")
+        raise checks.input_error("--degree", "be given for the family 'regular'", "nothing")
     size = match[2]
     if family == "grid" and (sides := GRID.fullmatch(size)):
         options |= {"rows": int(sides[1]), "cols": int(sides[2])}
         size = str(int(sides[1]) * int(sides[2]))
     if not SIZE.fullmatch(size):
         rule = f"give the number of agents after '{family}:'"
-        raise _checks.fail("GRAPH", rule, repr(size), CURE)
-    return Graph.family(family, _checks.integer("GRAPH", int(size), high=MOST_AGENTS), **options)
+        raise checks.input_error("GRAPH", rule, repr(size), CURE)
+    return Graph.family(family, checks.integer("GRAPH", int(size), high=MOST_AGENTS), **options)
 
 
 def _read(path: str, *, undirected: bool) -> Graph:
@@ -63,4 +66,4 @@ def _read(path: str, *, undirected: bool) -> Graph:
 def cut_of(graph: Graph, method: str, seed: int) -> Cut:
     """The graph's cut by the named method."""
     known = cuts.methods()
-    return known[_checks.choice("cut", method, known)](graph, seed=seed)
+    return known[checks.choice("cut", method, known)](graph, seed=seed)

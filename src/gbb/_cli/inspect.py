@@ -6,11 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
-from gbb import _checks, theory
+from gbb import theory
 from gbb._cli import options as opt
 from gbb._cli.graphs import cut_of, graph_of
 from gbb._cli.instance import Bounds, environment
 from gbb._cli.show import as_json, console, grid, number, pairs
+from gbb._support import checks
 from gbb.cuts import Cut
 
 ROUNDS = 20_000
@@ -54,8 +55,8 @@ def inspect(
     if matrix is None:
         for name, value in wanted.items():
             if value is not None:
-                raise _checks.fail(f"--{name}", "go with --matrix", "no matrix")
-    horizon = ROUNDS if rounds is None else _checks.integer("--rounds", rounds, low=1)
+                raise checks.input_error(f"--{name}", "go with --matrix", "no matrix")
+    horizon = ROUNDS if rounds is None else checks.integer("--rounds", rounds, low=1)
     built = graph_of(graph, p=p, degree=degree, undirected=undirected, seed=seed)
     found = cut_of(built, cut, seed)
     data: dict[str, Any] = _graph_numbers(found) | {"cut_method": cut}

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbb import _checks, _random
-from gbb._checks import FloatArray
 from gbb._cli.tables import read_arms, read_matrix
+from gbb._support import checks, seeds
+from gbb._support.checks import FloatArray
 from gbb.environment import Environment
 from gbb.graph import Graph
 from gbb.instances import absolute_normal
@@ -59,13 +59,15 @@ def environment(
     if matrix_file is not None:
         matrix = _read(matrix_file, arms, arms_file, draw)
         if links.own_matrices:
-            raise _checks.fail("--own-matrices", "go with random matrices", "--matrix as well")
+            raise checks.input_error(
+                "--own-matrices", "go with random matrices", "--matrix as well"
+            )
     elif draw is not None and links.own_matrices:
         matrix = np.stack([_drawn(arms, draw, agent) for agent in range(graph.n)])
     elif draw is not None:
         matrix = _drawn(arms, draw)
     else:
-        raise _checks.fail("--matrix", "be given", "nothing")
+        raise checks.input_error("--matrix", "be given", "nothing")
     problem = Problem(
         graph,
         np.eye(matrix.shape[-1]) if arms is None else arms,
@@ -92,11 +94,11 @@ def _read(
             value = getattr(draw, name)
             if value is not None and value is not False:
                 option = f"--{name.replace('_', '-')}"
-                raise _checks.fail(option, "go with a random matrix", "--matrix as well")
+                raise checks.input_error(option, "go with a random matrix", "--matrix as well")
     matrix = read_matrix(matrix_file)
     if arms is not None and arms.shape[1] != len(matrix):
         rule = f"have d = {len(matrix)} columns of numbers, as --matrix is d x d"
-        raise _checks.fail("--arms", rule, f"{arms.shape[1]} in {str(arms_file)!r}")
+        raise checks.input_error("--arms", rule, f"{arms.shape[1]} in {str(arms_file)!r}")
     return matrix
 
 
@@ -104,12 +106,12 @@ def _drawn(arms: FloatArray | None, draw: Draw, number: int = 0) -> FloatArray:
     d = draw.d
     if arms is not None:
         if d is not None and d != arms.shape[1]:
-            raise _checks.fail("--d", f"be the arms' dimension {arms.shape[1]}", d)
+            raise checks.input_error("--d", f"be the arms' dimension {arms.shape[1]}", d)
         d = int(arms.shape[1])
     return absolute_normal(
         DIMENSION if d is None else d,
         # A child, since a random graph is drawn from the seed itself.
-        seed=_random.spawn(draw.seed, number + 1)[number],
+        seed=seeds.spawn(draw.seed, number + 1)[number],
         frobenius=draw.frobenius,
         distinct_couple=draw.distinct_couple,
         zeta=draw.zeta,

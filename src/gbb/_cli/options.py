@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from gbb._links import FEEDBACKS
 from gbb.cuts import methods
 from gbb.environment import NOISES
-from gbb.radius import RADII
+from gbb.graph.links import FEEDBACKS
+from gbb.learning.radius import RADII
 
 FAMILY = "The graph"
 INSTANCE = "The instance"

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from gbb import _checks, _files
-from gbb._checks import InputError
+from gbb._support import checks, files
+from gbb._support.checks import InputError
 
 
 def check_output(name: str, path: Path | None, suffixes: Sequence[str]) -> None:
@@ -18,19 +18,19 @@ def check_output(name: str, path: Path | None, suffixes: Sequence[str]) -> None:
         return
     with _explained(name, path):
         if path.is_dir():
-            raise _checks.fail(name, "name a file", f"the directory {str(path)!r}")
+            raise checks.input_error(name, "name a file", f"the directory {str(path)!r}")
         if path.suffix.lower() not in suffixes:
-            raise _checks.fail(name, f"end in {' or '.join(suffixes)}", repr(str(path)))
+            raise checks.input_error(name, f"end in {' or '.join(suffixes)}", repr(str(path)))
         if path.exists() and not os.access(path, os.W_OK):
             raise PermissionError(0, "Permission denied")
-        _try(_files.resolved(path).parent)
+        _try(files.resolved(path).parent)
 
 
 def check_directory(name: str, path: Path) -> None:
     """Refuse a directory that files could not be written to; leaves nothing behind."""
     with _explained(name, path):
         if path.exists() and not path.is_dir():
-            raise _checks.fail(name, "name a directory", f"the file {str(path)!r}")
+            raise checks.input_error(name, "name a directory", f"the file {str(path)!r}")
         _try(path)
 
 

@@ -18,9 +18,9 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from gbb import _checks
 from gbb._cli.outputs import check_directory
 from gbb._cli.show import console, grid
+from gbb._support import checks
 from gbb.experiments import paper as experiments
 from gbb.experiments._findings import Findings
 from gbb.experiments._progress import Advance
@@ -116,7 +116,7 @@ def _make(
     d: int | None = None,
 ) -> None:
     settings = experiments.choose(which, quick=quick, as_released=as_released, d=d)
-    _checks.integer("--seed", seed, low=0)
+    checks.integer("--seed", seed, low=0)
     place = out
     if place is None:
         place = default_directory(quick=quick, as_released=as_released, d=d, seed=seed)

@@ -12,7 +12,7 @@ import typer
 import xarray as xr
 from rich.text import Text
 
-from gbb import _checks, optimum, policies
+from gbb import optimum, policies
 from gbb._cli import options as opt
 from gbb._cli.errors import warn
 from gbb._cli.graphs import cut_of, graph_of
@@ -21,6 +21,7 @@ from gbb._cli.outputs import check_output
 from gbb._cli.show import as_json, console, grid, number
 from gbb._cli.summary import summary
 from gbb._cli.tables import write_matrix
+from gbb._support import checks
 from gbb.cuts import Cut
 from gbb.environment import Environment
 from gbb.simulation import save
@@ -127,9 +128,9 @@ def simulate(
     check_output("--plot", plot, (".png", ".pdf", ".svg"))
     check_output("--save-matrix", save_matrix, (".csv",))
     if save_matrix is not None and own_matrices:
-        raise _checks.fail("--save-matrix", "go with one matrix", "--own-matrices as well")
+        raise checks.input_error("--save-matrix", "go with one matrix", "--own-matrices as well")
     if save_matrix is not None and matrix is not None:
-        raise _checks.fail("--save-matrix", "go with a random matrix", "--matrix as well")
+        raise checks.input_error("--save-matrix", "go with a random matrix", "--matrix as well")
     every = _record(record)
     built = graph_of(graph, p=p, degree=degree, undirected=undirected, seed=seed)
     draw = Draw(d, zeta, frobenius, distinct_couple, seed)
@@ -139,7 +140,9 @@ def simulate(
     chosen = _policies(env, cut_of(built, cut, seed), policy or _default(env), settings)
     best = optimum.solve(env.problem, env.M_star)
     if plot is not None and best.value <= 0:
-        raise _checks.fail("--plot", "have a positive optimum to draw fractions of", best.value)
+        raise checks.input_error(
+            "--plot", "have a positive optimum to draw fractions of", best.value
+        )
     result = play(
         env,
         chosen,
@@ -192,7 +195,7 @@ def _record(text: str) -> int | str:
     if text == "log":
         return text
     if not text.isdecimal() or int(text) < 1:
-        raise _checks.fail("--record", "be a whole number >= 1 or 'log'", repr(text))
+        raise checks.input_error("--record", "be a whole number >= 1 or 'log'", repr(text))
     return int(text)
 
 
@@ -200,11 +203,11 @@ def _policies(
     env: Environment, cut: Cut, names: Sequence[str], settings: dict[str, Any]
 ) -> list[policies.AnyPolicy]:
     """The named policies; small and capital letters are alike."""
-    _checks.integer("rounds", settings["horizon"], low=1)
+    checks.integer("rounds", settings["horizon"], low=1)
     for name in names:
         if "," in name:
             cure = "Repeat it: " + " ".join(f"--policy {one.strip()}" for one in name.split(","))
-            raise _checks.fail("--policy", "name one policy", repr(name), f"{cure}.")
+            raise checks.input_error("--policy", "name one policy", repr(name), f"{cure}.")
     known = {name.lower(): name for name in policies.classes()}
     given = {key: value for key, value in settings.items() if value is not None}
     return [

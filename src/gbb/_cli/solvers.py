@@ -14,14 +14,15 @@ import typer
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from gbb import _checks, cuts
+from gbb import cuts
 from gbb import optimum as solvers
 from gbb._cli import options as opt
 from gbb._cli.graphs import graph_of
 from gbb._cli.instance import Bounds, environment
 from gbb._cli.outputs import check_output
 from gbb._cli.show import as_json, console, number, pairs
-from gbb._files import atomic
+from gbb._support import checks
+from gbb._support.files import atomic
 from gbb.cuts._exact import largest_if_quick
 from gbb.graph import Graph
 
@@ -64,10 +65,10 @@ def cut(
     """
     _check(graph, out, seconds)
     if k != 2 and method != "best":
-        raise _checks.fail("--method", "be left out with --k other than 2", repr(method))
+        raise checks.input_error("--method", "be left out with --k other than 2", repr(method))
     built = graph_of(graph, p=p, degree=degree, undirected=undirected, seed=seed)
     if built.m == 0:
-        raise _checks.fail("GRAPH", "have at least one edge", "none")
+        raise checks.input_error("GRAPH", "have at least one edge", "none")
     with _working(f"cutting, at most {seconds:g} s"):
         data = _two(built, method, seconds, seed) if k == 2 else _many(built, k, seconds, seed)
     parts = data.pop("parts")
@@ -88,15 +89,15 @@ def cut(
 
 def _check(graph: str, out: Path | None, seconds: float) -> None:
     """Refuse a time limit or an output file that cannot be meant."""
-    _checks.real("--seconds", seconds, low=0.0, low_open=True)
+    checks.real("--seconds", seconds, low=0.0, low_open=True)
     check_output("--out", out, (".csv",))
     if out is not None and out.exists() and Path(graph).exists() and out.samefile(graph):
-        raise _checks.fail("--out", "name another file than GRAPH", repr(str(out)))
+        raise checks.input_error("--out", "name another file than GRAPH", repr(str(out)))
 
 
 def _two(graph: Graph, method: str, seconds: float, seed: int) -> dict[str, Any]:
     known = cuts.methods()
-    chosen = known[_checks.choice("--method", method, known)]
+    chosen = known[checks.choice("--method", method, known)]
     if method == "best":
         found = cuts.best(graph, seconds=seconds * (1 - BOUND_SHARE), seed=seed)
     else:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from gbb._checks import FloatArray, IntArray
+from gbb._support.checks import FloatArray, IntArray
 
 LAST = (0.05, 0.1, 0.15)
 """The least, the wanted and the largest share of the rounds that counts as the end of the run."""

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from gbb import _files
-from gbb._checks import FloatArray, InputError
+from gbb._support import files
+from gbb._support.checks import FloatArray, InputError
 
 NAME_HEADINGS = ("", "arm", "name")
 """First cells of a header that say that the first column holds names, even if they are numbers."""
@@ -30,7 +30,7 @@ def read_matrix(path: Path) -> FloatArray:
 def write_matrix(matrix: FloatArray, path: Path) -> None:
     """Write a matrix so that :func:`read_matrix` reads the very same numbers."""
     rows = [",".join(map(repr, row)) for row in matrix.tolist()]
-    _files.write_text(path, "\n".join(rows) + "\n")
+    files.write_text(path, "\n".join(rows) + "\n")
 
 
 def read_arms(path: Path) -> tuple[FloatArray, tuple[str, ...] | None]:

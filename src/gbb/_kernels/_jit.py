@@ -31,17 +31,16 @@ def forget_stale(folder: Path) -> None:
 
     Numba looks at the file a kernel stands in only, but kernels call one another across files.
     """
-    cache = folder / "__pycache__"
-    stamp = cache / "kernels.digest"
-    sources = sorted(folder.glob("*.py"))
+    stamp = folder / "__pycache__" / "kernels.digest"
+    sources = sorted(folder.rglob("*.py"))
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
     try:
         if stamp.is_file() and stamp.read_text() == digest:
             return
         for pattern in ("*.nbi", "*.nbc"):
-            for path in cache.glob(pattern):
+            for path in folder.rglob(f"__pycache__/{pattern}"):
                 path.unlink(missing_ok=True)
-        cache.mkdir(exist_ok=True)
+        stamp.parent.mkdir(exist_ok=True)
         stamp.write_text(digest)
     except OSError:  # a read-only installation does not change either
         return

@@ -10,7 +10,7 @@ from pathlib import Path
 import xarray as xr
 from matplotlib.figure import Figure
 
-from gbb import _files
+from gbb._support import files
 from gbb.plotting import save_figure
 
 Advance = Callable[[int], None]
@@ -53,13 +53,13 @@ def save(outcome: Outcome, folder: str | Path) -> list[Path]:
     """Write ``data.nc``, ``numbers.json``, ``report.md`` and the pictures; the paths written."""
     place = Path(folder)
     paths = [place / "data.nc", place / "numbers.json", place / "report.md"]
-    with _files.atomic(paths[0]) as temporary:
+    with files.atomic(paths[0]) as temporary:
         outcome.data.to_netcdf(temporary, engine="netcdf4")
-    _files.write_text(paths[1], json.dumps(dict(outcome.numbers), indent=2) + "\n")
+    files.write_text(paths[1], json.dumps(dict(outcome.numbers), indent=2) + "\n")
     for name, figure in outcome.figures.items():
         paths.append(place / f"{name}.png")
         save_figure(figure, paths[-1])
-    _files.write_text(paths[2], _report(outcome))
+    files.write_text(paths[2], _report(outcome))
     return paths
 
 

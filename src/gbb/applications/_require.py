@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-from gbb._checks import InputError
+from gbb._support.checks import InputError
 
 
 def require(extra: str, simulator: str, module: str) -> ModuleType:

@@ -1,8 +1,8 @@
 """The controller: ask and tell for real systems, with a memory that survives crashes."""
 
-from gbb.controller._answers import Entry, Estimate, Prediction, Recommendation, Trial
 from gbb.controller._controller import Controller
-from gbb.controller._errors import RewardWarning, StorageError
+from gbb.controller.answers.answers import Entry, Estimate, Prediction, Recommendation, Trial
+from gbb.controller.storage.errors import RewardWarning, StorageError
 
 __all__ = [
     "Controller",

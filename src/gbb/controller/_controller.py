@@ -12,11 +12,15 @@ import numpy as np
 import sqlalchemy as sa
 from numpy.typing import ArrayLike
 
-from gbb import _checks, _random, policies
-from gbb._random import Seed
-from gbb._threads import one_thread
+from gbb import policies
+from gbb._support import checks, seeds
+from gbb._support.seeds import Seed
+from gbb._support.threads import one_thread
 from gbb.controller import _retract, _tell
-from gbb.controller._answers import (
+from gbb.controller._ask import next_ask
+from gbb.controller._log import Log, Turn
+from gbb.controller._rewards import Rewards
+from gbb.controller.answers.answers import (
     Entry,
     Estimate,
     Label,
@@ -25,26 +29,23 @@ from gbb.controller._answers import (
     Trial,
     named,
 )
-from gbb.controller._choose import next_ask
-from gbb.controller._diagnose import told
-from gbb.controller._errors import RewardWarning
-from gbb.controller._events import Draft, sealed
-from gbb.controller._fold import KINDS
-from gbb.controller._history import entries
-from gbb.controller._log import Log, Turn
-from gbb.controller._network import Network, graph_to, played, problem_to, replaced
-from gbb.controller._rewards import Rewards
-from gbb.controller._spec import moved, policy_of, policy_to
-from gbb.controller._state import State, seed_to
-from gbb.controller._store import Store
-from gbb.controller._typed_knowledge import known_by
+from gbb.controller.answers.history import entries
+from gbb.controller.answers.told import told
+from gbb.controller.answers.typed_knowledge import known_by
+from gbb.controller.state.fold import KINDS
+from gbb.controller.state.network import Network, graph_to, played, problem_to, replaced
+from gbb.controller.state.spec import moved, policy_of, policy_to
+from gbb.controller.state.state import State, seed_to
+from gbb.controller.storage.errors import RewardWarning
+from gbb.controller.storage.events import Draft, sealed
+from gbb.controller.storage.store import Store
 from gbb.cuts import Cut, KCut
 from gbb.diagnostics import Diagnosis, diagnose
-from gbb.estimator import Record
 from gbb.graph import Graph
+from gbb.learning.estimator import Record
+from gbb.learning.typed import tables
 from gbb.policies import AnyPolicy
 from gbb.problem import Problem
-from gbb.typed import tables
 
 Names = Label | Iterable[Label] | None
 Allocation = ArrayLike | Mapping[Any, Any]
@@ -91,15 +92,15 @@ class Controller:
             Settings of a policy given by name, such as ``delta``; the cut is greedy by default.
         """
         if not isinstance(problem, Problem):
-            raise _checks.fail("problem", "be a gbb.Problem", type(problem).__name__)
+            raise checks.input_error("problem", "be a gbb.Problem", type(problem).__name__)
         if not isinstance(name, str) or not name.strip():
-            raise _checks.fail("name", "be a text that is not empty", repr(name))
+            raise checks.input_error("name", "be a text that is not empty", repr(name))
         try:
             name.encode()
         except UnicodeEncodeError:
-            raise _checks.fail("name", "be a text that UTF-8 can hold", ascii(name)) from None
+            raise checks.input_error("name", "be a text that UTF-8 can hold", ascii(name)) from None
         chosen = policy_of(policy, problem, settings)
-        child = _random.spawn(seed, 1)[0].spawn(2)[1]  # as the first run of gbb.simulate
+        child = seeds.spawn(seed, 1)[0].spawn(2)[1]  # as the first run of gbb.simulate
         content = {
             "problem": problem_to(problem),
             "graph": graph_to(Network.of(problem)),
@@ -133,7 +134,7 @@ class Controller:
 
     def ask_many(self, count: int) -> list[Trial]:
         """``count`` trials at once; none of them knows the others' rewards."""
-        count = _checks.integer("count", count, low=1)
+        count = checks.integer("count", count, low=1)
         with self._log.turn() as turn:
             first = turn.state.trials + 1
             for _ in range(count):
@@ -149,7 +150,9 @@ class Controller:
         """An open trial by its number."""
         state = self._log.refresh()
         if id not in state.open:
-            raise _checks.fail("trial", "be open", id, f"Open are: {sorted(state.open) or 'none'}.")
+            raise checks.input_error(
+                "trial", "be open", id, f"Open are: {sorted(state.open) or 'none'}."
+            )
         return _trial(state, id)
 
     def tell(self, trial: Trial | int, rewards: Rewards) -> None:
@@ -201,7 +204,7 @@ class Controller:
         under the same key is an error. Without, every call counts.
         """
         if key is not None and (not isinstance(key, str) or not key.strip()):
-            raise _checks.fail("key", "be a text that is not empty", repr(key))
+            raise checks.input_error("key", "be a text that is not empty", repr(key))
         with self._log.turn() as turn:
             _tell.attach(turn, allocation, rewards, key)
         _warn(turn)
@@ -241,7 +244,7 @@ class Controller:
         """Every event, or those of some kinds, the oldest first."""
         kinds = {kind} if isinstance(kind, str) else None if kind is None else set(kind)
         for each in kinds or ():
-            _checks.choice("kind", each, KINDS)
+            checks.choice("kind", each, KINDS)
         return list(entries(self._log.events(), kinds))
 
     def diagnose(self, *, worst: int = 5) -> Diagnosis:
@@ -253,7 +256,7 @@ class Controller:
         played, paid = told(until, problem)
         if len(played) == 0:
             rule = "have been told a round on its present graph"
-            raise _checks.fail("controller", rule, "none")
+            raise checks.input_error("controller", rule, "none")
         with one_thread():
             return diagnose(problem, played, paid, worst=worst)
 
@@ -287,7 +290,7 @@ class Controller:
         """Let agents play one arm only from now on; :meth:`allow` lets them play others again."""
         if len(_labels(arm) or ()) != 1:
             cure = "Call allow(agents) to let them play all arms again."
-            raise _checks.fail("arm", "be one arm", repr(arm), cure)
+            raise checks.input_error("arm", "be one arm", repr(arm), cure)
         self._arms("pin", agents, arm)
 
     def allow(self, agents: Names, arms: Names = None) -> None:
@@ -312,7 +315,7 @@ class Controller:
         number keeps its meaning, none may go, and new ones may come.
         """
         if not isinstance(graph, Graph):
-            raise _checks.fail("graph", "be a gbb.Graph", type(graph).__name__)
+            raise checks.input_error("graph", "be a gbb.Graph", type(graph).__name__)
         with self._log.turn() as turn:
             setup = turn.state.setup
             problem = replaced(setup.base, setup.problem, graph, edge_types, edge_weights)
@@ -334,7 +337,7 @@ class Controller:
 
     def discount(self, factor: float) -> None:
         """Let everything told so far count ``factor`` of what it did, in (0, 1]."""
-        factor = _checks.real("factor", factor, low=0.0, low_open=True, high=1.0)
+        factor = checks.real("factor", factor, low=0.0, low_open=True, high=1.0)
         with self._log.turn() as turn:
             turn.append(Draft("discount", {"factor": factor}))
 
@@ -369,7 +372,7 @@ def _id(turn: Turn, trial: Trial | int) -> int:
     if isinstance(trial, Trial):
         _tell.check_own(turn, trial.id, trial.arms, trial.graph)
         return trial.id
-    return _checks.integer("trial", trial, cure="Give the trial or its number.")
+    return checks.integer("trial", trial, cure="Give the trial or its number.")
 
 
 def _labels(names: Names) -> list[Label] | None:

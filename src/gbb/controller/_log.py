@@ -9,14 +9,14 @@ from contextlib import contextmanager
 
 import sqlalchemy as sa
 
-from gbb._threads import one_thread
-from gbb.controller._errors import StorageError
-from gbb.controller._events import Draft, Event, Row, opened, sealed, verified
-from gbb.controller._fold import fold
-from gbb.controller._network import Network, graph_from
-from gbb.controller._snapshot import restored, snapshot_of
-from gbb.controller._state import State, begin
-from gbb.controller._store import Store
+from gbb._support.threads import one_thread
+from gbb.controller.state.fold import fold
+from gbb.controller.state.network import Network, graph_from
+from gbb.controller.state.snapshot import restored, snapshot_of
+from gbb.controller.state.state import State, begin
+from gbb.controller.storage.errors import StorageError
+from gbb.controller.storage.events import Draft, Event, Row, opened, sealed, verified
+from gbb.controller.storage.store import Store
 
 SNAPSHOT_EVENTS = 1000
 SNAPSHOT_BYTES = 1 << 26

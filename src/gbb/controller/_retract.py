@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from gbb import _checks
-from gbb.controller._bytes import pack_allocation
-from gbb.controller._events import Draft, Event
-from gbb.controller._fold import fold
+from gbb._support import checks
 from gbb.controller._log import Turn
-from gbb.controller._network import graph_to
-from gbb.controller._records import record_to
-from gbb.controller._state import State, begin
 from gbb.controller._tell import closing_of, known_trial
+from gbb.controller.state.fold import fold
+from gbb.controller.state.network import graph_to
+from gbb.controller.state.records import record_to
+from gbb.controller.state.state import State, begin
+from gbb.controller.storage.bytes import pack_allocation
+from gbb.controller.storage.events import Draft, Event
 
 
 def retract(turn: Turn, trial: int, reason: str) -> None:
@@ -26,7 +26,7 @@ def retract(turn: Turn, trial: int, reason: str) -> None:
     if trial in turn.state.open:
         if any(event.kind == "retract" for event in events):
             return
-        raise _checks.fail("trial", "be closed", f"trial {trial}, which is open")
+        raise checks.input_error("trial", "be closed", f"trial {trial}, which is open")
     closing = closing_of(events)
     if closing.kind == "tell":
         asked = next(event.seq for event in events if event.kind == "ask")

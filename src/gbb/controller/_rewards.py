@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from gbb import _checks, _csv, _links
-from gbb._checks import FloatArray, InputError, IntArray
-from gbb.controller._bytes import Observed
+from gbb._support import checks, csv_files
+from gbb._support.checks import FloatArray, InputError, IntArray
+from gbb.controller.storage.bytes import Observed
+from gbb.graph import links
 from gbb.problem import LARGEST, Problem
 
 Rewards = ArrayLike | Mapping[Any, float] | pd.DataFrame | str | Path
@@ -46,7 +47,7 @@ def read_rewards(path: Path) -> pd.DataFrame:
         raise InputError(f"Cannot read `rewards` {str(path)!r}: {error.strerror}.") from None
     except UnicodeDecodeError as error:
         raise InputError(f"Cannot read `rewards` {str(path)!r}: it is no CSV ({error}).") from None
-    return _csv.table("rewards", str(path), text)
+    return csv_files.table("rewards", str(path), text)
 
 
 def far_outside(problem: Problem, observed: Observed) -> IntArray:
@@ -79,17 +80,17 @@ def limit_text(problem: Problem) -> str:
 def _mapping(problem: Problem, rewards: Mapping[Any, Any]) -> Observed:
     values = list(rewards.values())
     if problem.feedback == "global":
-        raise _checks.fail("rewards", "be one number", "a mapping")
+        raise checks.input_error("rewards", "be one number", "a mapping")
     if problem.feedback == "agent":
         for agent in rewards:
             if isinstance(agent, tuple):
                 cure = "Write {agent: reward}."
-                raise _checks.fail("rewards", "have agents as keys", repr(agent), cure)
+                raise checks.input_error("rewards", "have agents as keys", repr(agent), cure)
         return _ordered(problem, [list(rewards)], values)
     for link in rewards:
         if not isinstance(link, tuple) or len(link) != 2:
             cure = "Write {(agent, agent): reward}."
-            raise _checks.fail("rewards", "have pairs of agents as keys", repr(link), cure)
+            raise checks.input_error("rewards", "have pairs of agents as keys", repr(link), cure)
     return _ordered(problem, [[link[end] for link in rewards] for end in (0, 1)], values)
 
 
@@ -100,7 +101,7 @@ def _table(problem: Problem, table: pd.DataFrame) -> Observed:
         rule = (
             f"have the columns {', '.join(wanted)}" if len(wanted) > 1 else "have a column reward"
         )
-        raise _checks.fail("rewards", rule, ", ".join(map(str, table.columns)) or "none")
+        raise checks.input_error("rewards", rule, ", ".join(map(str, table.columns)) or "none")
     *whose, values = (table[name].tolist() for name in wanted)
     return _ordered(problem, whose, values)
 
@@ -109,16 +110,16 @@ def _ordered(problem: Problem, whose: list[list[Any]], values: list[Any]) -> Obs
     """The rewards in edge or agent order; ``whose`` has their links' two ends, or their agents."""
     if not values:
         cure = "Call fail() or abandon() for a trial that gave nothing."
-        raise _checks.fail("rewards", "hold at least one reward", "none", cure)
+        raise checks.input_error("rewards", "hold at least one reward", "none", cure)
     if problem.feedback == "global" and len(values) != 1:
-        raise _checks.fail("rewards", "hold one number in all", f"{len(values)} rows")
+        raise checks.input_error("rewards", "hold one number in all", f"{len(values)} rows")
     places = np.zeros(1, dtype=np.int64)
     if problem.feedback == "edge":
-        places = _links.positions("rewards", problem.graph, *whose)
+        places = links.positions("rewards", problem.graph, *whose)
     elif problem.feedback == "agent":
-        places = _links.agents("rewards", problem.graph, whose[0])
-        if (row := _links.repeated(places)) is not None:
-            raise _checks.fail("rewards", "name every agent once", f"{whose[0][row]!r} twice")
+        places = links.agents("rewards", problem.graph, whose[0])
+        if (row := links.repeated(places)) is not None:
+            raise checks.input_error("rewards", "name every agent once", f"{whose[0][row]!r} twice")
     numbers = _numbers(values, whose)
     order = np.argsort(places, kind="stable")
     full = len(places) == problem.observations
@@ -142,7 +143,7 @@ def _numbers(values: list[Any], whose: list[list[Any]]) -> FloatArray:
             row = int(rows[0])
             names = tuple(each[row] for each in whose)
             place = f" for {names if len(names) > 1 else names[0]!r}" if names else ""
-            raise _checks.fail("rewards", rule, f"{values[row]!r}{place}")
+            raise checks.input_error("rewards", rule, f"{values[row]!r}{place}")
     return numbers
 
 

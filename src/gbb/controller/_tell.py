@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from gbb import _checks
-from gbb._checks import InputError, IntArray
-from gbb.controller._bytes import Observed, pack_allocation, pack_rewards, unpack_allocation
-from gbb.controller._events import Draft, Event
+from gbb._support import checks
+from gbb._support.checks import InputError, IntArray
 from gbb.controller._log import Turn
-from gbb.controller._network import Network, problem_from
 from gbb.controller._rewards import Rewards, far_outside, limit_text, limits_of, observed
+from gbb.controller.state.network import Network, problem_from
+from gbb.controller.storage.bytes import Observed, pack_allocation, pack_rewards, unpack_allocation
+from gbb.controller.storage.events import Draft, Event
 from gbb.graph import Graph
 from gbb.problem import Problem
 
@@ -31,7 +31,9 @@ def tell(turn: Turn, trial: int, rewards: Rewards) -> None:
     asked, closing = _closed(turn, trial)
     if closing.kind != "tell":
         rule = "be open"
-        raise _checks.fail("trial", rule, f"trial {trial}, which was closed by {closing.kind}()")
+        raise checks.input_error(
+            "trial", rule, f"trial {trial}, which was closed by {closing.kind}()"
+        )
     draft, _ = _draft(_problem(turn, turn.network_at(asked.seq)), trial, rewards)
     if (draft.content, draft.data) != (closing.content, closing.data):
         raise InputError(
@@ -47,7 +49,7 @@ def close(turn: Turn, trial: int, kind: str, reason: str) -> None:
         return
     _, closing = _closed(turn, trial)
     if closing.kind != kind:
-        raise _checks.fail(
+        raise checks.input_error(
             "trial", "be open", f"trial {trial}, which was closed by {closing.kind}()"
         )
 
@@ -146,4 +148,4 @@ def known_trial(turn: Turn, trial: int) -> None:
     if not 1 <= trial <= turn.state.trials:
         most = turn.state.trials
         rule = f"be one of the {most} trials asked so far" if most else "be a trial asked before"
-        raise _checks.fail("trial", rule, f"unknown trial {trial}")
+        raise checks.input_error("trial", rule, f"unknown trial {trial}")

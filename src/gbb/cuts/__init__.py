@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from typing import cast
 
-from gbb import _discover
+from gbb._support import discover
 from gbb.cuts._cut import Cut, CutMethod, check_cut
 from gbb.cuts._exact import exact
 from gbb.cuts._kcut import KCut, kcut, refine
@@ -44,5 +44,5 @@ __all__ = [
 def methods() -> dict[str, CutMethod]:
     """All cut methods by name."""
     package = sys.modules[__name__]
-    found = _discover.modules(package)
+    found = discover.modules(package)
     return {name: cast(CutMethod, getattr(module, name)) for name, module in found}

@@ -9,9 +9,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gbb import _checks
-from gbb._checks import FloatArray, IntArray
-from gbb._random import Seed
+from gbb._support import checks
+from gbb._support.checks import FloatArray, IntArray
+from gbb._support.seeds import Seed
 from gbb.graph import Graph
 
 
@@ -39,8 +39,8 @@ class Cut:
     @classmethod
     def of(cls, graph: Graph, sides: ArrayLike) -> Cut:
         """Count the edges of the partition ``sides`` (0 or 1 per agent)."""
-        checked = _checks.indices("sides", sides, length=graph.n, high=2, meaning="one per agent")
-        small = _checks.frozen(checked.astype(np.int8))
+        checked = checks.indices("sides", sides, length=graph.n, high=2, meaning="one per agent")
+        small = checks.frozen(checked.astype(np.int8))
         source, target = small[graph.sources], small[graph.indices]
         total = int(source.size)
         m2 = int(np.count_nonzero(source & target))
@@ -72,12 +72,12 @@ class Cut:
     @cached_property
     def V1(self) -> IntArray:
         """The agents of the first part."""
-        return _checks.frozen(np.flatnonzero(self.sides == 0))
+        return checks.frozen(np.flatnonzero(self.sides == 0))
 
     @cached_property
     def V2(self) -> IntArray:
         """The agents of the second part."""
-        return _checks.frozen(np.flatnonzero(self.sides == 1))
+        return checks.frozen(np.flatnonzero(self.sides == 1))
 
     def couple_values(self, R: FloatArray) -> FloatArray:
         """What every couple (a, b) pays over this cut when edges pay ``R[a, b]`` (K x K)."""
@@ -110,7 +110,7 @@ class CutMethod(Protocol):
 def check_cut(graph: Graph, cut: Cut) -> Cut:
     """``cut``, if it is one of ``graph``."""
     if not isinstance(cut, Cut):
-        raise _checks.fail("cut", "be a gbb.cuts.Cut", type(cut).__name__)
+        raise checks.input_error("cut", "be a gbb.cuts.Cut", type(cut).__name__)
     if cut.graph is not graph and cut.graph != graph:
-        raise _checks.fail("cut", f"cut the problem's graph ({graph!r})", repr(cut.graph))
+        raise checks.input_error("cut", f"cut the problem's graph ({graph!r})", repr(cut.graph))
     return cut

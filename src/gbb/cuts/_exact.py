@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb import _checks
-from gbb._budget import Budget
-from gbb._elimination import eliminate, elimination_order
-from gbb._kernels.gray import enumerate_cuts
-from gbb._random import Seed
+from gbb._kernels.cuts.gray import enumerate_cuts
+from gbb._support import checks
+from gbb._support.budget import Budget
+from gbb._support.seeds import Seed
 from gbb.cuts._cut import Cut
 from gbb.graph import Graph
+from gbb.pairwise.elimination import eliminate, elimination_order
 
 ALL, ALL_QUICKLY = 30, 20
 """Agents up to which all 2^(n-1) cuts are visited."""
@@ -35,7 +35,7 @@ def exact(graph: Graph, *, seed: Seed = None) -> Cut:  # noqa: ARG001
     sides = exact_sides(graph)
     if sides is None:
         rule = f"have at most {ALL} agents or a small treewidth for an exact cut"
-        raise _checks.fail("graph", rule, repr(graph), "Use gbb.cuts.best.")
+        raise checks.input_error("graph", rule, repr(graph), "Use gbb.cuts.best.")
     return Cut.of(graph, sides)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb._budget import Budget
-from gbb._kernels import flips as kernels
+from gbb._kernels.cuts import flips as kernels
+from gbb._support.budget import Budget
 from gbb.cuts._cut import Cut
 from gbb.graph import Graph
 

@@ -8,12 +8,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbb import _checks, _random
-from gbb._budget import Budget
-from gbb._checks import IntArray
-from gbb._kernels import moves
-from gbb._kernels.cut import greedy_parts
-from gbb._random import Seed
+from gbb._kernels.cuts.cut import greedy_parts
+from gbb._kernels.pairwise import moves
+from gbb._support import checks, seeds
+from gbb._support.budget import Budget
+from gbb._support.checks import IntArray
+from gbb._support.seeds import Seed
 from gbb.cuts._cut import Cut
 from gbb.graph import Graph
 
@@ -48,11 +48,11 @@ class KCut:
     @classmethod
     def of(cls, graph: Graph, parts: ArrayLike, k: int) -> KCut:
         """Count the edges of the partition ``parts`` (0..k-1 per agent)."""
-        k = _checks.integer("k", k, low=1)
-        checked = _checks.indices("parts", parts, length=graph.n, high=k, meaning="one per agent")
+        k = checks.integer("k", k, low=1)
+        checked = checks.indices("parts", parts, length=graph.n, high=k, meaning="one per agent")
         pairs = checked[graph.sources] * k + checked[graph.indices]
         counts = np.bincount(pairs, minlength=k * k).reshape(k, k).astype(np.int64)
-        return cls(graph, checked, _checks.frozen(counts))
+        return cls(graph, checked, checks.frozen(counts))
 
     @property
     def k(self) -> int:
@@ -74,7 +74,7 @@ class KCut:
         """The two groups of parts with most edges between them, as a cut."""
         if self.k > GROUPED:
             cure = "Grouping them takes 2^k steps."
-            raise _checks.fail("k", f"be at most {GROUPED}", self.k, cure)
+            raise checks.input_error("k", f"be at most {GROUPED}", self.k, cure)
         best, side = -1, np.zeros(self.k, dtype=np.int64)
         for code in range(2 ** (self.k - 1)):  # the last part stays in V1
             group = (code >> np.arange(self.k)) & 1
@@ -120,15 +120,15 @@ def kcut(
         A time limit for annealing; cooling then keeps step with the clock where needed. Without it
         the same seed gives the same cut. Ctrl-C ends it early.
     """
-    k = _checks.integer("k", k, low=2)
-    _checks.choice("method", method, ("annealing", "greedy"))
-    sweeps = _checks.integer("sweeps", sweeps, low=0)
+    k = checks.integer("k", k, low=2)
+    checks.choice("method", method, ("annealing", "greedy"))
+    sweeps = checks.integer("sweeps", sweeps, low=0)
     budget = Budget(seconds)
     parts = greedy_parts(graph.indptr, graph.indices, k)
     if method == "greedy":
         return KCut.of(graph, parts, k)
     greedy = KCut.of(graph, parts, k)
-    annealed = KCut.of(graph, _annealed(graph, k, sweeps, _random.generator(seed), budget), k)
+    annealed = KCut.of(graph, _annealed(graph, k, sweeps, seeds.generator(seed), budget), k)
     return annealed if annealed.uncut <= greedy.uncut else greedy
 
 
@@ -139,12 +139,12 @@ def refine(cut: Cut, k: int) -> KCut:
     that cut the same edges the one near a cut in two is the better to play arms over: the best
     couple pays on most of its edges.
     """
-    k = _checks.integer("k", k, low=2)
+    k = checks.integer("k", k, low=2)
     graph = cut.graph
     parts = cut.sides.astype(np.int64)
-    types = _checks.frozen(np.zeros(graph.m, dtype=np.int32))
-    tables = _checks.frozen(1.0 - np.eye(k)[None])
-    allowed = _checks.frozen(np.ones((graph.n, k), dtype=np.bool_))
+    types = checks.frozen(np.zeros(graph.m, dtype=np.int32))
+    tables = checks.frozen(1.0 - np.eye(k)[None])
+    allowed = checks.frozen(np.ones((graph.n, k), dtype=np.bool_))
     problem = (graph.indptr, graph.indices, types, tables)
     pays = moves.arm_pays(*problem, parts)
     while moves.ascend_arms(*problem, allowed, parts, pays, 1) > 0:
@@ -158,9 +158,9 @@ def _annealed(
 ) -> IntArray:
     """Parts by simulated annealing and descent: changes of arm where an edge pays 1 when cut."""
     parts = rng.integers(k, size=graph.n)
-    types = _checks.frozen(np.zeros(graph.m, dtype=np.int32))
-    tables = _checks.frozen(1.0 - np.eye(k)[None])
-    allowed = _checks.frozen(np.ones((graph.n, k), dtype=np.bool_))
+    types = checks.frozen(np.zeros(graph.m, dtype=np.int32))
+    tables = checks.frozen(1.0 - np.eye(k)[None])
+    allowed = checks.frozen(np.ones((graph.n, k), dtype=np.bool_))
     problem = (graph.indptr, graph.indices, types, tables)
     pays = moves.arm_pays(*problem, parts)
     chunk = max(1, CHUNK // (graph.n + graph.m))

@@ -8,15 +8,15 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from gbb import _random
-from gbb._budget import Budget
-from gbb._eigen import largest_eigenvalue
-from gbb._kernels.mixing import Vectors, mix, pulls
-from gbb._random import Seed
-from gbb._threads import one_thread
+from gbb._kernels.pairwise.mixing import Vectors, mix, pulls
+from gbb._support import seeds
+from gbb._support.budget import Budget
+from gbb._support.seeds import Seed
+from gbb._support.threads import one_thread
 from gbb.cuts._cut import Cut
 from gbb.cuts._flips import Flips
 from gbb.graph import Graph
+from gbb.pairwise.eigen import largest_eigenvalue
 
 SWEEPS, SWEEPS_FOR_BOUND = 100, 2_000
 """Most sweeps over all agents, for a cut and for a bound."""
@@ -93,7 +93,7 @@ def upper_bound(graph: Graph, *, seconds: float | None = None, seed: Seed = 0) -
     seed
         Where the randomness comes from.
     """
-    budget, rng = Budget(seconds), _random.generator(seed)
+    budget, rng = Budget(seconds), seeds.generator(seed)
     if graph.bipartition() is not None:
         return CutBound(graph.m / 2, 1.0)
     with one_thread():
@@ -113,7 +113,7 @@ def upper_bound(graph: Graph, *, seconds: float | None = None, seed: Seed = 0) -
 
 def rounded_cut(graph: Graph, *, seed: Seed = None, seconds: float | None = None) -> Cut:
     """Goemans and Williamson's cut, finished by descent."""
-    budget, rng = Budget(seconds), _random.generator(seed)
+    budget, rng = Budget(seconds), seeds.generator(seed)
     with one_thread():
         V = relaxed(graph, rng, budget.part(0.8), sweeps=SWEEPS, tolerance=TOLERANCE)
         return rounded(graph, V, rng, budget).cut()

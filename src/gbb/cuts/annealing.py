@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gbb import _checks, _random
-from gbb._budget import Budget
-from gbb._random import Seed
+from gbb._support import checks, seeds
+from gbb._support.budget import Budget
+from gbb._support.seeds import Seed
 from gbb.cuts._cut import Cut
 from gbb.cuts._flips import Flips
 from gbb.graph import Graph
@@ -35,9 +35,9 @@ def annealing(
     The result is a local optimum, so at least half of the edges are cut. Ctrl-C ends the annealing
     early and returns the cut it has reached.
     """
-    sweeps = _checks.integer("sweeps", sweeps, low=0)
+    sweeps = checks.integer("sweeps", sweeps, low=0)
     budget = Budget(seconds)
-    rng = _random.generator(seed)
+    rng = seeds.generator(seed)
     flips = Flips.random(graph, rng)
     flips.anneal(sweeps, rng, budget)
     return flips.cut()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbb import _random
-from gbb._budget import Budget
-from gbb._random import Seed
+from gbb._support import seeds
+from gbb._support.budget import Budget
+from gbb._support.seeds import Seed
 from gbb.cuts._cut import Cut
 from gbb.cuts._exact import exact_sides
 from gbb.cuts._flips import Flips
@@ -49,7 +49,7 @@ def best(graph: Graph, *, seed: Seed = None, seconds: float = SECONDS) -> Cut:
     if proven is not None:
         return Cut.of(graph, proven)
     champion = Flips(graph, np.array(sure.sides))
-    rng = _random.generator(seed)
+    rng = seeds.generator(seed)
     try:
         champion.descend(budget)
         sweeps, whole = FIRST, True

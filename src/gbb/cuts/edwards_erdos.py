@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbb._kernels.stars import place_stars, star_centres
-from gbb._random import Seed
+from gbb._kernels.cuts.stars import place_stars, star_centres
+from gbb._support.seeds import Seed
 from gbb.cuts._cut import Cut
 from gbb.graph import Graph
 

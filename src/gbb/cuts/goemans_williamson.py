@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gbb._random import Seed
+from gbb._support.seeds import Seed
 from gbb.cuts._cut import Cut
 from gbb.cuts._low_rank import rounded_cut
 from gbb.graph import Graph

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gbb._kernels.cut import greedy_sides
-from gbb._random import Seed
+from gbb._kernels.cuts.cut import greedy_sides
+from gbb._support.seeds import Seed
 from gbb.cuts._cut import Cut
 from gbb.graph import Graph
 

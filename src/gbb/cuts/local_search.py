@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbb._kernels.cut import greedy_sides
-from gbb._random import Seed
+from gbb._kernels.cuts.cut import greedy_sides
+from gbb._support.seeds import Seed
 from gbb.cuts._cut import Cut
 from gbb.cuts._flips import Flips
 from gbb.graph import Graph

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gbb import _checks
-from gbb._checks import FloatArray, IntArray
+from gbb._support import checks
+from gbb._support.checks import FloatArray, IntArray
 from gbb.diagnostics._diagnosis import Diagnosis, Residuals, Scores, verdict
 from gbb.diagnostics._heldout import LEVERAGE, held_out
 from gbb.diagnostics._margin import margin
@@ -42,8 +42,8 @@ def diagnose(
         How many of the worst edges or agents to list.
     """
     played, paid = _history(problem, allocations, rewards)
-    folds = min(_checks.integer("folds", folds, low=2), max(len(played), 2))
-    _checks.integer("worst", worst, low=0)
+    folds = min(checks.integer("folds", folds, low=2), max(len(played), 2))
+    checks.integer("worst", worst, low=0)
     predicted, leverage, judged = held_out(problem, played, paid, folds)
     seen = np.isfinite(paid)
     judged &= judged.sum(axis=0) > 1
@@ -106,20 +106,24 @@ def _history(
 ) -> tuple[IntArray, FloatArray]:
     """Checked copies; edges of weight 0 are left out, as they pay nothing whatever is played."""
     if not isinstance(problem, Problem):
-        raise _checks.fail("problem", "be a gbb.Problem", type(problem).__name__)
+        raise checks.input_error("problem", "be a gbb.Problem", type(problem).__name__)
     raw = np.asarray(allocations)
     if raw.ndim != 2 or raw.shape[1] != problem.n or len(raw) == 0:
-        raise _checks.fail("allocations", f"have a row of {problem.n} arms per round", raw.shape)
+        raise checks.input_error(
+            "allocations", f"have a row of {problem.n} arms per round", raw.shape
+        )
     played = np.stack([problem.allocation(row) for row in raw])
     try:
         paid = np.array(rewards, dtype=np.float64)
     except (TypeError, ValueError):
-        raise _checks.fail("rewards", "be an array of numbers", type(rewards).__name__) from None
+        raise checks.input_error(
+            "rewards", "be an array of numbers", type(rewards).__name__
+        ) from None
     shape = (len(played), problem.observations)
     if paid.shape != shape:
-        raise _checks.fail("rewards", f"have shape {shape}, a row per round", paid.shape)
+        raise checks.input_error("rewards", f"have shape {shape}, a row per round", paid.shape)
     if np.isinf(paid).any() or np.nanmax(np.abs(paid), initial=0.0) > LARGEST:
-        raise _checks.fail("rewards", f"hold numbers of at most {LARGEST:g}, or NaN", "more")
+        raise checks.input_error("rewards", f"hold numbers of at most {LARGEST:g}, or NaN", "more")
     if problem.feedback == "edge":
         paid[:, problem.edge_weights == 0.0] = np.nan
     return played, paid

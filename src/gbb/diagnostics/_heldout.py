@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb._checks import FloatArray, IntArray
+from gbb._support.checks import FloatArray, IntArray
+from gbb.learning.typed import AnyRecord, Moments, TypedRidge, empty, observed, tables
 from gbb.problem import Problem
-from gbb.typed import AnyRecord, Moments, TypedRidge, empty, observed, tables
 
 RIDGE = 1e-3
 """The regulariser, as a share of the mean eigenvalue of the Gram matrix: it fits, it hardly shrinks."""

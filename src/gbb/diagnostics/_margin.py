@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbb._checks import FloatArray
+from gbb._support.checks import FloatArray
 from gbb.diagnostics._noise import Noise
 
 GOOD = 0.64

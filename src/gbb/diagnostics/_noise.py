@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbb._checks import FloatArray, IntArray
+from gbb._support.checks import FloatArray, IntArray
 from gbb.problem import Problem
 
 ENOUGH = 50

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import xarray as xr
 
-from gbb import _checks
+from gbb._support import checks
 from gbb.experiments._settings import HasFields, to_json
 from gbb.simulation.result import read_dataset, write_dataset
 
@@ -69,7 +69,7 @@ class Store:
             except OSError:
                 cure = "Wait for it to end, or choose another --out."
                 found = f"{self.directory}, which another run is writing to"
-                raise _checks.fail("out", "be a directory of its own", found, cure) from None
+                raise checks.input_error("out", "be a directory of its own", found, cure) from None
             self._sweep()
             yield
 
@@ -88,7 +88,7 @@ class Store:
             path = self.parts / f"{experiment}-{key}-{part}.nc"
             try:
                 return read_dataset(path)
-            except _checks.InputError:
+            except checks.InputError:
                 result = compute()
                 write_dataset(result, path)
                 return result

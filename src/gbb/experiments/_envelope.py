@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbb._checks import FloatArray
+from gbb._support.checks import FloatArray
 from gbb.instances import with_zeta
 from gbb.optimum import pair_table, solve, value_of
 from gbb.problem import Problem

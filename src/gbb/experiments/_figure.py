@@ -7,8 +7,8 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from gbb import _files
-from gbb._checks import FloatArray
+from gbb._support import files
+from gbb._support.checks import FloatArray
 from gbb.plotting import COLOURS
 
 WIDTH = 3.3
@@ -79,5 +79,5 @@ def save(figure: Figure, path: str | Path) -> None:
     """Write a PNG or PDF whole or not at all, the same bytes for the same picture."""
     kind = Path(path).suffix[1:]
     dates = {"CreationDate": None} if kind == "pdf" else {}
-    with _files.atomic(path) as temporary:
+    with files.atomic(path) as temporary:
         figure.savefig(temporary, format=kind, dpi=300, metadata=dates)

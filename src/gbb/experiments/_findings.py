@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbb._checks import FloatArray
+from gbb._support.checks import FloatArray
 
 CURVE_ONLY = "curve only"
 """Published as a drawn curve, without numbers."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 import xarray as xr
 
-from gbb import _checks
+from gbb._support import checks
 
 
 class HasFields(Protocol):
@@ -46,13 +46,15 @@ def stamp(dataset: xr.Dataset, experiment: str, settings: HasFields, seed: int) 
 def of(dataset: xr.Dataset, kind: type[S]) -> S:
     """The settings a dataset was made with."""
     if "settings" not in dataset.attrs:
-        raise _checks.fail("dataset", "come from this experiment's run()", "one without settings")
+        raise checks.input_error(
+            "dataset", "come from this experiment's run()", "one without settings"
+        )
     return kind(**json.loads(dataset.attrs["settings"]))
 
 
 def check_seed(seed: int) -> int:
     """A whole number, because it names the stored parts of a run."""
-    return _checks.integer("seed", seed, low=0)
+    return checks.integer("seed", seed, low=0)
 
 
 def label(settings: HasFields, paper: HasFields, released: HasFields) -> str:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from gbb import _random, cuts, theory
-from gbb._checks import FloatArray
+from gbb import cuts, theory
+from gbb._support import seeds
+from gbb._support.checks import FloatArray
 from gbb.environment import Environment
 from gbb.experiments import _settings
 from gbb.experiments._cache import Keep, compute_always
@@ -120,7 +121,7 @@ def run(
         exact ``solves`` each matrix took and whether all were ``proven``.
     """
     seed = _settings.check_seed(seed)
-    children = _random.spawn(seed, settings.matrices)
+    children = seeds.spawn(seed, settings.matrices)
     blocks = []
     for start in range(0, settings.matrices, settings.block):
         chosen = children[start : start + settings.block]

@@ -9,7 +9,7 @@ from typing import Any
 
 import xarray as xr
 
-from gbb import _checks, _files
+from gbb._support import checks, files
 from gbb.experiments import _report, figure1, figure2, table1
 from gbb.experiments._cache import Store
 from gbb.experiments._findings import Findings
@@ -51,7 +51,7 @@ def choose(
 ) -> dict[str, Any]:
     """The settings of the experiments for the switches of the command, by name."""
     for name in which:
-        _checks.choice("which", name, EXPERIMENTS)
+        checks.choice("which", name, EXPERIMENTS)
     settings: dict[str, Any] = {}
     for name in which:
         extra = {"d": d} if name == "figure2" else {}
@@ -87,7 +87,7 @@ def reproduce(
     datasets: dict[str, xr.Dataset] = {}
     with store.locked():
         for name, constants in chosen.items():
-            module = EXPERIMENTS[_checks.choice("settings", name, EXPERIMENTS)]
+            module = EXPERIMENTS[checks.choice("settings", name, EXPERIMENTS)]
             keep = store.keeper(name, constants, seed)
             result = module.run(constants, seed=seed, progress=progress(name), keep=keep)
             datasets[name] = result
@@ -106,7 +106,7 @@ def _write(directory: Path, name: str, dataset: xr.Dataset) -> None:
         for kind in ("png", "pdf"):
             _figure.save(picture, directory / f"{name}.{kind}")
     else:
-        _files.write_text(directory / f"{name}.csv", table1.to_csv(dataset))
+        files.write_text(directory / f"{name}.csv", table1.to_csv(dataset))
     write_dataset(dataset, directory / f"{name}.nc")
 
 
@@ -123,5 +123,5 @@ def write_report(directory: str | Path) -> None:
         picture = place / f"{name}.png" if name in PICTURES else None
         warn = found.label not in ("the paper's setting", "as released")
         sections.append(_report.Section(found, warn, picture))
-    _files.write_text(place / "report.md", _report.markdown(sections, gbb.__version__))
-    _files.write_text(place / "report.html", _report.html(sections, gbb.__version__))
+    files.write_text(place / "report.md", _report.markdown(sections, gbb.__version__))
+    files.write_text(place / "report.html", _report.html(sections, gbb.__version__))

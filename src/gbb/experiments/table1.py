@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
-from gbb import _random, cuts
+from gbb import cuts
+from gbb._support import seeds
 from gbb.experiments import _settings
 from gbb.experiments._cache import Keep, compute_always
 from gbb.experiments._findings import (
@@ -112,7 +113,7 @@ def _cut_all(settings: Settings, seed: int) -> xr.Dataset:
     drawn = np.array(
         [
             cuts.greedy(Graph.random(n, p=settings.p, seed=child)).uncut
-            for child in _random.spawn(seed, settings.draws)
+            for child in seeds.spawn(seed, settings.draws)
         ]
     )
     uncut["random"] = float(drawn.mean())

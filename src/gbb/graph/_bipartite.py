@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb._checks import IntArray
 from gbb._kernels._jit import compiled
+from gbb._support.checks import IntArray
 
 
 @compiled()

@@ -9,8 +9,8 @@ import networkx as nx
 import numpy as np
 from scipy import sparse
 
-from gbb import _checks
-from gbb._checks import IntArray, fail
+from gbb._support import checks
+from gbb._support.checks import IntArray, input_error
 from gbb.graph._pattern import is_symmetric
 from gbb.graph._rows import Integers, Names, Rows
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 def from_networkx(g: Any, *, undirected: bool = False) -> Rows:
     """Rows of a networkx graph; ``undirected`` lets an edge of a DiGraph stand for both ways."""
     if not isinstance(g, nx.Graph):
-        raise fail("g", "be a networkx Graph or DiGraph", type(g).__name__)
+        raise input_error("g", "be a networkx Graph or DiGraph", type(g).__name__)
     if g.is_multigraph():
         cure = "Convert it with networkx.Graph(g) or networkx.DiGraph(g)."
-        raise fail("g", "have one edge per pair of nodes", type(g).__name__, cure)
+        raise input_error("g", "have one edge per pair of nodes", type(g).__name__, cure)
     nodes = list(g)
     if not nodes:
-        raise fail("g", "have at least one node", "none")
+        raise input_error("g", "have at least one node", "none")
     place: dict[Hashable, int]
     if _are_numbers(nodes):
         place, names = {node: int(node) for node in nodes}, None
     else:
         place = {node: i for i, node in enumerate(nodes)}
-        names = _checks.names("node labels", nodes, length=len(nodes))
+        names = checks.names("node labels", nodes, length=len(nodes))
     ends = [place[node] for pair in g.edges() for node in pair]
     edges = np.array(ends, dtype=np.int64).reshape(-1, 2)
     return Rows(edges, len(nodes), names, undirected or not g.is_directed())
@@ -54,10 +54,10 @@ def from_sparse(matrix: Any, names: Sequence[str] | None) -> tuple[IntArray, Int
     """``indptr``, ``indices`` and names of the pattern of a sparse matrix."""
     if not sparse.issparse(matrix):
         cure = "Wrap a dense array with scipy.sparse.csr_array."
-        raise fail("matrix", "be a scipy.sparse array", type(matrix).__name__, cure)
+        raise input_error("matrix", "be a scipy.sparse array", type(matrix).__name__, cure)
     matrix = cast("Any", matrix)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] < 1:
-        raise fail("matrix", "be square, one row per agent", f"shape {matrix.shape}")
+        raise input_error("matrix", "be square, one row per agent", f"shape {matrix.shape}")
     csr: Any = sparse.csr_array(matrix, copy=True)
     csr.sum_duplicates()
     csr.eliminate_zeros()
@@ -65,7 +65,9 @@ def from_sparse(matrix: Any, names: Sequence[str] | None) -> tuple[IntArray, Int
     if diagonal.any():
         where = int(np.argmax(diagonal))
         cure = "No agent is its own neighbour."
-        raise fail("matrix", "have a zero diagonal", f"a non-zero at ({where}, {where})", cure)
+        raise input_error(
+            "matrix", "have a zero diagonal", f"a non-zero at ({where}, {where})", cure
+        )
     indptr = csr.indptr.astype(np.int64)
     if not is_symmetric(indptr, csr.indices):
         ones = sparse.csr_array(
@@ -75,8 +77,8 @@ def from_sparse(matrix: Any, names: Sequence[str] | None) -> tuple[IntArray, Int
         i, j = int(alone.coords[0][0]), int(alone.coords[1][0])
         cure = "Pass matrix + matrix.T if each entry stands for both directions."
         value = f"a non-zero at ({i}, {j}) and none at ({j}, {i})"
-        raise fail("matrix", "have a symmetric pattern", value, cure)
-    return indptr, csr.indices, _checks.names("names", names, length=len(indptr) - 1)
+        raise input_error("matrix", "have a symmetric pattern", value, cure)
+    return indptr, csr.indices, checks.names("names", names, length=len(indptr) - 1)
 
 
 def to_sparse(graph: Graph) -> Any:

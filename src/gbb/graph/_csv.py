@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from gbb._checks import InputError, IntArray, fail
+from gbb._support.checks import InputError, IntArray, input_error
 from gbb.graph._rows import Rows
 
 if TYPE_CHECKING:
@@ -75,14 +75,16 @@ def write_csv(graph: Graph, path: Path) -> None:
     alone = graph.degrees == 0
     if alone.any():
         value = f"agent {graph.label(int(np.argmax(alone)))!r} without edges"
-        raise fail("graph", "have an edge at every agent, as a CSV holds edges only", value, cure)
+        raise input_error(
+            "graph", "have an edge at every agent, as a CSV holds edges only", value, cure
+        )
     if graph.names is None:
         table = pd.DataFrame({"source": graph.sources, "target": graph.indices})
         table.to_csv(path, index=False)
         return
     if all(map(WHOLE.fullmatch, graph.names)) and set(map(int, graph.names)) == set(range(graph.n)):
         rule = "be told from the agents' numbers 0..n-1 in a CSV"
-        raise fail("names", rule, "exactly those numbers", cure)
+        raise input_error("names", rule, "exactly those numbers", cure)
     names = np.array(graph.names, dtype=object)
     table = pd.DataFrame({"source": names[graph.sources], "target": names[graph.indices]})
     table.to_csv(path, index=False, quoting=csv.QUOTE_ALL, encoding="utf-8")

@@ -11,43 +11,43 @@ import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbb import _checks
-from gbb._checks import IntArray, fail
-from gbb._random import Seed, generator
+from gbb._support import checks
+from gbb._support.checks import IntArray, input_error
+from gbb._support.seeds import Seed, generator
 from gbb.graph._rows import suggestion
 
 
 def complete(n: int) -> IntArray:
     """Every pair of agents."""
-    n = _checks.integer("n", n, low=1)
+    n = checks.integer("n", n, low=1)
     return unrank(np.arange(n * (n - 1) // 2, dtype=np.int64))
 
 
 def circle(n: int) -> IntArray:
     """Agent i and agent i + 1, the last one and the first."""
-    n = _checks.integer("n", n, low=3, cure="The smallest circle has 3 agents.")
+    n = checks.integer("n", n, low=3, cure="The smallest circle has 3 agents.")
     agents = np.arange(n, dtype=np.int64)
     return np.column_stack((agents, np.roll(agents, -1)))
 
 
 def star(n: int) -> IntArray:
     """Agent 0, the centre, and every other agent."""
-    n = _checks.integer("n", n, low=1)
+    n = checks.integer("n", n, low=1)
     leaves = np.arange(1, n, dtype=np.int64)
     return np.column_stack((np.zeros_like(leaves), leaves))
 
 
 def matching(n: int) -> IntArray:
     """Agents 0 and 1, 2 and 3, and so on."""
-    n = _checks.integer("n", n, low=2)
+    n = checks.integer("n", n, low=2)
     if n % 2:
-        raise fail("n", "be even, because a matching pairs the agents", n)
+        raise input_error("n", "be even, because a matching pairs the agents", n)
     return np.arange(n, dtype=np.int64).reshape(-1, 2)
 
 
 def path(n: int) -> IntArray:
     """Agent i and agent i + 1."""
-    n = _checks.integer("n", n, low=1)
+    n = checks.integer("n", n, low=1)
     agents = np.arange(n, dtype=np.int64)
     return np.column_stack((agents[:-1], agents[1:]))
 
@@ -66,8 +66,8 @@ def random(n: int, p: float = 0.6, seed: Seed = None) -> IntArray:
     The number of edges is binomial and, given it, the set of edges uniform: the work grows with
     the edges drawn, not with the pairs.
     """
-    n = _checks.integer("n", n, low=1, high=2**31)
-    p = _checks.real("p", p, low=0.0, high=1.0)
+    n = checks.integer("n", n, low=1, high=2**31)
+    p = checks.real("p", p, low=0.0, high=1.0)
     rng = generator(seed)
     pairs = n * (n - 1) // 2
     count = int(rng.binomial(pairs, p))
@@ -78,10 +78,10 @@ def random(n: int, p: float = 0.6, seed: Seed = None) -> IntArray:
 
 def regular(n: int, degree: int, seed: Seed = None) -> IntArray:
     """A random graph in which every agent has ``degree`` neighbours."""
-    n = _checks.integer("n", n, low=1)
-    degree = _checks.integer("degree", degree, low=0, high=n - 1, cure="It must be below n.")
+    n = checks.integer("n", n, low=1)
+    degree = checks.integer("degree", degree, low=0, high=n - 1, cure="It must be below n.")
     if n * degree % 2:
-        raise fail("degree", f"make n * degree even (n = {n})", degree)
+        raise input_error("degree", f"make n * degree even (n = {n})", degree)
     drawn = nx.random_regular_graph(degree, n, seed=int(generator(seed).integers(2**32)))
     return np.array(drawn.edges(), dtype=np.int64).reshape(-1, 2)
 
@@ -98,18 +98,20 @@ def unrank(ranks: ArrayLike) -> IntArray:
 
 def lattice(n: int, rows: int | None = None, cols: int | None = None) -> IntArray:
     """A grid of ``n`` agents: square unless ``rows`` or ``cols`` says otherwise."""
-    n = _checks.integer("n", n, low=1)
+    n = checks.integer("n", n, low=1)
     if rows is None and cols is None:
         rows = cols = math.isqrt(n)
     elif rows is None:
-        cols = _checks.integer("cols", cols, low=1)
+        cols = checks.integer("cols", cols, low=1)
         rows = n // cols
     else:
-        rows = _checks.integer("rows", rows, low=1)
-        cols = n // rows if cols is None else _checks.integer("cols", cols, low=1)
+        rows = checks.integer("rows", rows, low=1)
+        cols = n // rows if cols is None else checks.integer("cols", cols, low=1)
     if rows * cols != n:
         cure = "Pass rows and cols, or a perfect square."
-        raise fail("n", "be rows * cols of the grid", f"{n} (rows = {rows}, cols = {cols})", cure)
+        raise input_error(
+            "n", "be rows * cols of the grid", f"{n} (rows = {rows}, cols = {cols})", cure
+        )
     return grid(rows, cols)
 
 
@@ -127,14 +129,16 @@ FAMILIES: dict[str, Callable[..., IntArray]] = {
 
 def family(name: str, n: int, options: dict[str, Any]) -> IntArray:
     """Edges of the family called ``name``; families without randomness ignore ``seed``."""
-    build = FAMILIES[_checks.choice("name", name, FAMILIES)]
+    build = FAMILIES[checks.choice("name", name, FAMILIES)]
     known = inspect.signature(build).parameters
     used = {key: value for key, value in options.items() if key in known or key != "seed"}
     for key in used:
         if key not in known or key == "n":
             rule = f"be options of the family {name!r}: {', '.join(list(known)[1:]) or 'none'}"
-            raise fail("options", rule, repr(key), suggestion(key, list(known)[1:]))
+            raise input_error("options", rule, repr(key), suggestion(key, list(known)[1:]))
     for key, parameter in known.items():
         if parameter.default is parameter.empty and key not in ("n", *used):
-            raise fail(key, f"be given for the family {name!r}", "nothing", f"Pass {key}=...")
+            raise input_error(
+                key, f"be given for the family {name!r}", "nothing", f"Pass {key}=..."
+            )
     return build(n, **used)

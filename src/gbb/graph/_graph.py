@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from gbb import _checks
-from gbb._checks import IntArray, fail, frozen
-from gbb._random import Seed
+from gbb._support import checks
+from gbb._support.checks import IntArray, frozen, input_error
+from gbb._support.seeds import Seed
 from gbb.graph import _convert, _families, _io
 from gbb.graph._bipartite import two_colouring
 from gbb.graph._pattern import index_type, is_pattern, pattern
@@ -47,14 +47,14 @@ class Graph:
     def __post_init__(self) -> None:
         indptr = np.array(self.indptr, dtype=np.int64)
         n = len(indptr) - 1 if indptr.ndim == 1 else 0
-        _checks.integer("n", n, low=1, high=MOST_AGENTS)
+        checks.integer("n", n, low=1, high=MOST_AGENTS)
         indices: Integers = np.array(self.indices, dtype=index_type(n))
         if not is_pattern(indptr, indices):
             rule = "be the sorted CSR pattern of a symmetric matrix with a zero diagonal"
-            raise fail("indptr, indices", rule, "another", "Use Graph.from_edges.")
+            raise input_error("indptr, indices", rule, "another", "Use Graph.from_edges.")
         object.__setattr__(self, "indptr", frozen(indptr))
         object.__setattr__(self, "indices", frozen(indices))
-        object.__setattr__(self, "names", _checks.names("names", self.names, length=n))
+        object.__setattr__(self, "names", checks.names("names", self.names, length=n))
 
     @classmethod
     def from_edges(
@@ -108,8 +108,8 @@ class Graph:
     @classmethod
     def grid(cls, rows: int, cols: int) -> Graph:
         """A rows x cols lattice, its agents numbered row by row."""
-        rows = _checks.integer("rows", rows, low=1)
-        cols = _checks.integer("cols", cols, low=1)
+        rows = checks.integer("rows", rows, low=1)
+        cols = checks.integer("cols", cols, low=1)
         return cls.family("grid", rows * cols, rows=rows, cols=cols)
 
     @classmethod
@@ -233,13 +233,15 @@ class Graph:
                 rule = f"be a number from 0 to {self.n - 1}, as agents have no names"
                 number = int(agent) if agent.isascii() and agent.isdigit() else -1
                 if not 0 <= number < self.n:
-                    raise fail("agent", rule, repr(agent))
+                    raise input_error("agent", rule, repr(agent))
                 return number
             if agent not in self._places:
-                raise fail("agent", "name an agent", repr(agent), suggestion(agent, self.names))
+                raise input_error(
+                    "agent", "name an agent", repr(agent), suggestion(agent, self.names)
+                )
             return self._places[agent]
         cure = "" if self.names is None else "Pass one of the names instead."
-        return _checks.integer("agent", agent, low=0, high=self.n - 1, cure=cure)
+        return checks.integer("agent", agent, low=0, high=self.n - 1, cure=cure)
 
     def neighbours(self, i: str | int) -> Integers:
         """Numbers of the agents linked to agent ``i``, in increasing order."""

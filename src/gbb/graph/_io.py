@@ -14,8 +14,8 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from gbb._checks import InputError, fail
-from gbb._files import atomic
+from gbb._support.checks import InputError, input_error
+from gbb._support.files import atomic
 from gbb.graph._convert import from_networkx, to_networkx
 from gbb.graph._csv import read_csv, write_csv
 from gbb.graph._rows import Rows, suggestion
@@ -53,7 +53,7 @@ def save(graph: Graph, path: Path) -> None:
         bad = [name for name in graph.names or () if CONTROL.search(name)]
         if bad:
             cure = "Rename it, or write a .json file."
-            raise fail("names", "hold no control characters", repr(bad[0]), cure)
+            raise input_error("names", "hold no control characters", repr(bad[0]), cure)
     with atomic(path) as temporary:
         writer(graph, temporary)
 
@@ -135,7 +135,7 @@ def _extension(path: Path, known: dict[str, Any]) -> str:
     extension = path.suffix.lower()
     if extension not in known:
         cure = suggestion(extension, known)
-        raise fail("path", f"end in {', '.join(known)}", repr(path.suffix), cure)
+        raise input_error("path", f"end in {', '.join(known)}", repr(path.suffix), cure)
     return extension
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from gbb._checks import InputError, IntArray, fail
+from gbb._support.checks import InputError, IntArray, input_error
 from gbb.graph._rows import Integers, Rows, pair, show
 
 
@@ -15,7 +15,7 @@ def pattern(rows: Rows) -> tuple[IntArray, Integers]:
     loops = source == target
     if loops.any():
         where = show(rows, int(np.argmax(loops)))
-        raise fail("edges", "join different agents", where, "Remove the self loops.")
+        raise input_error("edges", "join different agents", where, "Remove the self loops.")
     keys = np.empty(2 * count if rows.undirected else count, dtype=np.int64)
     _keys(source, target, n, keys[:count])
     if rows.undirected:
@@ -77,8 +77,8 @@ def _duplicate(rows: Rows) -> InputError:
     value = f"{show(rows, second)} after {show(rows, first)}"
     if rows.edges[first, 0] != rows.edges[second, 0]:
         cure = "The rows already hold both directions: leave out undirected=True."
-        return fail("edges", "hold each undirected edge once", value, cure)
-    return fail("edges", "hold each edge once", value, "Remove the duplicates.")
+        return input_error("edges", "hold each undirected edge once", value, cure)
+    return input_error("edges", "hold each edge once", value, "Remove the duplicates.")
 
 
 def _one_way(rows: Rows) -> InputError:
@@ -92,4 +92,4 @@ def _one_way(rows: Rows) -> InputError:
     row = int(np.argmax(there[place] != back))
     value = f"{show(rows, row)} without {pair(rows.edges[row, ::-1], rows.names)}"
     cure = "Pass undirected=True if each row stands for both directions."
-    return fail("edges", "hold both directions of every edge", value, cure)
+    return input_error("edges", "hold both directions of every edge", value, cure)

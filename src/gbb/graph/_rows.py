@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from gbb import _checks
-from gbb._checks import IntArray, fail
+from gbb._support import checks
+from gbb._support.checks import IntArray, input_error
 
 Integers = NDArray[np.integer]
 Names = tuple[str, ...] | None
@@ -41,10 +41,10 @@ def numbered(
 ) -> Rows:
     """Turn pairs of numbers or names into checked rows of agents 0..n-1."""
     if n is not None:
-        n = _checks.integer("n", n, low=1, high=MOST_AGENTS)
+        n = checks.integer("n", n, low=1, high=MOST_AGENTS)
     if names is not None:
         n = len(names) if n is None else n
-        names = _checks.names("names", names, length=n)
+        names = checks.names("names", names, length=n)
     raw = _table(edges)
     if raw.dtype.kind in "UTO" and _all_text(raw):
         raw, names = _from_names(raw, names, n)
@@ -52,12 +52,14 @@ def numbered(
     rows = _whole(raw)
     if n is None:
         if not len(rows):
-            raise fail("n", "be given when `edges` is empty", None, "Pass n, the number of agents.")
+            raise input_error(
+                "n", "be given when `edges` is empty", None, "Pass n, the number of agents."
+            )
         n = int(rows.max()) + 1
         if n > max(10**7, 100 * len(rows)):
             rule = "number the agents 0..n-1 without large gaps when `n` is left out"
             cure = "Pass n, or turn other ids into strings to use them as names."
-            raise fail("edges", rule, f"{n - 1} among {len(rows)} rows", cure)
+            raise input_error("edges", rule, f"{n - 1} among {len(rows)} rows", cure)
     _in_range(rows, min(n, MOST_AGENTS))
     return Rows(rows, n, names if names is None else tuple(names), undirected)
 
@@ -71,17 +73,17 @@ def suggestion(word: str, known: Iterable[str]) -> str:
 def _table(edges: ArrayLike | Iterable[Sequence[Any]]) -> NDArray[Any]:
     if not hasattr(edges, "__array__") and not isinstance(edges, Sequence):
         if not isinstance(edges, Iterable):
-            raise fail("edges", SHAPE, repr(edges))
+            raise input_error("edges", SHAPE, repr(edges))
         edges = cast("ArrayLike", list(edges))
     try:
         raw = np.asarray(edges)
     except ValueError:
-        raise fail("edges", SHAPE, "rows of different lengths") from None
+        raise input_error("edges", SHAPE, "rows of different lengths") from None
     if raw.shape == (0,):
         raw = np.empty((0, 2), dtype=np.int64)
     if raw.ndim != 2 or raw.shape[1] != 2:
         cure = "Did you mean edges.T?" if raw.ndim == 2 and raw.shape[0] == 2 else ""
-        raise fail("edges", SHAPE, f"shape {raw.shape}", cure)
+        raise input_error("edges", SHAPE, f"shape {raw.shape}", cure)
     return raw
 
 
@@ -98,15 +100,15 @@ def _from_names(
     if names is None:
         cure = "Pass names, one per agent, when some agents have no edge."
         if n is not None and n != len(seen):
-            raise fail("n", f"be the number of names in `edges`, {len(seen)}", n, cure)
-        found = _checks.names("names", list(seen), length=len(seen))
+            raise input_error("n", f"be the number of names in `edges`, {len(seen)}", n, cure)
+        found = checks.names("names", list(seen), length=len(seen))
         return rows, found or ()
     place = pd.Index(np.array(names, dtype=object)).get_indexer(pd.Index(seen))
     if (place < 0).any():
         code = int(np.argmax(place < 0))
         row = int(np.argmax((rows == code).any(axis=1)))
         cure = suggestion(str(seen[code]), names)
-        raise fail("edges", "use the given names", f"{seen[code]!r} at row {row}", cure)
+        raise input_error("edges", "use the given names", f"{seen[code]!r} at row {row}", cure)
     return np.asarray(place, dtype=np.int64)[rows], tuple(names)
 
 
@@ -119,15 +121,15 @@ def _whole(raw: NDArray[Any]) -> Integers:
             bad = ~((raw == np.floor(raw)) & (np.abs(raw) < 2.0**63)).all(axis=1)
         if bad.any():
             row = int(np.argmax(bad))
-            raise fail("edges", rule, f"{pair(raw[row])} at row {row}")
+            raise input_error("edges", rule, f"{pair(raw[row])} at row {row}")
         return raw.astype(np.int64)
     kind = pd.api.types.infer_dtype(raw.ravel(), skipna=False)
     if kind == "integer":
         try:
             return raw.astype(np.int64)
         except OverflowError:
-            raise fail("edges", rule, "numbers beyond 64 bits") from None
-    raise fail("edges", rule, f"values of type {kind}")
+            raise input_error("edges", rule, "numbers beyond 64 bits") from None
+    raise input_error("edges", rule, f"values of type {kind}")
 
 
 def _in_range(rows: Integers, n: int) -> None:
@@ -135,7 +137,7 @@ def _in_range(rows: Integers, n: int) -> None:
         row = int(np.argmax(((rows < 0) | (rows >= n)).any(axis=1)))
         cure = "Count agents from 0; pass a larger n if there are more agents."
         rule = f"hold agents from 0 to {n - 1}"
-        raise fail("edges", rule, f"{pair(rows[row])} at row {row}", cure)
+        raise input_error("edges", rule, f"{pair(rows[row])} at row {row}", cure)
 
 
 def pair(row: NDArray[Any], names: Names = None) -> str:

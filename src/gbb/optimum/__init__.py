@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from typing import cast
 
-from gbb import _discover
+from gbb._support import discover
 from gbb.optimum._optimum import Optimum, Solver, pair_table, value_of
 from gbb.optimum._pairs import PairProblem
 from gbb.optimum._solve import ORDER, solve, solve_pairs
@@ -30,4 +30,4 @@ __all__ = [
 def solvers() -> dict[str, Solver]:
     """All solvers by name."""
     package = sys.modules[__name__]
-    return {name: cast(Solver, getattr(mod, name)) for name, mod in _discover.modules(package)}
+    return {name: cast(Solver, getattr(mod, name)) for name, mod in discover.modules(package)}

@@ -6,10 +6,10 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, helmert
 
-from gbb._budget import Budget
-from gbb._checks import FloatArray
-from gbb._eigen import FLOPS, STEPS, lanczos
+from gbb._support.budget import Budget
+from gbb._support.checks import FloatArray
 from gbb.optimum._pairs import PairProblem
+from gbb.pairwise.eigen import FLOPS, STEPS, lanczos
 
 SIZE = 4_000
 """The largest sum of arms over agents for which a certificate is formed."""

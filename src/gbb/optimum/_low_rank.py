@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
-from gbb._budget import Budget
-from gbb._checks import FloatArray
-from gbb._kernels.lagrangian import augmented, step_multipliers
+from gbb._kernels.pairwise.lagrangian import augmented, step_multipliers
+from gbb._support.budget import Budget
+from gbb._support.checks import FloatArray
 from gbb.optimum._pairs import PairProblem
 
 RANK = 30

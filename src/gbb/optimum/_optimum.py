@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbb import _checks, _random
-from gbb._budget import Budget
-from gbb._checks import FloatArray, IntArray
-from gbb._random import Seed
+from gbb._support import checks, seeds
+from gbb._support.budget import Budget
+from gbb._support.checks import FloatArray, IntArray
+from gbb._support.seeds import Seed
 from gbb.optimum._pairs import PairProblem
 from gbb.problem import Problem
 
@@ -69,7 +69,7 @@ class Optimum:
         bound_method: str = "",
     ) -> Optimum:
         """Evaluate an allocation; without a ``bound``, its method has proven it."""
-        arms = _checks.frozen(np.array(allocation, dtype=np.int64))
+        arms = checks.frozen(np.array(allocation, dtype=np.int64))
         value = pairs.value(arms)
         sure = bound is None or pairs.settled(value, bound)
         upper = value if bound is None else max(bound, value)
@@ -114,14 +114,14 @@ class Solver:
         """The best allocation for the matrix M, or None where the method does not apply."""
         budget = Budget(seconds)
         pairs = PairProblem.of(problem, M, edge_types=edge_types, allowed=allowed)
-        found = self.run(pairs, budget, _random.generator(seed))
+        found = self.run(pairs, budget, seeds.generator(seed))
         return None if found is None else dataclasses.replace(found, seconds=budget.elapsed)
 
 
 def pair_table(problem: Problem, M: ArrayLike) -> FloatArray:
     """``W = R + R'`` with ``R = X M X'``: what an undirected edge pays for its two arms (K x K)."""
     shape = (problem.d, problem.d)
-    matrix = _checks.array("M", M, shape=shape, meaning="d x d")
+    matrix = checks.array("M", M, shape=shape, meaning="d x d")
     table = problem.arms @ matrix @ problem.arms.T
     return table + table.T
 

@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gbb import _checks, _links
-from gbb._checks import FloatArray, IntArray
-from gbb.graph import Graph
+from gbb._support import checks
+from gbb._support.checks import FloatArray, IntArray
+from gbb.graph import Graph, links
 from gbb.problem import Problem
 
 
@@ -39,7 +39,7 @@ class PairProblem:
     def __post_init__(self) -> None:
         for name in ("tables", "types", "allowed"):
             array = np.ascontiguousarray(getattr(self, name))
-            object.__setattr__(self, name, _checks.frozen(array))
+            object.__setattr__(self, name, checks.frozen(array))
 
     @classmethod
     def of(
@@ -55,9 +55,9 @@ class PairProblem:
         given = np.shape(M)
         several = len(given) == 3
         shape = (given[0], d, d) if several else (d, d)
-        matrices = _checks.array("M", M, shape=shape, meaning="d x d").reshape(-1, d, d)
+        matrices = checks.array("M", M, shape=shape, meaning="d x d").reshape(-1, d, d)
         if len(matrices) == 0:
-            raise _checks.fail("M", "hold at least one matrix", "none")
+            raise checks.input_error("M", "hold at least one matrix", "none")
         rewards = problem.arms @ matrices @ problem.arms.T
         if edge_types is None and problem.types > 1:
             edge_types = problem.edge_types
@@ -165,18 +165,18 @@ def _types(graph: Graph, edge_types: ArrayLike | None, count: int) -> NDArray[np
     if edge_types is None:
         if count > 1:
             rule = f"say which of the {count} matrices of `M` each directed edge uses"
-            raise _checks.fail("edge_types", rule, "None")
+            raise checks.input_error("edge_types", rule, "None")
         return np.zeros(graph.m, dtype=np.int32)
     meaning = "one type per directed edge"
-    checked = _checks.indices("edge_types", edge_types, length=graph.m, high=count, meaning=meaning)
+    checked = checks.indices("edge_types", edge_types, length=graph.m, high=count, meaning=meaning)
     return checked.astype(np.int32)
 
 
 def _allowed(problem: Problem, allowed: ArrayLike) -> NDArray[np.bool_]:
     """``allowed`` within what the problem allows."""
-    mask = _links.allowed(problem.graph, problem.K, allowed)
+    mask = links.allowed(problem.graph, problem.K, allowed)
     both = problem.allowed if mask is None else mask & problem.allowed
     if not both.any(axis=1).all():
         agent = problem.graph.label(int(np.argmin(both.any(axis=1))))
-        raise _checks.fail("allowed", "leave every agent an arm", f"none for agent {agent!r}")
+        raise checks.input_error("allowed", "leave every agent an arm", f"none for agent {agent!r}")
     return both

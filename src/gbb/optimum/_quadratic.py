@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky
 
-from gbb._checks import FloatArray, IntArray
+from gbb._support.checks import FloatArray, IntArray
 
 MOST = 20_000
 """Supports looked at before giving up."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbb._budget import Budget
-from gbb._checks import FloatArray, IntArray
-from gbb._kernels import moves
-from gbb._kernels.forest import ascend_forest
+from gbb._kernels.pairwise import moves
+from gbb._kernels.pairwise.forest import ascend_forest
+from gbb._support.budget import Budget
+from gbb._support.checks import FloatArray, IntArray
 from gbb.optimum._pairs import PairProblem
 
 HOT, COLD = 0.4, 0.03

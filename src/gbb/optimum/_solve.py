@@ -8,9 +8,9 @@ import importlib
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbb import _checks, _random
-from gbb._budget import Budget
-from gbb._random import Seed
+from gbb._support import checks, seeds
+from gbb._support.budget import Budget
+from gbb._support.seeds import Seed
 from gbb.optimum._optimum import SECONDS, Optimum, Solver
 from gbb.optimum._pairs import PairProblem
 from gbb.optimum._toulbar2_process import Toulbar2Process
@@ -84,7 +84,7 @@ def solve(
     """
     budget = Budget(seconds)
     pairs = PairProblem.of(problem, M, edge_types=edge_types, allowed=allowed)
-    rng = _random.generator(seed)
+    rng = seeds.generator(seed)
     found = _picked(pairs, budget, rng) if method is None else _told(method, pairs, budget, rng)
     return dataclasses.replace(found, seconds=budget.elapsed)
 
@@ -92,16 +92,16 @@ def solve(
 def solve_pairs(pairs: PairProblem, *, seconds: float = SECONDS, seed: Seed = 0) -> Optimum:
     """:func:`solve` for a pair problem with tables of any origin, such as bounds on rewards."""
     budget = Budget(seconds)
-    found = _picked(pairs, budget, _random.generator(seed))
+    found = _picked(pairs, budget, seeds.generator(seed))
     return dataclasses.replace(found, seconds=budget.elapsed)
 
 
 def _told(method: str, pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> Optimum:
     known: dict[str, Solver] = importlib.import_module("gbb.optimum").solvers()
-    found = known[_checks.choice("method", method, known)].run(pairs, budget, rng)
+    found = known[checks.choice("method", method, known)].run(pairs, budget, rng)
     if found is None:
         cure = "Leave `method` out."
-        raise _checks.fail("method", "apply to this problem", repr(method), cure)
+        raise checks.input_error("method", "apply to this problem", repr(method), cure)
     return found
 
 

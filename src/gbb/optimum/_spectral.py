@@ -9,11 +9,11 @@ from scipy import sparse
 from scipy.linalg import helmert
 from scipy.optimize import OptimizeResult, minimize
 
-from gbb._budget import Budget
-from gbb._checks import FloatArray
-from gbb._eigen import largest_eigenvalue
+from gbb._support.budget import Budget
+from gbb._support.checks import FloatArray
 from gbb.graph import Graph
 from gbb.optimum._pairs import PairProblem
+from gbb.pairwise.eigen import largest_eigenvalue
 
 SMOOTHINGS = (0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4)
 """Temperatures of the smoothed maximum of eigenvalues, in units of the largest entry of W."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gbb._checks import IntArray
+from gbb._support.checks import IntArray
 from gbb.optimum._optimum import Optimum
 from gbb.optimum._pairs import PairProblem
 

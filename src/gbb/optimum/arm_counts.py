@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from gbb._budget import Budget
-from gbb._kernels.counts import enumerate_counts
+from gbb._kernels.pairwise.counts import enumerate_counts
+from gbb._support.budget import Budget
 from gbb.optimum._optimum import Optimum, Solver
 from gbb.optimum._pairs import PairProblem
 from gbb.optimum._quadratic import best_counts

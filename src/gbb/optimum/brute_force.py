@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbb._budget import Budget
-from gbb._kernels.odometer import enumerate_arms
+from gbb._kernels.pairwise.odometer import enumerate_arms
+from gbb._support.budget import Budget
 from gbb.optimum._optimum import Optimum, Solver
 from gbb.optimum._pairs import PairProblem
 

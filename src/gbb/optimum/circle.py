@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbb._budget import Budget
-from gbb._checks import FloatArray, IntArray
-from gbb._kernels.walk import around
+from gbb._kernels.pairwise.walk import around
+from gbb._support.budget import Budget
+from gbb._support.checks import FloatArray, IntArray
 from gbb.optimum._optimum import Optimum, Solver
 from gbb.optimum._pairs import PairProblem
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbb._budget import Budget
-from gbb._elimination import eliminate, elimination_order
+from gbb._support.budget import Budget
 from gbb.optimum._optimum import Optimum, Solver
 from gbb.optimum._pairs import PairProblem
+from gbb.pairwise.elimination import eliminate, elimination_order
 
 LIMIT = 1e8
 """The largest number of entries of a table, K^(width + 1)."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbb._budget import Budget
-from gbb._checks import FloatArray, IntArray
+from gbb._support.budget import Budget
+from gbb._support.checks import FloatArray, IntArray
 from gbb.cuts._flips import Flips
 from gbb.optimum._optimum import Optimum, Solver
 from gbb.optimum._pairs import PairProblem

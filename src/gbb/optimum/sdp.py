@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gbb._budget import Budget
-from gbb._checks import FloatArray
-from gbb._threads import one_thread
+from gbb._support.budget import Budget
+from gbb._support.checks import FloatArray
+from gbb._support.threads import one_thread
 from gbb.optimum._certificate import certified_bound, fits, seconds_needed
 from gbb.optimum._low_rank import LowRank
 from gbb.optimum._optimum import Optimum, Solver

@@ -6,7 +6,7 @@ import importlib.util
 
 import numpy as np
 
-from gbb._budget import Budget
+from gbb._support.budget import Budget
 from gbb.optimum._optimum import Optimum, Solver
 from gbb.optimum._pairs import PairProblem
 from gbb.optimum._toulbar2_process import Toulbar2Process

@@ -10,7 +10,7 @@ import inspect
 import sys
 from typing import Any
 
-from gbb import _checks, _discover
+from gbb._support import checks, discover
 from gbb.policies._allocation import AllocationPolicy
 from gbb.policies._base import AnyPolicy, Choice, Learned, Policy
 from gbb.policies._couple import CouplePolicy
@@ -64,7 +64,7 @@ CURES = {"cut": "cut=gbb.cuts.greedy(problem.graph)"}
 def classes() -> dict[str, type[AnyPolicy]]:
     """All policies by class name."""
     found: dict[str, type[AnyPolicy]] = {}
-    for _, module in _discover.modules(sys.modules[__name__]):
+    for _, module in discover.modules(sys.modules[__name__]):
         for name, item in vars(module).items():
             if (
                 inspect.isclass(item)
@@ -83,14 +83,16 @@ def build(policy: str, problem: Problem, /, **settings: Any) -> AnyPolicy:
     set of settings serves a list of policies.
     """
     everything = classes()
-    kind = everything[_checks.choice("policy", policy, everything)]
+    kind = everything[checks.choice("policy", policy, everything)]
     options = {name for each in everything.values() for name in inspect.signature(each).parameters}
     for key in settings:
-        _checks.choice("settings", key, options - {"problem"})
+        checks.choice("settings", key, options - {"problem"})
     known = inspect.signature(kind).parameters
     for name, parameter in known.items():
         if name != "problem" and parameter.default is parameter.empty and name not in settings:
             cure = f"Pass {CURES.get(name, f'{name}=...')}."
             given = ", ".join(settings) or "none"
-            raise _checks.fail("settings", f"hold {name!r}, which {policy} needs", given, cure)
+            raise checks.input_error(
+                "settings", f"hold {name!r}, which {policy} needs", given, cure
+            )
     return kind(problem, **{key: value for key, value in settings.items() if key in known})

@@ -11,16 +11,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from gbb import _checks
-from gbb._checks import FloatArray, IntArray
-from gbb._kernels.joint import Rule, choose
+from gbb._kernels.choice.joint import Rule, choose
+from gbb._support import checks
+from gbb._support.checks import FloatArray, IntArray
 from gbb.cuts import Cut, KCut, check_cut
-from gbb.estimator import Record, symmetric_edge_arms
+from gbb.learning.estimator import Record, symmetric_edge_arms
+from gbb.learning.radius import SCHEDULES, check_radius
+from gbb.learning.typed import empty
 from gbb.policies._base import Choice, Learned, Policy, observe
 from gbb.policies._general import Chooser
 from gbb.problem import Problem
-from gbb.radius import SCHEDULES, check_radius
-from gbb.typed import empty
 
 STARTS = 5
 """Tuples that local search starts from. One gets stuck on an eighth of the matrices of the paper's
@@ -53,7 +53,7 @@ class AllocationPolicy(Policy[Learned]):
     delta
         The confidence set misses theta* with probability at most delta.
     radius
-        One of :data:`gbb.radius.RADII`, or None for no optimism.
+        One of :data:`gbb.learning.radius.RADII`, or None for no optimism.
     v
         Scale of the draw around ``theta_hat``; 0 for none.
     explore
@@ -96,13 +96,13 @@ class AllocationPolicy(Policy[Learned]):
             self.cut = Cut.of(problem.graph, self.parts.parts)
         else:
             self.cut = self.parts.merged
-        self.lam = _checks.real("lam", lam, low=0.0, low_open=True)
-        self.delta = _checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
+        self.lam = checks.real("lam", lam, low=0.0, low_open=True)
+        self.delta = checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
         self.radius = None if radius is None else check_radius(problem, radius)
-        self.v = _checks.real("v", v, low=0.0)
-        self.explore = _checks.real("explore", explore, low=0.0, high=1.0)
+        self.v = checks.real("v", v, low=0.0)
+        self.explore = checks.real("explore", explore, low=0.0, high=1.0)
         self.shrinking = shrinking
-        self.starts = _checks.integer("starts", starts, low=0)
+        self.starts = checks.integer("starts", starts, low=0)
 
     @cached_property
     def rule(self) -> Rule:
@@ -193,8 +193,8 @@ def as_parts(problem: Problem, cut: Cut | KCut) -> KCut:
     graph = problem.graph
     parts = cut if isinstance(cut, KCut) else KCut.of(graph, check_cut(graph, cut).sides, 2)
     if parts.graph is not graph and parts.graph != graph:
-        raise _checks.fail("cut", f"cut the problem's graph ({graph!r})", repr(parts.graph))
+        raise checks.input_error("cut", f"cut the problem's graph ({graph!r})", repr(parts.graph))
     if problem.K**parts.k > TUPLES:
         rule = f"have at most {TUPLES:,} tuples of arms, K^k"
-        raise _checks.fail("k", rule, f"{problem.K}^{parts.k}", "Take fewer parts.")
+        raise checks.input_error("k", rule, f"{problem.K}^{parts.k}", "Take fewer parts.")
     return parts

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb import _checks
-from gbb._checks import FloatArray, IntArray
+from gbb._support import checks
+from gbb._support.checks import FloatArray, IntArray
+from gbb.learning.typed import AnyRecord, observed
 from gbb.problem import Problem
-from gbb.typed import AnyRecord, observed
 
 State = TypeVar("State")
 
@@ -76,16 +76,16 @@ class Policy(ABC, Generic[State]):
 
     def __init__(self, problem: Problem, *, name: str | None = None) -> None:
         if not isinstance(problem, Problem):
-            raise _checks.fail("problem", "be a gbb.Problem", type(problem).__name__)
+            raise checks.input_error("problem", "be a gbb.Problem", type(problem).__name__)
         if not problem.plain and not self.general:
             who = type(self).__name__
             rule = f"have one matrix, no weights, rewards per edge and all arms allowed for {who}"
             cure = "JointOFUL and ThompsonSampling play any problem."
-            raise _checks.fail("problem", rule, repr(problem), cure)
+            raise checks.input_error("problem", rule, repr(problem), cure)
         self.problem = problem
         self.name = type(self).__name__ if name is None else name
         if not isinstance(self.name, str) or not self.name or "\0" in self.name:
-            raise _checks.fail("name", "be a text that is not empty", repr(name))
+            raise checks.input_error("name", "be a text that is not empty", repr(name))
 
     @abstractmethod
     def init(self) -> State:
@@ -142,7 +142,7 @@ def observe(problem: Problem, state: Learned, choice: Choice, rewards: FloatArra
 def merged(record: AnyRecord, seen: AnyRecord) -> AnyRecord:
     """Two records of one problem as one."""
     if type(record) is not type(seen):
-        raise _checks.fail("seen", f"be {type(record).__name__}", type(seen).__name__)
+        raise checks.input_error("seen", f"be {type(record).__name__}", type(seen).__name__)
     return record.merge(seen)  # type: ignore[arg-type]
 
 
@@ -153,7 +153,7 @@ def absorbed(policy: str, state: State, seen: AnyRecord, rounds: int) -> State:
     if isinstance(state, int):
         return cast(State, state + rounds)
     rule = "have a state that can absorb a record"
-    raise _checks.fail("policy", rule, policy, f"Give {policy} its own `absorb`.")
+    raise checks.input_error("policy", rule, policy, f"Give {policy} its own `absorb`.")
 
 
 def random_argmax(values: FloatArray, rng: np.random.Generator) -> int:

@@ -9,16 +9,16 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb import _checks
-from gbb._checks import FloatArray
+from gbb._support import checks
+from gbb._support.checks import FloatArray
 from gbb.cuts import Cut, check_cut
-from gbb.estimator import Record, Ridge
+from gbb.learning.estimator import Record, Ridge
+from gbb.learning.radius import check_radius
+from gbb.learning.radius import radius as confidence_radius
+from gbb.learning.typed import empty
 from gbb.policies._base import Choice, Learned, Policy, observe, random_argmax
 from gbb.policies._general import Chooser
 from gbb.problem import Problem
-from gbb.radius import check_radius
-from gbb.radius import radius as confidence_radius
-from gbb.typed import empty
 
 Weights = tuple[float, float, float, float]
 
@@ -71,13 +71,15 @@ class CouplePolicy(Policy[Learned]):
     ) -> None:
         super().__init__(problem, name=name)
         self.cut = check_cut(problem.graph, cut)
-        self.lam = _checks.real("lam", lam, low=0.0, low_open=True)
-        self.delta = _checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
+        self.lam = checks.real("lam", lam, low=0.0, low_open=True)
+        self.delta = checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
         self.radius = check_radius(problem, radius)
         w12, w21, _, _ = self.weights
         if self.radius == "symmetric" and w12 != w21:
             rule = "be 'paper' unless z_ab and z_ba weigh the same"
-            raise _checks.fail("radius", rule, f"'symmetric' with weights {w12:g} and {w21:g}")
+            raise checks.input_error(
+                "radius", rule, f"'symmetric' with weights {w12:g} and {w21:g}"
+            )
 
     @property
     @abstractmethod

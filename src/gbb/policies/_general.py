@@ -7,12 +7,12 @@ from functools import cached_property
 
 import numpy as np
 
-from gbb._checks import FloatArray, IntArray
-from gbb._kernels.typed import Layout, choose_typed, typed_values
+from gbb._kernels.choice.typed import Layout, choose_typed, typed_values
+from gbb._support.checks import FloatArray, IntArray
+from gbb.learning.radius import typed as typed_radius
+from gbb.learning.typed import AnyRecord, TypedRidge
 from gbb.policies._base import Choice, draw_allowed
 from gbb.problem import Problem
-from gbb.radius import typed as typed_radius
-from gbb.typed import AnyRecord, TypedRidge
 
 
 @dataclass(frozen=True, eq=False)

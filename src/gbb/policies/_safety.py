@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gbb import _checks
-from gbb._checks import FloatArray, IntArray
+from gbb._support import checks
+from gbb._support.checks import FloatArray, IntArray
+from gbb.learning.typed import TypedRidge
 from gbb.problem import Problem
-from gbb.typed import TypedRidge
 
 
 class Tally(NamedTuple):
@@ -175,5 +175,5 @@ def playable(problem: Problem, name: str, value: ArrayLike | Mapping[str, str] |
     if not free.all():
         agent = int(np.argmin(free))
         got = f"arm {arms[agent]} at agent {problem.graph.label(agent)!r}"
-        raise _checks.fail(name, "play allowed arms", got)
+        raise checks.input_error(name, "play allowed arms", got)
     return arms

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gbb._checks import IntArray
-from gbb.typed import TypedRidge
+from gbb._support.checks import IntArray
+from gbb.learning.typed import TypedRidge
 
 EVEN = 1e-9
 """Upper bounds within this relative distance count as equal."""

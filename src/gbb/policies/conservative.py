@@ -9,17 +9,17 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gbb import _checks
-from gbb._checks import FloatArray, IntArray
+from gbb._support import checks
+from gbb._support.checks import FloatArray, IntArray
 from gbb.cuts import Cut, KCut, greedy
+from gbb.learning.radius import check_radius
+from gbb.learning.radius import typed as typed_radius
+from gbb.learning.typed import AnyRecord, TypedRidge, empty, observed
 from gbb.policies._base import AnyPolicy, Choice, Policy, merged
 from gbb.policies._safety import Accounts, Tally, deviation, noise_scale, paying, playable
 from gbb.policies._steps import as_good, way_home, way_out
 from gbb.policies.joint_oful import JointOFUL
 from gbb.problem import Problem
-from gbb.radius import check_radius
-from gbb.radius import typed as typed_radius
-from gbb.typed import AnyRecord, TypedRidge, empty, observed
 
 CONFIDENCES = ("symmetric", "complete")
 """Radii that hold for whatever record was absorbed; the paper's counts rounds."""
@@ -145,29 +145,29 @@ class Conservative(Policy[Guarded]):
     ) -> None:
         super().__init__(problem, name=name)
         valid = "symmetric" if problem.symmetric else "complete"
-        self.confidence = _checks.choice("confidence", confidence or valid, CONFIDENCES)
+        self.confidence = checks.choice("confidence", confidence or valid, CONFIDENCES)
         check_radius(problem, self.confidence)
         if policy is None:
             cut = greedy(problem.graph) if cut is None else cut
             policy = JointOFUL(problem, cut=cut, lam=lam, delta=delta, radius=valid)
         elif not isinstance(policy, Policy) or policy.problem is not problem:
-            raise _checks.fail("policy", "be a policy for the same problem", repr(policy))
+            raise checks.input_error("policy", "be a policy for the same problem", repr(policy))
         self.policy: AnyPolicy = policy
         self.cut = getattr(policy, "cut", None)
         self.paying = paying(problem)
         if not isinstance(shared_noise, bool | np.bool_):
-            raise _checks.fail("shared_noise", "be True or False", repr(shared_noise))
+            raise checks.input_error("shared_noise", "be True or False", repr(shared_noise))
         self.shared_noise = bool(shared_noise)
         self._scale = noise_scale(problem, self.shared_noise)
         self.baseline = playable(problem, "baseline", baseline)
-        self.eps = _checks.real("eps", eps, low=0.0, low_open=True, high=1.0)
+        self.eps = checks.real("eps", eps, low=0.0, low_open=True, high=1.0)
         self.baseline_reward = _optional("baseline_reward", baseline_reward, low=0.0)
         self.floor = _optional("floor", floor)
         self.max_changes = (
-            None if max_changes is None else _checks.integer("max_changes", max_changes, low=1)
+            None if max_changes is None else checks.integer("max_changes", max_changes, low=1)
         )
-        self.lam = _checks.real("lam", lam, low=0.0, low_open=True)
-        self.delta = _checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
+        self.lam = checks.real("lam", lam, low=0.0, low_open=True)
+        self.delta = checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
 
     def init(self) -> Guarded:
         return Guarded(
@@ -270,4 +270,4 @@ class Conservative(Policy[Guarded]):
 
 
 def _optional(name: str, value: float | None, low: float = -np.inf) -> float | None:
-    return None if value is None else _checks.real(name, value, low=low)
+    return None if value is None else checks.real(name, value, low=low)

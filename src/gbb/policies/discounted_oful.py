@@ -6,10 +6,10 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from gbb import _checks
-from gbb._checks import FloatArray
+from gbb._support import checks
+from gbb._support.checks import FloatArray
 from gbb.cuts import Cut, KCut
-from gbb.estimator import Record
+from gbb.learning.estimator import Record
 from gbb.policies._base import Choice, Policy
 from gbb.policies.joint_oful import JointOFUL
 from gbb.problem import Problem
@@ -68,7 +68,7 @@ class DiscountedOFUL(Policy[Faded]):
         super().__init__(problem, name=name)
         self.inner = JointOFUL(problem, cut=cut, lam=lam, delta=delta, radius=radius)
         self.cut = self.inner.cut
-        self.gamma = _checks.real("gamma", gamma, low=0.0, low_open=True, high=1.0)
+        self.gamma = checks.real("gamma", gamma, low=0.0, low_open=True, high=1.0)
 
     def init(self) -> Faded:
         K = self.problem.K

@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbb import _checks
-from gbb._checks import FloatArray
+from gbb._support import checks
+from gbb._support.checks import FloatArray
 from gbb.cuts import Cut, check_cut
-from gbb.design import g_optimal
-from gbb.estimator import Record, Ridge
+from gbb.learning.design import g_optimal
+from gbb.learning.estimator import Record, Ridge
+from gbb.learning.typed import AnyRecord, tables
 from gbb.policies._base import (
     Choice,
     Learned,
@@ -23,7 +24,6 @@ from gbb.policies._base import (
 )
 from gbb.policies._couple import Weights, couple_objectives
 from gbb.problem import Problem
-from gbb.typed import AnyRecord, tables
 
 COMMITS: dict[str, Weights] = {"couple": (1.0, 1.0, 0.0, 0.0), "edge-arm": (1.0, 0.0, 0.0, 0.0)}
 """What the commit step maximises: the paper's ``z_xx' + z_x'x``, or ``z_xx'`` as released."""
@@ -82,11 +82,11 @@ class ExploreThenCommit(Policy[Committed]):
         self.cut = check_cut(problem.graph, cut)
         if exploration is None:
             cure = "Give the horizon, or the number of exploring rounds as `exploration`."
-            horizon = _checks.integer("horizon", horizon, low=1, cure=cure)
+            horizon = checks.integer("horizon", horizon, low=1, cure=cure)
             exploration = math.ceil(horizon / 3)
-        self.exploration = _checks.integer("exploration", exploration, low=1)
-        self.lam = _checks.real("lam", lam, low=0.0, low_open=True)
-        self.commit = _checks.choice("commit", commit, COMMITS)
+        self.exploration = checks.integer("exploration", exploration, low=1)
+        self.lam = checks.real("lam", lam, low=0.0, low_open=True)
+        self.commit = checks.choice("commit", commit, COMMITS)
         self.design = g_optimal(problem.arms)
 
     def init(self) -> Committed:

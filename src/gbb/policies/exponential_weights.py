@@ -7,11 +7,11 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from gbb import _checks
-from gbb._checks import FloatArray
+from gbb._support import checks
+from gbb._support.checks import FloatArray
 from gbb.cuts import Cut, check_cut
-from gbb.design import g_optimal
-from gbb.estimator import Record, symmetric_edge_arms
+from gbb.learning.design import g_optimal
+from gbb.learning.estimator import Record, symmetric_edge_arms
 from gbb.policies._base import Choice, Policy
 from gbb.problem import Problem
 
@@ -62,7 +62,7 @@ class ExponentialWeights(Policy[Weighted]):
     ) -> None:
         super().__init__(problem, name=name)
         self.cut = check_cut(problem.graph, cut)
-        self.rate = _checks.real("rate", rate, low=0.0, low_open=True)
+        self.rate = checks.real("rate", rate, low=0.0, low_open=True)
         arms = g_optimal(problem.arms).weights
         self.mixture: FloatArray = np.outer(arms, arms).ravel()
         spread = np.einsum("si,ij,sj->s", self._pairs, self._inverse(self.mixture), self._pairs)

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbb import _checks
-from gbb._checks import FloatArray
+from gbb._support import checks
+from gbb._support.checks import FloatArray
 from gbb.policies._base import Choice, Policy
 from gbb.problem import Problem
 
@@ -44,7 +44,7 @@ class FixedAllocation(Policy[int]):
         if not free.all():
             agent = int(np.argmin(free))
             got = f"arm {self.allocation[agent]} at agent {problem.graph.label(agent)!r}"
-            raise _checks.fail("allocation", "play allowed arms", got)
+            raise checks.input_error("allocation", "play allowed arms", got)
 
     def init(self) -> int:
         return 0

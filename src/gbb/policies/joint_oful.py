@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from gbb import _checks
+from gbb._support import checks
 from gbb.cuts import Cut, KCut
 from gbb.policies._allocation import STARTS, AllocationPolicy
 from gbb.problem import Problem
@@ -65,7 +65,7 @@ class JointOFUL(AllocationPolicy):
         starts: int = STARTS,
         name: str | None = None,
     ) -> None:
-        starts = _checks.integer("starts", starts, low=1)
+        starts = checks.integer("starts", starts, low=1)
         super().__init__(
             problem,
             cut=cut,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from gbb import _checks
+from gbb._support import checks
 from gbb.cuts import Cut, KCut, check_cut, refine
 from gbb.policies._allocation import AllocationPolicy
 from gbb.problem import Problem
@@ -53,10 +53,10 @@ class KCutOFUL(AllocationPolicy):
         radius: str = "paper",
         name: str | None = None,
     ) -> None:
-        k = _checks.integer("k", k, low=2)
+        k = checks.integer("k", k, low=2)
         if isinstance(cut, KCut):
             if cut.k != k:
-                raise _checks.fail("cut", f"have k = {k} parts", cut.k)
+                raise checks.input_error("cut", f"have k = {k} parts", cut.k)
             parts: Cut | KCut = cut
         elif k > 2 and isinstance(problem, Problem):
             check_cut(problem.graph, cut)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbb import _checks
+from gbb._support import checks
 from gbb.cuts import Cut
-from gbb.low_rank import LowRank
+from gbb.learning.low_rank import LowRank
 from gbb.policies._base import Choice, draw_arms, random_argmax
 from gbb.policies.explore_then_commit import Committed, ExploreThenCommit
 from gbb.problem import Problem
@@ -16,7 +16,7 @@ class LowRankExploreThenCommit(ExploreThenCommit):
     """Explores by the G-optimal design, then plays the best couple of a low-rank estimate for good.
 
     As :class:`~gbb.policies.ExploreThenCommit`, with two differences: the estimate is
-    :class:`gbb.low_rank.LowRank`, and the couple is the one that pays most over the whole cut,
+    :class:`gbb.learning.low_rank.LowRank`, and the couple is the one that pays most over the whole cut,
     ``argmax <m12 z_xx' + m21 z_x'x + m1 z_xx + m2 z_x'x', theta_hat>``. A matrix of rank r has about
     2 d r unknowns instead of d^2, so that far fewer exploring rounds are enough when r is small beside
     d. It has no theorem; a rank below that of M* makes an error that no number of rounds removes.
@@ -57,7 +57,7 @@ class LowRankExploreThenCommit(ExploreThenCommit):
         super().__init__(
             problem, cut=cut, horizon=horizon, exploration=exploration, lam=lam, name=name
         )
-        self.rank = _checks.integer("rank", rank, low=1, high=problem.d)
+        self.rank = checks.integer("rank", rank, low=1, high=problem.d)
 
     def select(self, state: Committed, rng: np.random.Generator) -> Choice:
         if state.couple is not None:

@@ -8,15 +8,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb import _checks
-from gbb._checks import FloatArray
-from gbb.confidence import Confidence, over_cut
+from gbb._support import checks
+from gbb._support.checks import FloatArray
 from gbb.cuts import Cut, check_cut
-from gbb.design import g_optimal
-from gbb.estimator import Record
+from gbb.learning.confidence import Confidence, over_cut
+from gbb.learning.design import g_optimal
+from gbb.learning.estimator import Record
+from gbb.learning.typed import AnyRecord, tables
 from gbb.policies._base import Choice, Learned, Policy, absorbed, draw_arms, observe
 from gbb.problem import Problem
-from gbb.typed import AnyRecord, tables
 
 
 class Phased(NamedTuple):
@@ -62,7 +62,7 @@ class PhasedExploration(Policy[Phased]):
         ``gap = max <v - v_ab, theta_hat> + error(v - v_ab) <= epsilon``,
 
     v the couple's sum of edge-arms over the cut, ``m12 z_ab + m21 z_ba + m1 z_aa + m2 z_bb``. The
-    error is that of :class:`gbb.confidence.Confidence`, with two ellipsoids at delta / 2 each: that of
+    error is that of :class:`gbb.learning.Confidence`, with two ellipsoids at delta / 2 each: that of
     the symmetric block for records with both directions of every pair of arms equally often, as whole
     rounds have them, and that of all dimensions for others.
 
@@ -112,10 +112,10 @@ class PhasedExploration(Policy[Phased]):
         super().__init__(problem, name=name)
         self.cut = check_cut(problem.graph, cut)
         most = problem.m * problem.L * problem.S
-        self.epsilon = _checks.real("epsilon", most / 100 if epsilon is None else epsilon, low=0.0)
-        self.delta = _checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
-        self.lam = _checks.real("lam", lam, low=0.0, low_open=True)
-        self.growth = _checks.real("growth", growth, low=1.0, low_open=True)
+        self.epsilon = checks.real("epsilon", most / 100 if epsilon is None else epsilon, low=0.0)
+        self.delta = checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
+        self.lam = checks.real("lam", lam, low=0.0, low_open=True)
+        self.growth = checks.real("growth", growth, low=1.0, low_open=True)
         self.design = g_optimal(problem.arms)
 
     def init(self) -> Phased:

@@ -6,10 +6,10 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from gbb import _checks
-from gbb._checks import FloatArray
+from gbb._support import checks
+from gbb._support.checks import FloatArray
 from gbb.cuts import Cut, KCut
-from gbb.estimator import Record
+from gbb.learning.estimator import Record
 from gbb.policies._base import Choice, Policy
 from gbb.policies.joint_oful import JointOFUL
 from gbb.problem import Problem
@@ -71,7 +71,7 @@ class SlidingWindowOFUL(Policy[Recent]):
         super().__init__(problem, name=name)
         self.inner = JointOFUL(problem, cut=cut, lam=lam, delta=delta, radius=radius)
         self.cut = self.inner.cut
-        self.window = _checks.integer("window", window, low=1)
+        self.window = checks.integer("window", window, low=1)
 
     def init(self) -> Recent:
         return Recent(0, ())

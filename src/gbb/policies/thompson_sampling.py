@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gbb import _checks
+from gbb._support import checks
 from gbb.cuts import Cut, KCut
 from gbb.policies._allocation import STARTS, AllocationPolicy
 from gbb.problem import Problem
@@ -55,7 +55,7 @@ class ThompsonSampling(AllocationPolicy):
     ) -> None:
         scale = getattr(problem, "sigma", 0.0) if v is None else v
         if lam is None and isinstance(problem, Problem):
-            wide = _checks.real("v", scale, low=0.0) * problem.d / problem.S
+            wide = checks.real("v", scale, low=0.0) * problem.d / problem.S
             lam = min(1.0, max(wide**2, NARROW))
         super().__init__(
             problem, cut=cut, lam=1.0 if lam is None else lam, v=scale, starts=starts, name=name

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb._checks import FloatArray
+from gbb._support.checks import FloatArray
 from gbb.policies._base import Choice, Policy, draw_allowed, draw_arms
 
 

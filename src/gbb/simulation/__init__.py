@@ -2,17 +2,14 @@
 
 from gbb.simulation._adversarial import simulate_adversarial
 from gbb.simulation._compare import Comparison, compare, comparison
-from gbb.simulation._identify import Identification, identify
 from gbb.simulation._simulate import SlowPolicyWarning, simulate
 from gbb.simulation.result import load, save
 
 __all__ = [
     "Comparison",
-    "Identification",
     "SlowPolicyWarning",
     "compare",
     "comparison",
-    "identify",
     "load",
     "save",
     "simulate",

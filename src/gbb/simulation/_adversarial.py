@@ -9,9 +9,9 @@ import xarray as xr
 from numpy.typing import ArrayLike
 from threadpoolctl import threadpool_limits
 
-from gbb import _checks, _random
-from gbb._checks import FloatArray, IntArray
-from gbb._random import Seed
+from gbb._support import checks, seeds
+from gbb._support.checks import FloatArray, IntArray
+from gbb._support.seeds import Seed
 from gbb.adversary import AdversarialEnvironment
 from gbb.cuts import Cut
 from gbb.environment import NOISES
@@ -53,20 +53,20 @@ def simulate_adversarial(
         of every single round earned beyond it.
     """
     if not isinstance(env, AdversarialEnvironment):
-        raise _checks.fail("env", "be a gbb.AdversarialEnvironment", type(env).__name__)
+        raise checks.input_error("env", "be a gbb.AdversarialEnvironment", type(env).__name__)
     chosen = [policies] if isinstance(policies, Policy) else list(policies)
     names = [policy.name for policy in chosen]
     if len(set(names)) < len(names):
         cure = "Give each policy its own name=..."
-        raise _checks.fail("policies", "have distinct names", names, cure)
-    rounds = _checks.integer("rounds", rounds, low=1)
-    runs = _checks.integer("runs", runs, low=1)
+        raise checks.input_error("policies", "have distinct names", names, cure)
+    rounds = checks.integer("rounds", rounds, low=1)
+    runs = checks.integer("runs", runs, low=1)
     kept = recorded_rounds(rounds, record)
     fixed, moving = _benchmarks(env, cut, rounds, kept)
     reward = np.empty((len(chosen), runs, len(kept)))
     with threadpool_limits(1):
         for row, policy in zip(reward, chosen, strict=True):
-            for run, child in enumerate(_random.spawn(seed, runs)):
+            for run, child in enumerate(seeds.spawn(seed, runs)):
                 row[run] = _play(env, policy, rounds, kept, child)
     axes = ("policy", "run", "round")
     return xr.Dataset(

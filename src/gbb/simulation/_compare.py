@@ -10,9 +10,9 @@ import xarray as xr
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from gbb import _checks, _random
-from gbb._checks import FloatArray
-from gbb._random import Seed
+from gbb._support import checks, seeds
+from gbb._support.checks import FloatArray
+from gbb._support.seeds import Seed
 from gbb.environment import Environment
 from gbb.policies import AnyPolicy
 from gbb.problem import Problem
@@ -51,10 +51,10 @@ def compare(
         coordinate ``instance`` says which is which.
     """
     if not instances:
-        raise _checks.fail("instances", "hold at least one environment", "none")
+        raise checks.input_error("instances", "hold at least one environment", "none")
     parts = []
     for index, (env, child) in enumerate(
-        zip(instances, _random.spawn(seed, len(instances)), strict=True)
+        zip(instances, seeds.spawn(seed, len(instances)), strict=True)
     ):
         found = simulate(
             env,
@@ -68,7 +68,7 @@ def compare(
         )
         best = float(found.attrs["optimum"])
         if not best > 0:
-            raise _checks.fail("instances", "have positive optima", f"{best:g} at {index}")
+            raise checks.input_error("instances", "have positive optima", f"{best:g} at {index}")
         found = found.assign(lost=found["regret"])
         for name in ("regret", "alpha_regret"):
             found[name] = found[name] / best

@@ -11,17 +11,17 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gbb._checks import FloatArray, IntArray
-from gbb._kernels.features import play_features
-from gbb._kernels.orthogonal import play_orthogonal
-from gbb._kernels.pairs import play_pairs
-from gbb._kernels.rounds import Plan, Tally
+from gbb._kernels.rounds.features import play_features
+from gbb._kernels.rounds.orthogonal import play_orthogonal
+from gbb._kernels.rounds.pairs import play_pairs
+from gbb._kernels.rounds.rounds import Plan, Tally
+from gbb._support.checks import FloatArray, IntArray
 from gbb.cuts import Cut
 from gbb.environment import Environment
-from gbb.estimator import Record, symmetric_edge_arms
+from gbb.learning.estimator import Record, symmetric_edge_arms
+from gbb.learning.radius import SCHEDULES
 from gbb.policies import CouplePolicy
 from gbb.problem import Problem
-from gbb.radius import SCHEDULES
 from gbb.simulation._noise import Blocks
 from gbb.simulation._trace import Trace
 

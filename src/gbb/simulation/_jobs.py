@@ -10,9 +10,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from gbb import _checks, _random
-from gbb._checks import IntArray
-from gbb._threads import one_thread
+from gbb._support import checks, seeds
+from gbb._support.checks import IntArray
+from gbb._support.threads import one_thread
 from gbb.environment import Environment
 from gbb.policies import AnyPolicy
 from gbb.simulation._trace import Trace
@@ -59,7 +59,7 @@ def run_jobs(
     on_rounds: Callable[[int], None] | None = None,
 ) -> list[Trace]:
     """All jobs' traces, in the order of ``jobs``; an interrupt stops the workers at their next block."""
-    threads = available_cores() if workers is None else _checks.integer("workers", workers, low=1)
+    threads = available_cores() if workers is None else checks.integer("workers", workers, low=1)
     stop = threading.Event()
 
     def step(done: int) -> None:
@@ -74,7 +74,7 @@ def run_jobs(
             job.policy,
             rounds,
             recorded,
-            _random.sequence(job.seed),
+            seeds.sequence(job.seed),
             keep_allocations=keep_allocations,
             on_rounds=step,
         )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbb._checks import IntArray
-from gbb._kernels.joint_rounds import Run, play_joint
+from gbb._kernels.rounds.joint_rounds import Run, play_joint
+from gbb._support.checks import IntArray
 from gbb.environment import Environment
-from gbb.estimator import Record
+from gbb.learning.estimator import Record
 from gbb.policies import AllocationPolicy
 from gbb.simulation._noise import Blocks
 from gbb.simulation._trace import Trace

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from gbb._checks import FloatArray, IntArray
+from gbb._support.checks import FloatArray, IntArray
 from gbb.environment import NOISES, Environment
 
 ROUNDS = 4096

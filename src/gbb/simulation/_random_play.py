@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbb._checks import FloatArray, IntArray
-from gbb._kernels.random_play import play_random
+from gbb._kernels.rounds.random_play import play_random
+from gbb._support.checks import FloatArray, IntArray
 from gbb.environment import Environment
-from gbb.estimator import Record
+from gbb.learning.estimator import Record
 from gbb.simulation._noise import Blocks
 from gbb.simulation._trace import Trace
 

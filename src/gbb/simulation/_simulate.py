@@ -12,8 +12,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from gbb import _checks, _random
-from gbb._random import Seed
+from gbb._support import checks, seeds
+from gbb._support.seeds import Seed
 from gbb.environment import Environment
 from gbb.optimum import Optimum, solve
 from gbb.policies import AnyPolicy, Policy
@@ -96,14 +96,14 @@ def simulate(
     """
     chosen = [policies] if isinstance(policies, Policy) else list(policies)
     _check_policies(env, chosen)
-    rounds = _checks.integer("rounds", rounds, low=1)
-    runs = _checks.integer("runs", runs, low=1)
+    rounds = checks.integer("rounds", rounds, low=1)
+    runs = checks.integer("runs", runs, low=1)
     _check_memory(len(chosen) * runs, rounds, record, env.problem.n if keep_allocations else 0)
     recorded = recorded_rounds(rounds, record)
     best = solve(env.problem, env.M_star) if optimum is None else _check_optimum(env, optimum)
     alphas = [_alpha(env, policy, best) for policy in chosen]
-    method = _checks.choice("method", method, METHODS)
-    children = _random.spawn(seed, runs)
+    method = checks.choice("method", method, METHODS)
+    children = seeds.spawn(seed, runs)
     jobs: list[Job] = []
     for policy in chosen:
         loop = _loop(policy, method, edge_noise)
@@ -142,27 +142,29 @@ def _loop(policy: AnyPolicy, method: str, edge_noise: bool) -> Loop:
 
 def _check_policies(env: Environment, policies: Sequence[AnyPolicy]) -> None:
     if not isinstance(env, Environment):
-        raise _checks.fail("env", "be a gbb.Environment", type(env).__name__)
+        raise checks.input_error("env", "be a gbb.Environment", type(env).__name__)
     if not policies:
-        raise _checks.fail("policies", "hold at least one policy", "none")
+        raise checks.input_error("policies", "hold at least one policy", "none")
     for policy in policies:
         if not isinstance(policy, Policy):
-            raise _checks.fail("policies", "hold gbb policies", type(policy).__name__)
+            raise checks.input_error("policies", "hold gbb policies", type(policy).__name__)
         if policy.problem is not env.problem:
             cure = "Build the policy and the environment on the same Problem object."
-            raise _checks.fail("policies", "play env.problem", f"another in {policy.name}", cure)
+            raise checks.input_error(
+                "policies", "play env.problem", f"another in {policy.name}", cure
+            )
     labels = [policy.name for policy in policies]
     if len(set(labels)) < len(labels):
         cure = "Give each policy its own name=..."
-        raise _checks.fail("policies", "have distinct names", labels, cure)
+        raise checks.input_error("policies", "have distinct names", labels, cure)
 
 
 def _check_optimum(env: Environment, optimum: Optimum) -> Optimum:
     if not isinstance(optimum, Optimum):
-        raise _checks.fail("optimum", "be a gbb.optimum.Optimum", type(optimum).__name__)
+        raise checks.input_error("optimum", "be a gbb.optimum.Optimum", type(optimum).__name__)
     value = env.expected_reward(optimum.allocation)
     if not math.isclose(value, optimum.value, rel_tol=1e-9, abs_tol=1e-9):
-        raise _checks.fail(
+        raise checks.input_error(
             "optimum",
             "be one of this environment",
             f"{optimum.value} where its allocation pays {value}",
@@ -175,13 +177,13 @@ def _check_memory(traces: int, rounds: int, record: int | str | ArrayLike, agent
     if isinstance(record, str) or np.ndim(record):
         kept = min(rounds, LOG_POINTS) if isinstance(record, str) else int(np.size(record))
     else:
-        kept = -(-rounds // _checks.integer("record", record, low=1))
+        kept = -(-rounds // checks.integer("record", record, low=1))
     size = traces * kept * (BYTES + 8 * agents)
     if size > MOST_BYTES:
         rule = f"keep few enough rounds for {MOST_BYTES / 2**30:g} GiB"
         found = f"{kept:,} rounds of {traces:,} runs, about {size / 2**30:,.0f} GiB"
         cure = 'Pass record="log" or a larger step, or fewer runs.'
-        raise _checks.fail("record", rule, found, cure)
+        raise checks.input_error("record", rule, found, cure)
 
 
 def _alpha(env: Environment, policy: AnyPolicy, optimum: Optimum) -> float:

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbb import _checks
-from gbb._checks import FloatArray, IntArray
-from gbb.estimator import Record
+from gbb._support import checks
+from gbb._support.checks import FloatArray, IntArray
+from gbb.learning.estimator import Record
 
 LOG_POINTS = 200
 """About how many rounds ``record="log"`` keeps."""
@@ -62,17 +62,17 @@ class Trace(NamedTuple):
 def recorded_rounds(rounds: int, record: int | str | ArrayLike) -> IntArray:
     """The rounds to keep, counted from 1: every one, every k-th, log-spaced, or those given."""
     if isinstance(record, str):
-        _checks.choice("record", record, ["log"])
+        checks.choice("record", record, ["log"])
         spaced = np.unique(np.round(np.geomspace(1, rounds, LOG_POINTS)).astype(np.int64))
-        return _checks.frozen(spaced)
+        return checks.frozen(spaced)
     if np.ndim(record) == 0:
-        every = _checks.integer("record", record, low=1)
+        every = checks.integer("record", record, low=1)
         kept = np.arange(every, rounds + 1, every, dtype=np.int64)
-        return _checks.frozen(np.union1d(kept, [rounds]).astype(np.int64))
+        return checks.frozen(np.union1d(kept, [rounds]).astype(np.int64))
     chosen = np.asarray(record)
     if chosen.ndim != 1 or chosen.size == 0 or chosen.dtype.kind not in "iu":
         rule = 'be a whole number, "log", or a list of whole numbers'
-        raise _checks.fail("record", rule, repr(record))
+        raise checks.input_error("record", rule, repr(record))
     if (np.diff(chosen) <= 0).any() or chosen[0] < 1 or chosen[-1] > rounds:
-        raise _checks.fail("record", f"rise strictly within 1..{rounds}", chosen.tolist())
-    return _checks.frozen(chosen.astype(np.int64))
+        raise checks.input_error("record", f"rise strictly within 1..{rounds}", chosen.tolist())
+    return checks.frozen(chosen.astype(np.int64))

@@ -7,7 +7,7 @@ from typing import TypedDict, Unpack
 
 import numpy as np
 
-from gbb._checks import IntArray
+from gbb._support.checks import IntArray
 from gbb.environment import Environment
 from gbb.policies import (
     AllocationPolicy,

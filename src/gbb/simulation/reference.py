@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gbb._checks import IntArray
+from gbb._support.checks import IntArray
 from gbb.environment import Environment
 from gbb.policies import AnyPolicy
 from gbb.simulation._trace import Trace

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from gbb import _checks, _files
-from gbb._checks import IntArray
+from gbb._support import checks, files
+from gbb._support.checks import IntArray
 from gbb.environment import Environment
 from gbb.optimum import Optimum
 from gbb.policies import AnyPolicy
@@ -83,7 +83,7 @@ def assemble(
 def save(result: xr.Dataset, path: str | Path) -> None:
     """Write a result as netCDF, compressed, with checksums; ``path`` appears whole or not at all."""
     if not isinstance(result, xr.Dataset):
-        raise _checks.fail("result", "be an xarray.Dataset", type(result).__name__)
+        raise checks.input_error("result", "be an xarray.Dataset", type(result).__name__)
     write_dataset(result, path)
 
 
@@ -96,7 +96,7 @@ def load(path: str | Path) -> xr.Dataset:
     if missing:
         cure = "Read other netCDF files with xarray.open_dataset."
         found = f"{str(path)!r} without {', '.join(missing)}"
-        raise _checks.fail("path", "name a result of gbb.simulate", found, cure)
+        raise checks.input_error("path", "name a result of gbb.simulate", found, cure)
     return result
 
 
@@ -104,20 +104,20 @@ def write_dataset(result: xr.Dataset, path: str | Path) -> None:
     """Write any dataset as :func:`save` writes a result."""
     target = Path(path)
     if target.suffix != ".nc":
-        raise _checks.fail("path", "end in .nc (netCDF)", repr(str(path)))
+        raise checks.input_error("path", "end in .nc (netCDF)", repr(str(path)))
     packed = {
         name: {"zlib": True, "complevel": 4, "fletcher32": True}
         for name, variable in result.variables.items()
         if variable.dtype.kind in "if"
     }
-    with _files.atomic(target) as temporary:
+    with files.atomic(target) as temporary:
         result.to_netcdf(temporary, engine="netcdf4", encoding=packed)
 
 
 def read_dataset(path: str | Path) -> xr.Dataset:
     """Read any dataset into memory."""
     if not Path(path).is_file():
-        raise _checks.fail(
+        raise checks.input_error(
             "path",
             "name a result file",
             repr(str(path)),
@@ -128,4 +128,6 @@ def read_dataset(path: str | Path) -> xr.Dataset:
             return stored.load()
     except (OSError, ValueError, RuntimeError) as error:  # netCDF4 raises all three
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise _checks.fail("path", "name a readable netCDF file", f"{path} ({reason})") from None
+        raise checks.input_error(
+            "path", "name a readable netCDF file", f"{path} ({reason})"
+        ) from None

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import eigvalsh
 
-from gbb import _checks
-from gbb._checks import FloatArray
-from gbb.estimator import Record, Ridge
+from gbb._support import checks
+from gbb._support.checks import FloatArray
+from gbb.learning.estimator import Record, Ridge
 from gbb.problem import Problem
 
 
@@ -23,9 +23,9 @@ def regret_bound(problem: Problem, T: int, *, lam: float = 1.0, delta: float = 1
         (sigma sqrt(d^2 log((1 + T m L^2 / lam) / delta)) + sqrt(lam) S)
         + L S m ceil(d^2 log2(T m L^2 / (lam delta)))``.
     """
-    T = _checks.integer("T", T, low=1)
-    lam = _checks.real("lam", lam, low=0.0, low_open=True)
-    delta = _checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
+    T = checks.integer("T", T, low=1)
+    lam = checks.real("lam", lam, low=0.0, low_open=True)
+    delta = checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
     d2, L, S, m = problem.d**2, problem.L, problem.S, problem.m
     seen = T * m * L**2 / lam
     radius = problem.sigma * math.sqrt(d2 * math.log((1 + seen) / delta)) + math.sqrt(lam) * S
@@ -37,9 +37,9 @@ def critical_covariance_bound(
     problem: Problem, T: int, *, lam: float = 1.0, delta: float = 1e-3
 ) -> int:
     """``ceil(d^2 log2(T m L^2 / (lam delta)))``: how many rounds may break the critical covariance."""
-    T = _checks.integer("T", T, low=1)
-    lam = _checks.real("lam", lam, low=0.0, low_open=True)
-    delta = _checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
+    T = checks.integer("T", T, low=1)
+    lam = checks.real("lam", lam, low=0.0, low_open=True)
+    delta = checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
     seen = T * problem.m * problem.L**2 / lam
     return max(0, math.ceil(problem.d**2 * math.log2(seen / delta)))
 
@@ -61,7 +61,7 @@ def critical_covariance_count(problem: Problem, allocations: ArrayLike, *, lam: 
     """
     played = np.asarray(allocations)
     if played.ndim != 2 or played.shape[1] != problem.n:
-        raise _checks.fail(
+        raise checks.input_error(
             "allocations", f"have shape (T, {problem.n}), an allocation a round", played.shape
         )
     kinds, which = np.unique(played, axis=0, return_inverse=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gbb import _checks
+from gbb._support import checks
 from gbb.cuts import Cut, check_cut
 from gbb.environment import Environment
 from gbb.optimum import Optimum, solve
@@ -68,10 +68,10 @@ def report(
     """
     if not env.problem.plain:
         rule = "be of the paper's problem: one matrix, rewards per edge, every arm allowed"
-        raise _checks.fail("env", rule, repr(env.problem))
+        raise checks.input_error("env", rule, repr(env.problem))
     check_cut(env.problem.graph, cut)
-    lam = _checks.real("lam", lam, low=0.0, low_open=True)
-    delta = _checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
+    lam = checks.real("lam", lam, low=0.0, low_open=True)
+    delta = checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
     best = solve(env.problem, env.M_star) if optimum is None else optimum
     ratio = gamma(env, best)
     gain = couple_gain(env, cut)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 
-from gbb import _checks
+from gbb._support import checks
 
 NAME = "figure2"
 
@@ -67,12 +67,12 @@ def choose(*, quick: bool = False, as_released: bool = False, d: int | None = No
         if d not in (None, RELEASED.d):
             cure = "Leave out --as-released to choose another dimension."
             rule = f"be {RELEASED.d} with --as-released, whose five reward tables have that size"
-            raise _checks.fail("--d", rule, d, cure)
+            raise checks.input_error("--d", rule, d, cure)
         return QUICK_RELEASED if quick else RELEASED
     chosen = QUICK if quick else PAPER
     if d is None:
         return chosen
-    return dataclasses.replace(chosen, d=_checks.integer("--d", d, low=2))
+    return dataclasses.replace(chosen, d=checks.integer("--d", d, low=2))
 
 
 def steps(settings: Settings) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from gbb._checks import FloatArray
+from gbb._support.checks import FloatArray
 from gbb.experiments import _settings
 from gbb.experiments._findings import (
     CURVE_ONLY,

@@ -9,8 +9,9 @@ from importlib.resources import files
 import numpy as np
 import xarray as xr
 
-from gbb import _checks, _random, cuts, theory
-from gbb._checks import FloatArray
+from gbb import cuts, theory
+from gbb._support import checks, seeds
+from gbb._support.checks import FloatArray
 from gbb.environment import Environment
 from gbb.experiments import _settings
 from gbb.experiments._cache import Keep, compute_always
@@ -53,7 +54,7 @@ def run(
         ``alpha_1``, ``alpha_2`` and ``optimum`` over (matrix); the matrices ``M_star``.
     """
     seed = _settings.check_seed(seed)
-    children = _random.spawn(seed, settings.matrices)
+    children = seeds.spawn(seed, settings.matrices)
     share = steps(settings) // settings.matrices
     parts = []
     for k, child in enumerate(children):
@@ -69,11 +70,11 @@ def released_matrices() -> FloatArray:
     with source.open(encoding="utf-8") as lines:
         rows = [[float(value) for value in line[2:]] for line in list(csv.reader(lines))[1:]]
     d = len(rows[0])
-    return _checks.frozen(np.array(rows).reshape(-1, d, d))
+    return checks.frozen(np.array(rows).reshape(-1, d, d))
 
 
 def _one(settings: Settings, k: int, seed: np.random.SeedSequence, progress: Advance) -> xr.Dataset:
-    matrix_seed, run_seed = _random.spawn(seed, 2)
+    matrix_seed, run_seed = seeds.spawn(seed, 2)
     problem = Problem(
         Graph.complete(settings.n), np.eye(settings.d), sigma=settings.sigma, S=settings.S
     )
@@ -130,7 +131,7 @@ def _matrices(
     tables = released_matrices()
     if settings.matrices > len(tables) or settings.d != tables.shape[1]:
         rule = f"have at most {len(tables)} matrices of d = {tables.shape[1]} with released_tables"
-        raise _checks.fail("settings", rule, f"{settings.matrices} of d = {settings.d}")
+        raise checks.input_error("settings", rule, f"{settings.matrices} of d = {settings.d}")
     # The released code zeroes the couple's diagonal after its reward table was computed.
     return tables[k], with_zeta(tables[k], settings.zeta)
 

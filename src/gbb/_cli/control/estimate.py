@@ -1,0 +1,48 @@
+"""``gbb control estimate``: what a controller knows of the matrix of each edge type."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gbb._cli.control import files
+from gbb._cli.control.options import Format, Name, Out, Storage, opened
+from gbb._cli.errors import warn
+from gbb._cli.show import number
+
+if TYPE_CHECKING:
+    from gbb.controller import Estimate
+
+ARRAYS = ("M_hat", "M_width", "table", "table_width", "N", "Y")
+"""What ``estimate --format json`` holds for each edge type, beside its number and the caveat."""
+
+COLUMNS = ("type", "arm", "other_arm", "reward", "width", "seen")
+
+
+def estimate(url: Storage, name: Name = None, format: Format = "text", out: Out = None) -> None:
+    """What an edge of each type pays for every pair of arms, with the half-width of its interval."""
+    format = files.format_of(format, out)
+    with opened(url, name) as controller:
+        estimates, problem = controller.estimate(), controller.problem
+    names = problem.arm_names or range(problem.K)
+    rows = [
+        (each.edge_type, first, second, *_cells(each, a, b, format))
+        for each in estimates
+        for a, first in enumerate(names)
+        for b, second in enumerate(names)
+    ]
+    title = f"estimated reward of an edge, {len(estimates)} edge types"
+    files.show(format, title, COLUMNS, rows, data=[_data(each) for each in estimates], out=out)
+    if (caveat := estimates[0].caveat) is not None:
+        warn(caveat)
+
+
+def _cells(each: Estimate, a: int, b: int, format: str) -> tuple[Any, Any, Any]:
+    seen = None if each.N is None else float(each.N[a, b])
+    reward, width = float(each.table[a, b]), float(each.table_width[a, b])
+    return (number(reward), number(width), seen) if format == "text" else (reward, width, seen)
+
+
+def _data(each: Estimate) -> dict[str, Any]:
+    arrays = {key: getattr(each, key) for key in ARRAYS}
+    plain = {key: None if value is None else value.tolist() for key, value in arrays.items()}
+    return {"edge_type": each.edge_type, **plain, "caveat": each.caveat}

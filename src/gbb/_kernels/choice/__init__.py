@@ -1,0 +1,1 @@
+"""Kernels that choose an allocation."""

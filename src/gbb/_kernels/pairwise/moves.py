@@ -1,0 +1,123 @@
+"""Changes of one agent's arm at a time: what each would pay, ascent and annealing.
+
+Edge k from i to j pays ``tables[types[k], x_i, x_j]``; the reverse edge's table is the transpose.
+``pays[i, a]`` is what all edges of agent i pay when it plays arm a and the others stay.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gbb._kernels._jit import compiled
+from gbb._support.checks import FloatArray, IntArray
+
+Allowed = NDArray[np.bool_]
+Types = NDArray[np.int32]
+
+
+@compiled()
+def arm_pays(
+    indptr: IntArray,
+    indices: NDArray[np.integer],
+    types: Types,
+    tables: FloatArray,
+    arms: IntArray,
+) -> FloatArray:
+    """What the edges of each agent pay for each of its arms (n x K)."""
+    n = indptr.shape[0] - 1
+    K = tables.shape[1]
+    turned = tables.transpose(0, 2, 1).copy()  # so that rows are read, which lie together
+    pays = np.zeros((n, K))
+    for i in range(n):
+        for k in range(indptr[i], indptr[i + 1]):
+            row = turned[types[k], arms[indices[k]]]
+            for a in range(K):
+                pays[i, a] += row[a]
+    return pays
+
+
+@compiled(inline="always")
+def _change(
+    i: int,
+    arm: int,
+    indptr: IntArray,
+    indices: NDArray[np.integer],
+    types: Types,
+    tables: FloatArray,
+    arms: IntArray,
+    pays: FloatArray,
+) -> None:
+    """Give agent i another arm and bring its neighbours' pays up to date."""
+    old = arms[i]
+    for k in range(indptr[i], indptr[i + 1]):
+        j = indices[k]
+        t = types[k]
+        for a in range(tables.shape[1]):
+            pays[j, a] += tables[t, arm, a] - tables[t, old, a]
+    arms[i] = arm
+
+
+@compiled()
+def ascend_arms(
+    indptr: IntArray,
+    indices: NDArray[np.integer],
+    types: Types,
+    tables: FloatArray,
+    allowed: Allowed,
+    arms: IntArray,
+    pays: FloatArray,
+    sweeps: int,
+) -> int:
+    """Agents in turn take, in place, their best allowed arm; the changes of the last sweep.
+
+    A change must gain more than rounding, so that the ascent ends.
+    """
+    changes = 0
+    for _ in range(sweeps):
+        changes = 0
+        for i in range(arms.shape[0]):
+            now = arms[i]
+            best = now
+            floor = pays[i, now] + 1e-12 * (1.0 + abs(pays[i, now]))
+            for a in range(pays.shape[1]):
+                if allowed[i, a] and pays[i, a] > floor:
+                    best = a
+                    floor = pays[i, a]
+            if best != now:
+                _change(i, best, indptr, indices, types, tables, arms, pays)
+                changes += 1
+        if changes == 0:
+            break
+    return changes
+
+
+@compiled()
+def anneal_arms(
+    indptr: IntArray,
+    indices: NDArray[np.integer],
+    types: Types,
+    tables: FloatArray,
+    allowed: Allowed,
+    arms: IntArray,
+    pays: FloatArray,
+    temperatures: FloatArray,
+    rng: np.random.Generator,
+) -> None:
+    """One Metropolis sweep in place at each temperature, each agent offered another random arm."""
+    K = tables.shape[1]
+    if K < 2:
+        return
+    for T in temperatures:
+        floor = -16.0 * T
+        for i in range(arms.shape[0]):
+            now = arms[i]
+            arm = int(rng.random() * (K - 1))
+            arm += arm >= now
+            if not allowed[i, arm]:
+                continue
+            gain = pays[i, arm] - pays[i, now]
+            if gain >= 0 or (gain > floor and rng.random() < math.exp(gain / T)):
+                _change(i, arm, indptr, indices, types, tables, arms, pays)

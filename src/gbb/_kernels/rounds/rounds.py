@@ -1,0 +1,162 @@
+"""What the compiled round loops share: the plan of a run and the tallies they carry along."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gbb._kernels._jit import compiled
+from gbb._support.checks import FloatArray, IntArray
+
+
+class Plan(NamedTuple):
+    """Constants of a run of a couple policy. Couples (a, b) are numbered ``a * K + b``.
+
+    Attributes
+    ----------
+    w, w1, w2
+        The couple (a, b) has objective ``w (z_ab + z_ba) + w1 z_aa + w2 z_bb``.
+    m12, m1, m2
+        Directed edges from V1 to V2 (as many run back), inside V1, inside V2.
+    R
+        Expected edge reward of every edge-arm (K x K).
+    couples
+        The two arms of every couple (K^2 x 2).
+    payoff
+        Expected global reward of every couple (K^2).
+    sigma, lam
+        Noise level and ridge regulariser.
+    adaptive
+        Whether the radius follows the log-determinant; otherwise it is given round by round.
+    spread, offset
+        The adaptive radius is ``sigma sqrt(logdet + spread) + offset``.
+    """
+
+    w: float
+    w1: float
+    w2: float
+    m12: int
+    m1: int
+    m2: int
+    R: FloatArray
+    couples: IntArray
+    payoff: FloatArray
+    sigma: float
+    lam: float
+    adaptive: bool
+    spread: float
+    offset: float
+
+
+class Tally(NamedTuple):
+    """What a run carries from round to round, apart from its estimates.
+
+    Attributes
+    ----------
+    N, Y
+        The record: directed edges played with each edge-arm, and the sum of their rewards (K x K).
+    pair
+        Number of each unordered pair of arms (K x K).
+    scalars
+        Cumulative expected reward and ``log det(A_sym / lam)``.
+    kept
+        How many rounds have been recorded.
+    mean, width2
+        ``<v_p, theta_hat>`` and ``v_p' A^-1 v_p`` of every couple p when the loop last returned (K^2).
+    couple, cumulative
+        Couple and cumulative expected reward of the recorded rounds.
+    """
+
+    N: IntArray
+    Y: FloatArray
+    pair: IntArray
+    scalars: FloatArray
+    kept: IntArray
+    mean: FloatArray
+    width2: FloatArray
+    couple: IntArray
+    cumulative: FloatArray
+
+
+@compiled(inline="always")
+def radius_of(plan: Plan, tally: Tally, given: float) -> float:
+    """The confidence radius of this round."""
+    if plan.adaptive:
+        return float(plan.sigma * np.sqrt(tally.scalars[1] + plan.spread) + plan.offset)
+    return given
+
+
+@compiled(inline="always")
+def keep(tally: Tally, k: int, p: int, total: float) -> int:
+    """Record couple p and the cumulative expected reward as the k-th kept round; returns k + 1."""
+    tally.couple[k] = p
+    tally.cumulative[k] = total
+    return k + 1
+
+
+@compiled(inline="always")
+def add(tally: Tally, a: int, b: int, count: int, reward: float) -> None:
+    """``count`` more edges were played with (a, b) and paid ``reward`` together."""
+    tally.N[a, b] += count
+    tally.Y[a, b] += reward
+
+
+@compiled(inline="always")
+def respond(
+    plan: Plan,
+    tally: Tally,
+    p: int,
+    noise: FloatArray,
+    t: int,
+    steps: IntArray,
+    seen: FloatArray,
+) -> int:
+    """Play couple p; ``noise[t]`` holds the sums of unit noise over the edges 12, 21, 11 and 22.
+
+    Returns how many pairs were observed. The j-th of them is the pair of arms ``steps[j]``; it got
+    ``seen[0, j]`` more observations, which paid ``seen[1, j]`` together.
+    """
+    a, b = plan.couples[p, 0], plan.couples[p, 1]
+    R, sigma = plan.R, plan.sigma
+    if a == b:
+        m = 2 * plan.m12 + plan.m1 + plan.m2
+        reward = m * R[a, a] + sigma * (noise[t, 0] + noise[t, 1] + noise[t, 2] + noise[t, 3])
+        add(tally, a, a, m, reward)
+        steps[0, 0], steps[0, 1], seen[0, 0], seen[1, 0] = a, a, m, reward
+        return 1
+    count = 0
+    if plan.m12 > 0:
+        there = plan.m12 * R[a, b] + sigma * noise[t, 0]
+        back = plan.m12 * R[b, a] + sigma * noise[t, 1]
+        add(tally, a, b, plan.m12, there)
+        add(tally, b, a, plan.m12, back)
+        steps[0, 0], steps[0, 1] = a, b
+        seen[0, 0], seen[1, 0] = 2 * plan.m12, there + back
+        count = 1
+    if plan.m1 > 0:
+        reward = plan.m1 * R[a, a] + sigma * noise[t, 2]
+        add(tally, a, a, plan.m1, reward)
+        steps[count, 0], steps[count, 1] = a, a
+        seen[0, count], seen[1, count] = plan.m1, reward
+        count += 1
+    if plan.m2 > 0:
+        reward = plan.m2 * R[b, b] + sigma * noise[t, 3]
+        add(tally, b, b, plan.m2, reward)
+        steps[count, 0], steps[count, 1] = b, b
+        seen[0, count], seen[1, count] = plan.m2, reward
+        count += 1
+    return count
+
+
+@compiled()
+def by_pair(tally: Tally, size: int) -> tuple[FloatArray, FloatArray]:
+    """Observations of each unordered pair of arms and the sum of their rewards."""
+    weight = np.zeros(size)
+    total = np.zeros(size)
+    K = tally.N.shape[0]
+    for a in range(K):
+        for b in range(K):
+            weight[tally.pair[a, b]] += tally.N[a, b]
+            total[tally.pair[a, b]] += tally.Y[a, b]
+    return weight, total

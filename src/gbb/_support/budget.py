@@ -1,0 +1,65 @@
+"""A wall-clock allowance that loops consult between compiled chunks."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+
+from gbb._support import checks
+
+
+class Budget:
+    """So many seconds from now on (None: no limit), unless ``stop`` says to end earlier."""
+
+    def __init__(
+        self, seconds: float | None = None, *, stop: Callable[[], bool] | None = None
+    ) -> None:
+        if seconds is not None:
+            seconds = checks.real("seconds", seconds, low=0.0, low_open=True)
+        self.seconds = math.inf if seconds is None else seconds
+        self.stop = stop
+        self._interrupted = [False]  # shared by all parts of one allowance
+        self._start = time.perf_counter()
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the start."""
+        return time.perf_counter() - self._start
+
+    @property
+    def left(self) -> float:
+        """Seconds that remain, never below 0."""
+        return 0.0 if self._interrupted[0] else max(0.0, self.seconds - self.elapsed)
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing remains."""
+        return self.left == 0.0 or (self.stop is not None and self.stop())
+
+    def interrupt(self) -> None:
+        """End this allowance and all it is a part of: a Ctrl-C came."""
+        self._interrupted[0] = True
+
+    @property
+    def progress(self) -> float:
+        """Fraction of the allowance spent, from 0 to 1."""
+        return min(1.0, self.elapsed / self.seconds)
+
+    def part(self, fraction: float) -> Budget:
+        """An allowance of this fraction of what remains."""
+        return self._of(self.left * fraction)
+
+    def less(self, seconds: float) -> Budget:
+        """An allowance of what remains but for so many seconds."""
+        return self._of(self.left - seconds)
+
+    def until(self, stop: Callable[[], bool]) -> Budget:
+        """An allowance of what remains that also ends when ``stop`` says so."""
+        return self._of(self.left, stop)
+
+    def _of(self, seconds: float, stop: Callable[[], bool] | None = None) -> Budget:
+        limit = None if math.isinf(seconds) else max(seconds, 1e-9)
+        budget = Budget(limit, stop=stop or self.stop)
+        budget._interrupted = self._interrupted
+        return budget

@@ -1,0 +1,156 @@
+"""Argument checks: every message names the argument, the rule and the value, and the cure."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import operator
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+class InputError(ValueError):
+    """What the caller passed breaks a stated rule."""
+
+
+def input_error(name: str, rule: str, value: object, cure: str = "") -> InputError:
+    """The error ``Expected `name` to be rule, but got value. cure``, to be raised by the caller."""
+    text = f"Expected `{name}` to {rule}, but got {value}."
+    return InputError(f"{text} {cure}" if cure else text)
+
+
+def real(
+    name: str,
+    value: object,
+    *,
+    low: float = -math.inf,
+    high: float = math.inf,
+    low_open: bool = False,
+    cure: str = "",
+) -> float:
+    """A finite number in [low, high], or in (low, high] when ``low_open``."""
+    left = f"> {low:g}" if low_open else f">= {low:g}"
+    limits = [left] if low > -math.inf else []
+    limits += [f"<= {high:g}"] if high < math.inf else []
+    rule = "be a finite number " + " and ".join(limits)
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except OverflowError:
+        number = math.inf
+    except (TypeError, ValueError):
+        raise input_error(name, rule.strip(), repr(value), cure) from None
+    below = number <= low if low_open else number < low
+    if not math.isfinite(number) or below or number > high:
+        raise input_error(name, rule.strip(), number, cure)
+    return number
+
+
+def integer(
+    name: str, value: object, *, low: int | None = None, high: int | None = None, cure: str = ""
+) -> int:
+    """A whole number in [low, high]."""
+    limits = [f">= {low}"] if low is not None else []
+    limits += [f"<= {high}"] if high is not None else []
+    rule = ("be a whole number " + " and ".join(limits)).strip()
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise input_error(name, rule, repr(value), cure) from None
+    if (low is not None and number < low) or (high is not None and number > high):
+        raise input_error(name, rule, number, cure)
+    return number
+
+
+def array(
+    name: str,
+    value: ArrayLike,
+    *,
+    ndim: int | None = None,
+    shape: tuple[int, ...] | None = None,
+    meaning: str = "",
+    cure: str = "",
+) -> FloatArray:
+    """A read-only float64 copy of ``value`` with finite entries and the given shape."""
+    try:
+        if isinstance(value, np.ndarray) and value.dtype.kind == "c":
+            raise TypeError  # numpy would drop the imaginary part with a warning
+        result = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise input_error(name, "be an array of numbers", type(value).__name__, cure) from None
+    about = f", {meaning}" if meaning else ""
+    if ndim is not None and result.ndim != ndim:
+        raise input_error(name, f"have {ndim} dimensions{about}", f"shape {result.shape}", cure)
+    if shape is not None and result.shape != shape:
+        raise input_error(name, f"have shape {shape}{about}", result.shape, cure)
+    finite(name, result)
+    result.flags.writeable = False
+    return result
+
+
+def finite(name: str, values: FloatArray) -> None:
+    """Refuse NaN and infinite entries, naming the first."""
+    bad = ~np.isfinite(values)
+    if bad.any():
+        where = tuple(int(i) for i in np.argwhere(bad)[0])
+        place = where[0] if len(where) == 1 else where
+        raise input_error(name, "hold finite numbers only", f"{values[where]} at position {place}")
+
+
+def indices(name: str, value: ArrayLike, *, length: int, high: int, meaning: str) -> IntArray:
+    """A read-only int64 copy of ``value``: ``length`` whole numbers in 0..high-1."""
+    raw = np.asarray(value)
+    if raw.shape != (length,):
+        raise input_error(name, f"have shape ({length},), {meaning}", raw.shape)
+    if raw.dtype.kind not in "iu":
+        raise input_error(name, f"hold whole numbers, {meaning}", f"dtype {raw.dtype}")
+    result = raw.astype(np.int64)
+    bad = (result < 0) | (result >= high)
+    if bad.any():
+        where = int(np.argmax(bad))
+        raise input_error(
+            name, f"hold numbers from 0 to {high - 1}", f"{result[where]} at position {where}"
+        )
+    result.flags.writeable = False
+    return result
+
+
+def choice(name: str, value: object, options: Iterable[str]) -> str:
+    """One of ``options``; suggests the nearest one."""
+    known = sorted(options)
+    if isinstance(value, str) and value in known:
+        return value
+    close = difflib.get_close_matches(str(value), known, n=1, cutoff=0.5)
+    cure = f"Did you mean {close[0]!r}?" if close else ""
+    raise input_error(name, "be one of " + ", ".join(map(repr, known)), repr(value), cure)
+
+
+def names(name: str, value: Sequence[Any] | None, *, length: int) -> tuple[str, ...] | None:
+    """``length`` distinct, non-empty names as strings, or None."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        raise input_error(name, "be a list of names", repr(value))
+    result = tuple(str(item) for item in value)
+    if len(result) != length:
+        raise input_error(name, f"hold {length} names", len(result))
+    if len(set(result)) != length:
+        twice, _ = Counter(result).most_common(1)[0]
+        raise input_error(name, "hold distinct names", f"{twice!r} more than once")
+    if "" in result:
+        raise input_error(
+            name, "hold names that are not empty", f"'' at position {result.index('')}"
+        )
+    return result
+
+
+def frozen(values: NDArray[Any]) -> NDArray[Any]:
+    """The same array, made read-only."""
+    values.flags.writeable = False
+    return values

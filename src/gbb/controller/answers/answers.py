@@ -1,0 +1,159 @@
+"""What a controller answers: trials, predictions, estimates, recommendations, history."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from gbb._support.checks import FloatArray, IntArray
+from gbb.graph import Graph
+
+Label = str | int
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """An allocation to play, until its rewards are told.
+
+    Attributes
+    ----------
+    id
+        The trial's number, counted from 1.
+    round
+        The round it was asked in: one more than the rounds told by then.
+    arms
+        An arm index per agent, in agent order.
+    """
+
+    id: int
+    round: int
+    arms: IntArray
+    graph: Graph
+    arm_names: tuple[str, ...] | None
+
+    @cached_property
+    def allocation(self) -> dict[Label, Label]:
+        """The arm of every agent, by their names (by their numbers where they have none)."""
+        return named(self.graph, self.arms, self.arm_names)
+
+    def __repr__(self) -> str:
+        return f"Trial(id={self.id}, round={self.round}, n={self.graph.n})"
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """The expected global reward of an allocation.
+
+    Attributes
+    ----------
+    reward
+        What the estimate says, within what the declared bounds allow.
+    low, high
+        The interval around it, at the policy's confidence.
+    caveat
+        Why it cannot be relied on, if rewards were told that the declared bounds rule out.
+    """
+
+    reward: float
+    low: float
+    high: float
+    caveat: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Recommendation:
+    """The best allocation by what is known.
+
+    Attributes
+    ----------
+    allocation
+        The arm of every agent, by name.
+    arms
+        The same as arm indices in agent order.
+    reward, low, high
+        Its predicted global reward and the interval around it.
+    upper_bound
+        No allowed allocation pays more than this, at the policy's confidence; at most m L S
+        (with weights, the sum of |w| times L S).
+    proven
+        Whether no allocation is better for the estimate.
+    caveat
+        Why it cannot be relied on, if rewards were told that the declared bounds rule out.
+    """
+
+    allocation: dict[Label, Label]
+    arms: IntArray
+    reward: float
+    low: float
+    high: float
+    upper_bound: float
+    proven: bool
+    caveat: str | None = None
+
+    @property
+    def gap(self) -> float:
+        """How much more the best allocation might pay: ``upper_bound - reward``."""
+        return self.upper_bound - self.reward
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """What is known of the matrix of one edge type.
+
+    Attributes
+    ----------
+    edge_type
+        The type's number; all edges have type 0 unless the problem says otherwise.
+    M_hat, M_width
+        The estimate of M* and the half-widths of its entries' intervals (d x d).
+    table, table_width
+        The estimated reward of an edge by its two arms, and the half-widths (K x K).
+    N, Y
+        How often each pair of arms was seen, and the sum of its rewards (K x K); with weights, sums
+        of w^2 and of w times the reward. None where rewards are seen in sums over edges only.
+    caveat
+        Why it cannot be relied on, if rewards were told that the declared bounds rule out.
+    """
+
+    edge_type: int
+    M_hat: FloatArray
+    M_width: FloatArray
+    table: FloatArray
+    table_width: FloatArray
+    N: FloatArray | None
+    Y: FloatArray | None
+    caveat: str | None = None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One event of the history.
+
+    Attributes
+    ----------
+    seq
+        Its place in the log, counted from 1.
+    kind
+        ``create``, ``ask``, ``tell``, ``fail``, ``abandon``, ``retract``, ``attach``, ``warning``,
+        ``forbid``, ``pin``, ``allow``, ``policy``, ``graph`` or ``discount``.
+    time
+        When it was written (UTC).
+    trial_id
+        The trial it is about, if any.
+    content
+        What happened, by names.
+    """
+
+    seq: int
+    kind: str
+    time: datetime
+    trial_id: int | None
+    content: dict[str, Any]
+
+
+def named(graph: Graph, arms: IntArray, arm_names: tuple[str, ...] | None) -> dict[Label, Label]:
+    """An allocation by names."""
+    labels = arms.tolist() if arm_names is None else [arm_names[a] for a in arms.tolist()]
+    return dict(zip(graph.labels, labels, strict=True))

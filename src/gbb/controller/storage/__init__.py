@@ -1,0 +1,1 @@
+"""The log on disk: bytes, events, tables, databases."""

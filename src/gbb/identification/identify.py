@@ -1,0 +1,195 @@
+"""``identify``: play by a design until the best allocation is certain enough."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from gbb._support import checks, seeds
+from gbb._support.checks import IntArray
+from gbb._support.seeds import Seed
+from gbb.cuts import Cut, check_cut, greedy
+from gbb.environment import Environment
+from gbb.identification import certify
+from gbb.identification.explore import Play, played, simulated
+from gbb.identification.families import Members, allocations, couples
+from gbb.learning.confidence import Confidence, check_plain
+from gbb.learning.design import g_optimal
+from gbb.learning.estimator import Record
+from gbb.problem import Problem
+
+TARGETS = ("allocation", "couple")
+
+
+@dataclass(frozen=True, eq=False)
+class Identification:
+    """An allocation and what certifies it.
+
+    Attributes
+    ----------
+    allocation
+        An arm index per agent.
+    value
+        Its estimated reward a round, over all directed edges.
+    low, high
+        Bounds on its expected reward.
+    gap
+        No other allocation (with target ``couple``: no other couple over the cut) pays more than this
+        above it.
+    epsilon, delta
+        ``gap <= epsilon`` was asked for, with probability 1 - delta.
+    certified
+        Whether it was reached.
+    rounds
+        How many rounds were played.
+    target
+        What was looked for.
+    listed
+        Whether ``gap`` is the largest over all of the confidence set; otherwise it is an upper bound
+        on that by the triangle inequality and a solver.
+    record
+        What was seen.
+
+    Notes
+    -----
+    With probability at least 1 - delta, ``low``, ``high`` and the gap at every look are right at once.
+    """
+
+    allocation: IntArray
+    value: float
+    low: float
+    high: float
+    gap: float
+    epsilon: float
+    delta: float
+    certified: bool
+    rounds: int
+    target: str
+    listed: bool
+    record: Record
+
+
+def identify(
+    env: Environment | Problem,
+    *,
+    play: Play | None = None,
+    epsilon: float | None = None,
+    delta: float = 0.05,
+    target: str = "allocation",
+    cut: Cut | None = None,
+    lam: float = 1.0,
+    growth: float = 1.25,
+    max_rounds: int = 1_000_000,
+    seconds: float = 5.0,
+    seed: Seed = 0,
+) -> Identification:
+    """Explore until an allocation is certified to be within ``epsilon`` of the best.
+
+    Every agent draws its arm from the G-optimal design over arms, which makes the edge-arms G-optimal
+    too (Rizk et al. 2021). Now and then the allocation with the best estimate is compared with all
+    others: it is certified when none can pay more than ``epsilon`` above it for any matrix that the
+    rewards leave possible.
+
+    Parameters
+    ----------
+    env
+        What to play in, or the problem alone together with ``play``.
+    play
+        Plays an allocation and returns the reward of every directed edge, for systems of your own.
+    epsilon
+        How much less than the best the answer may pay a round, over all edges; ``m L S / 100``, a
+        hundredth of the most they can pay, when left out. With 0 two that tie are never told apart.
+    delta
+        The probability that the certificate is wrong, at most.
+    target
+        ``allocation`` for the best of all allocations, ``couple`` for the best two arms over the cut.
+    cut
+        The parts V1 and V2 of target ``couple``; by the greedy cut when left out.
+    lam
+        The ridge regulariser lambda, > 0.
+    growth
+        Looks are taken each time the rounds have grown by this factor, > 1.
+    max_rounds
+        Give up after so many rounds; the answer then says what gap was reached.
+    seconds
+        Time limit of the solver, for each problem it is given, where allocations cannot be listed.
+    seed
+        Where the randomness comes from.
+
+    Notes
+    -----
+    What is proven, with probability 1 - delta: target ``couple`` is within epsilon of the best couple
+    over the cut, hence of alpha_2 times the optimum (the paper's Theorem 4.1), in polynomial time.
+    Target ``allocation`` is within epsilon of the optimum itself. Where all allocations can be listed
+    (K^n, or on complete graphs the numbers of agents on each arm: up to 100,000 of them, and at most
+    2e7 / K^2 and 2e7 / d^2) the gap is exact for the confidence set. Elsewhere it is an upper bound by
+    :mod:`gbb.optimum`: right whether or not the solver ends, but larger by the triangle inequality and
+    by the solver's own gap, below which it never falls; more rounds are then needed, and each look may
+    take ``seconds``.
+
+    The gap after t rounds falls as ``1 / sqrt(t)``, so that telling allocations apart whose rewards
+    differ by g takes rounds in proportion to ``sigma^2 / (g + epsilon)^2``.
+    """
+    problem = env.problem if isinstance(env, Environment) else env
+    if not isinstance(problem, Problem):
+        raise checks.input_error("env", "be a gbb.Environment or a gbb.Problem", type(env).__name__)
+    if isinstance(env, Environment) == (play is not None):
+        got = "neither" if play is None else "both"
+        raise checks.input_error("play", "be given with a gbb.Problem, and only with one", got)
+    check_plain(problem)
+    most = problem.m * problem.L * problem.S
+    epsilon = checks.real("epsilon", most / 100 if epsilon is None else epsilon, low=0.0)
+    delta = checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
+    growth = checks.real("growth", growth, low=1.0, low_open=True)
+    max_rounds = checks.integer("max_rounds", max_rounds, low=1)
+    lam = checks.real("lam", lam, low=0.0, low_open=True)
+    seconds = checks.real("seconds", seconds, low=0.0, low_open=True)
+    members = _members(problem, checks.choice("target", target, TARGETS), cut)
+    weights = g_optimal(problem.arms).weights
+    children = seeds.spawn(seed, 2)
+    noise_rng, rng = map(np.random.default_rng, children)
+    record, rounds, check = Record.empty(problem.K), 0, 0
+    while True:
+        check += 1
+        due = math.ceil(growth * rounds) if rounds else problem.d * (problem.d + 1) / 2 / problem.m
+        due = min(max(rounds + 1, math.ceil(due)), max_rounds)
+        if isinstance(env, Environment):
+            new = simulated(env, weights, due - rounds, noise_rng, rng)
+        else:
+            assert play is not None
+            new = played(problem, play, weights, due - rounds, rng)
+        record, rounds = record.merge(new), due
+        seen, last = Confidence(problem, record, lam), rounds == max_rounds
+        if members is not None:
+            leader = certify.among(seen, members, delta, check)
+        else:
+            enough = math.inf if last else epsilon
+            leader = certify.anywhere(seen, delta, check, epsilon=enough, seconds=seconds)
+        if leader.gap <= epsilon or last:
+            break
+    value, error = certify.margin(seen, leader.allocation, delta)
+    return Identification(
+        allocation=checks.frozen(leader.allocation),
+        value=value,
+        low=value - error,
+        high=value + error,
+        gap=leader.gap,
+        epsilon=epsilon,
+        delta=delta,
+        certified=leader.gap <= epsilon,
+        rounds=rounds,
+        target=target,
+        listed=members is not None,
+        record=record,
+    )
+
+
+def _members(problem: Problem, target: str, cut: Cut | None) -> Members | None:
+    if target == "couple":
+        chosen = greedy(problem.graph) if cut is None else check_cut(problem.graph, cut)
+        return couples(chosen, problem.K)
+    if cut is not None:
+        raise checks.input_error("cut", "go with target='couple'", "one with target='allocation'")
+    return allocations(problem)
