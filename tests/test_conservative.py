@@ -105,7 +105,7 @@ def test_the_promise_holds_on_any_problem(problem, known):
     for seed in range(3):
         policy = Conservative(
             problem,
-            policy=inside("JointOFUL", problem) if problem.plain else None,
+            policy=inside("JointOFUL", problem) if problem.is_paper_problem else None,
             baseline=plan,
             eps=0.08,
             baseline_reward=reward if known else None,

@@ -18,7 +18,7 @@ from gbb.policies import classes
 from strategies import arm_sets, graphs
 
 FEEDBACKS = ("edge", "agent", "global")
-GENERAL = sorted(name for name, kind in classes().items() if kind.general)
+GENERAL = sorted(name for name, kind in classes().items() if kind.plays_any_problem)
 
 
 @st.composite
@@ -197,7 +197,7 @@ def test_one_type_is_the_shared_case(name: str, arms: str, radius: str) -> None:
     same = gbb.Problem(
         graph, X, sigma=0.5, S=3.0, edge_types=np.zeros(graph.m, int), edge_weights=np.ones(graph.m)
     )
-    assert same.plain
+    assert same.is_paper_problem
     env = gbb.Environment(problem, rng.standard_normal((problem.d, problem.d)))
     cut = gbb.cuts.greedy(graph)
     policy = gbb.policies.build(name, problem, cut=cut, radius=radius)

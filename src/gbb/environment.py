@@ -71,7 +71,7 @@ class Environment:
         problem, graph = self.problem, self.problem.graph
         arms = problem.allocation(allocation)
         first, second = arms[graph.sources], arms[graph.indices]
-        if problem.plain:
+        if problem.is_paper_problem:
             return self.reward_table[first, second]
         paid: FloatArray = self.reward_tables[problem.edge_types, first, second]
         return problem.edge_weights * paid
@@ -93,7 +93,7 @@ class Environment:
             paid = sums.astype(np.float64, copy=False)
         elif problem.feedback == "global":
             paid = paid.sum(keepdims=True)
-        elif not problem.plain:
+        elif not problem.is_paper_problem:
             noise = np.where(problem.edge_weights != 0.0, noise, 0.0)
         return paid + problem.sigma * noise
 

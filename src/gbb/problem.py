@@ -121,7 +121,7 @@ class Problem:
         return self.graph.m
 
     @property
-    def plain(self) -> bool:
+    def is_paper_problem(self) -> bool:
         """Whether this is the paper's problem: one matrix, a number per edge, all arms allowed."""
         links = (self._types, self._weights, self._allowed)
         return self.feedback == "edge" and all(each is None for each in links)
@@ -168,6 +168,23 @@ class Problem:
         """How many numbers a round reports."""
         return {"edge": self.m, "agent": self.n, "global": 1}[self.feedback]
 
+    @cached_property
+    def adds_to(self) -> IntArray:
+        """Which number of a round's report each directed edge adds to (m)."""
+        each = {"edge": np.arange(self.m), "agent": self.graph.sources}
+        number = each.get(self.feedback, np.zeros(self.m))
+        return checks.frozen(np.array(number, dtype=np.int64))
+
+    @property
+    def reports_edges(self) -> bool:
+        """Whether a round reports every directed edge by itself, not in sums."""
+        return self.feedback == "edge"
+
+    def sum_reported(self, values: FloatArray) -> FloatArray:
+        """Sum a value per directed edge into the numbers that a round reports."""
+        sums = np.bincount(self.adds_to, weights=values, minlength=self.observations)
+        return sums.astype(np.float64, copy=False)
+
     @property
     def parameters(self) -> int:
         """Dimension of the unknown: d^2 for each type."""
@@ -179,14 +196,9 @@ class Problem:
         return float(np.sqrt(self.types)) * self.S
 
     @cached_property
-    def growth(self) -> float:
+    def gram_growth_per_round(self) -> float:
         """The sum over a round's observations of their squared sums of weights; m for the paper's."""
-        if self._weights is None and self.feedback == "edge":
-            return float(self.m)
-        weights = np.abs(self.edge_weights)
-        if self.feedback == "agent":
-            weights = np.bincount(self.graph.sources, weights=weights, minlength=self.n)
-        return float(weights.sum() ** 2 if self.feedback == "global" else (weights**2).sum())
+        return float((self.sum_reported(np.abs(self.edge_weights)) ** 2).sum())
 
     @cached_property
     def edge_arms(self) -> FloatArray:

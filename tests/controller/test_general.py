@@ -193,11 +193,11 @@ def test_a_problem_with_allowed_arms_becomes_the_papers_and_comes_back(tmp_path)
         first = controller._log.state.record
         assert first.N.shape == (1, 3, 3)
         controller.allow(None)
-        assert controller.problem.plain
+        assert controller.problem.is_paper_problem
         assert plain(controller._log.state.record.N) == plain(first.N[0])
         drive(controller, env, rng, 2)
         controller.forbid("north", "straight")
-        assert not controller.problem.plain
+        assert not controller.problem.is_paper_problem
         drive(controller, env, rng, 2)
         state = controller._log.state
         assert state.record.N.sum() == 7 * controller.problem.m
@@ -301,7 +301,7 @@ def test_radii_that_count_rounds_count_enough_of_them(kind, tmp_path):
     problem, state = controller.problem, controller._log.state
     record = state.memory.record
     told = np.trace(record.gram) if isinstance(record, Moments) else record.N.sum() * problem.L**2
-    assert state.memory.rounds * problem.growth * problem.L**2 >= told
+    assert state.memory.rounds * problem.gram_growth_per_round * problem.L**2 >= told
     assert state.memory.rounds > 6
     assert same_state(replayed(controller), state)
 
@@ -338,7 +338,7 @@ def test_what_a_new_network_must_say(tmp_path):
     with pytest.raises(gbb.InputError, match="`edge_weights` to be given for the new graph"):
         weighted.replace_graph(graph)
     weighted.replace_graph(graph, edge_weights=np.ones(graph.m))
-    assert weighted.problem.plain
+    assert weighted.problem.is_paper_problem
     own = create(tmp_path, "own", name="own")
     other = network(names=["new", *NAMES])
     with pytest.raises(gbb.InputError, match="be numbers unless each agent had its own type"):
@@ -534,21 +534,21 @@ def test_snapshots_change_nothing_when_the_policy_changes_what_the_problem_holds
         opened = Controller.open(url_of(tmp_path))._log.state
         for each in (whole, opened):
             assert same_state(each, state)
-            assert each.setup.problem.plain == state.setup.problem.plain
+            assert each.setup.problem.is_paper_problem == state.setup.problem.is_paper_problem
             assert plain(each.setup.problem.allowed) == plain(state.setup.problem.allowed)
             with one_thread():
                 assert next_ask(each) == next_ask(state)
 
     banned = [(1, 0), (3, 2)]
     check(6, banned)
-    assert not controller.problem.plain
+    assert not controller.problem.is_paper_problem
     controller.set_policy("ExploreThenCommit", exploration=3)
-    assert controller.problem.plain
+    assert controller.problem.is_paper_problem
     check(6, banned)
     controller.forbid("west", "left")
     check(6, [*banned, (0, 1)])
     controller.set_policy(first, **POLICIES[first])
-    assert not controller.problem.plain
+    assert not controller.problem.is_paper_problem
     assert not controller.problem.allowed[0, 1]
     check(6, [*banned, (0, 1)])
     controller.allow(None)
@@ -556,5 +556,5 @@ def test_snapshots_change_nothing_when_the_policy_changes_what_the_problem_holds
     controller.forbid("north", "straight")
     built = gbb.policies.ThompsonSampling(controller.problem, cut=gbb.cuts.greedy(network()))
     controller.set_policy(built)  # built on the problem without bans, plays the one with them
-    assert not controller.problem.plain
+    assert not controller.problem.is_paper_problem
     check(6, [(1, 0)])

@@ -14,7 +14,9 @@ from gbb.controller import Controller, _log
 
 K, GRAPHS = test_machine.K, test_machine.GRAPHS
 GENERAL = sorted(
-    name for name, kind in gbb.policies.classes().items() if kind.controllable and kind.general
+    name
+    for name, kind in gbb.policies.classes().items()
+    if kind.controllable and kind.plays_any_problem
 )
 
 

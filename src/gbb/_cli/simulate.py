@@ -155,7 +155,7 @@ def simulate(
         method="reference" if reference else "engine",
         workers=workers,
     )
-    if env.problem.plain:
+    if env.problem.is_paper_problem:
         _warn_of_assumptions(env)
     if save_matrix is not None:
         write_matrix(env.M_star, save_matrix)
@@ -175,8 +175,8 @@ def simulate(
 
 def _default(env: Environment) -> tuple[str, ...]:
     """The paper's policies, those of them that play the problem."""
-    plain = env.problem.plain
-    return tuple(name for name in DEFAULT if plain or policies.classes()[name].general)
+    plain = env.problem.is_paper_problem
+    return tuple(name for name in DEFAULT if plain or policies.classes()[name].plays_any_problem)
 
 
 def _warn_of_assumptions(env: Environment) -> None:

@@ -14,7 +14,9 @@ def next_ask(state: State) -> Draft:
     setup = state.setup
     problem, policy, allowed = setup.problem, setup.policy, setup.allowed
     rng = unpack_rng(setup.seed, state.rng)
-    if allowed is None or not problem.plain:  # beyond the paper, the policy knows what is allowed
+    if (
+        allowed is None or not problem.is_paper_problem
+    ):  # beyond the paper, the policy knows what is allowed
         choice, moved = policy.select(state.memory, rng), 0
         arms = choice.allocation
     else:

@@ -265,7 +265,11 @@ class Controller:
         state = self._log.refresh()
         problem, allowed, record = state.setup.problem, state.setup.allowed, state.record
         counted = isinstance(record, Record) and not problem.weighted
-        kinds = {} if problem.plain else {"feedback": problem.feedback, "types": problem.types}
+        kinds = (
+            {}
+            if problem.is_paper_problem
+            else {"feedback": problem.feedback, "types": problem.types}
+        )
         return {
             "name": self.name,
             "url": self._log.store.shown,

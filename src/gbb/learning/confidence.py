@@ -147,6 +147,6 @@ def over_cut(cut: Cut) -> Combine:
 
 def check_plain(problem: Problem) -> None:
     """Refuse what is not the paper's problem: the tables (N, Y) say nothing of types or weights."""
-    if not problem.plain:
+    if not problem.is_paper_problem:
         rule = "have one matrix, no weights, rewards per edge and every arm allowed"
         raise checks.input_error("problem", rule, repr(problem))

@@ -23,10 +23,11 @@ def paper(problem: Problem, rounds: FloatArray, lam: float, delta: float) -> Flo
     """``sigma sqrt(d^2 log((1 + t m L^2 / lam) / delta)) + sqrt(lam) S`` (the paper's Section 3).
 
     With several types d^2 is the number of parameters and S the norm of all matrices together; with
-    weights or sums of edges m is :attr:`gbb.Problem.growth`, which bounds what a round adds to A. With a
-    single parameter (d = 1, one type) it is a little too small for its delta; ``complete`` is not.
+    weights or sums of edges m is :attr:`gbb.Problem.gram_growth_per_round`, which bounds what a round
+    adds to A. With a single parameter (d = 1, one type) it is a little too small for its delta;
+    ``complete`` is not.
     """
-    grown = np.log((1.0 + rounds * (problem.growth * problem.L**2 / lam)) / delta)
+    grown = np.log((1.0 + rounds * (problem.gram_growth_per_round * problem.L**2 / lam)) / delta)
     radii: FloatArray = (
         problem.sigma * np.sqrt(problem.parameters * grown) + np.sqrt(lam) * problem.norm
     )
@@ -85,7 +86,7 @@ def check_radius(problem: Problem, name: str) -> str:
     if name == "symmetric" and not problem.symmetric:
         rule = "be 'paper' or 'complete' unless both directions of every link are alike and seen"
         raise checks.input_error("radius", rule, repr(name), "Pass radius='complete'.")
-    if name == "released" and not problem.plain:
+    if name == "released" and not problem.is_paper_problem:
         raise checks.input_error(
             "radius", "be 'paper' or 'complete' beyond the paper's problem", "'released'"
         )

@@ -52,7 +52,7 @@ def empty(problem: Problem) -> AnyRecord:
     """The record of a learner that has seen nothing."""
     if problem.feedback != "edge":
         return Moments(np.zeros((problem.parameters,) * 2), np.zeros(problem.parameters))
-    if problem.plain:
+    if problem.is_paper_problem:
         return Record.empty(problem.K)
     shape = (problem.types, problem.K, problem.K)
     return Record(np.zeros(shape, dtype=float if problem.weighted else np.int64), np.zeros(shape))
@@ -62,7 +62,7 @@ def observed(
     problem: Problem, allocation: IntArray, rewards: FloatArray, positions: IntArray | None = None
 ) -> AnyRecord:
     """The record of one round; ``positions`` are the edges or agents of ``rewards`` if not all."""
-    if problem.plain:
+    if problem.is_paper_problem:
         return Record.of(problem.graph, allocation, rewards, problem.K, edges=positions)
     if problem.feedback == "edge":
         return _tables(problem, allocation, rewards, positions)

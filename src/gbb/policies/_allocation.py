@@ -72,7 +72,7 @@ class AllocationPolicy(Policy[Learned]):
     counts unless both directions of every link are alike. Forbidden arms are never played.
     """
 
-    general: ClassVar[bool] = True
+    plays_any_problem: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -158,7 +158,7 @@ class AllocationPolicy(Policy[Learned]):
     @property
     def compiled(self) -> bool:
         """Whether the compiled choice of the paper's problem serves; any other takes ``chooser``."""
-        return self.problem.plain and self.radius != "complete"
+        return self.problem.is_paper_problem and self.radius != "complete"
 
     def select(self, state: Learned, rng: np.random.Generator) -> Choice:
         if self.compiled and isinstance(state.record, Record):
@@ -171,7 +171,7 @@ class AllocationPolicy(Policy[Learned]):
             rng,
             v=self.v,
             starts=self.starts,
-            restarts=0 if self.problem.plain else self.starts,
+            restarts=0 if self.problem.is_paper_problem else self.starts,
         )
 
     def decide(

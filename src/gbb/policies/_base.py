@@ -68,7 +68,7 @@ class Policy(ABC, Generic[State]):
     """Whether a controller can run it: it learns from records alone, and its attributes say what its
     constructor was given."""
 
-    general: ClassVar[bool] = False
+    plays_any_problem: ClassVar[bool] = False
     """Whether it plays any problem: with edge types, weights, rewards in sums and forbidden arms."""
 
     off_policy: ClassVar[bool] = True
@@ -77,7 +77,7 @@ class Policy(ABC, Generic[State]):
     def __init__(self, problem: Problem, *, name: str | None = None) -> None:
         if not isinstance(problem, Problem):
             raise checks.input_error("problem", "be a gbb.Problem", type(problem).__name__)
-        if not problem.plain and not self.general:
+        if not problem.is_paper_problem and not self.plays_any_problem:
             who = type(self).__name__
             rule = f"have one matrix, no weights, rewards per edge and all arms allowed for {who}"
             cure = "JointOFUL and ThompsonSampling play any problem."

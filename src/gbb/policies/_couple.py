@@ -57,7 +57,7 @@ class CouplePolicy(Policy[Learned]):
     part's arm play their first allowed one. The theorems are about one shared matrix.
     """
 
-    general: ClassVar[bool] = True
+    plays_any_problem: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -132,7 +132,7 @@ class CouplePolicy(Policy[Learned]):
 
     def _optimistic(self, state: Learned) -> FloatArray:
         """The optimistic value of every couple, entry ``a * K + b``."""
-        if not isinstance(state.record, Record) or not self.problem.plain:
+        if not isinstance(state.record, Record) or not self.problem.is_paper_problem:
             return self.chooser.values(state.record, state.rounds)
         ridge = Ridge(self.problem, state.record, self.lam)
         radius = confidence_radius(
@@ -148,7 +148,7 @@ class CouplePolicy(Policy[Learned]):
 
     def _choice(self, optimistic: FloatArray, best: int) -> Choice:
         couple = divmod(best, self.problem.K)
-        plain = self.problem.plain
+        plain = self.problem.is_paper_problem
         arms = self.cut.allocation(couple) if plain else self.chooser.place(couple)
         return Choice(arms, couple, float(optimistic[best]))
 

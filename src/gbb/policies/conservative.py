@@ -124,7 +124,7 @@ class Conservative(Policy[Guarded]):
     """
 
     controllable: ClassVar[bool] = False  # it keeps accounts, and holds a policy among its settings
-    general: ClassVar[bool] = True
+    plays_any_problem: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -28,7 +28,7 @@ class FixedAllocation(Policy[int]):
         How results call this policy.
     """
 
-    general: ClassVar[bool] = True
+    plays_any_problem: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -14,13 +14,13 @@ from gbb.policies._base import Choice, Policy, draw_allowed, draw_arms
 class UniformRandom(Policy[int]):
     """The baseline that never learns; its state is the number of rounds played."""
 
-    general: ClassVar[bool] = True
+    plays_any_problem: ClassVar[bool] = True
 
     def init(self) -> int:
         return 0
 
     def select(self, state: int, rng: np.random.Generator) -> Choice:
-        if not self.problem.plain:
+        if not self.problem.is_paper_problem:
             return self.select_within(state, rng, self.problem.allowed)
         return Choice(draw_arms(np.ones(self.problem.K), self.problem.n, rng))
 

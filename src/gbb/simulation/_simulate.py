@@ -129,7 +129,7 @@ def _loop(policy: AnyPolicy, method: str, edge_noise: bool) -> Loop:
         return reference.run_reference
     if engine.supports(policy):
         return partial(engine.run_engine, edge_noise=edge_noise)
-    if not policy.problem.plain:  # there is no other loop, and the choices are compiled
+    if not policy.problem.is_paper_problem:  # there is no other loop, and the choices are compiled
         return reference.run_reference
     warnings.warn(
         f"{type(policy).__name__} has no compiled loop; it is played by the reference loop, edge by "
@@ -189,7 +189,7 @@ def _check_memory(traces: int, rounds: int, record: int | str | ArrayLike, agent
 def _alpha(env: Environment, policy: AnyPolicy, optimum: Optimum) -> float:
     """The alpha of the policy's theorem on this instance, or 1 for policies that have none."""
     cut = getattr(policy, "cut", None)
-    if policy.guarantee is None or cut is None or not env.problem.plain:
+    if policy.guarantee is None or cut is None or not env.problem.is_paper_problem:
         return 1.0
     found = report(env, cut=cut, optimum=optimum)
     if policy.guarantee == "alpha_1":  # the theorem needs half of the edges cut

@@ -30,7 +30,7 @@ PROTOCOL = ("init", "select", "update")
 
 def supports(policy: AnyPolicy) -> bool:
     """Whether the engine has a compiled loop for this policy on its problem."""
-    if not policy.problem.plain or getattr(policy, "radius", None) == "complete":
+    if not policy.problem.is_paper_problem or getattr(policy, "radius", None) == "complete":
         return False
     if isinstance(policy, CouplePolicy):
         w12, w21, _, _ = policy.weights

@@ -66,7 +66,7 @@ def report(
     lam, delta
         Settings of the algorithms, for the regret bound.
     """
-    if not env.problem.plain:
+    if not env.problem.is_paper_problem:
         rule = "be of the paper's problem: one matrix, rewards per edge, every arm allowed"
         raise checks.input_error("env", rule, repr(env.problem))
     check_cut(env.problem.graph, cut)

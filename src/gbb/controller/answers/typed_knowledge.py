@@ -125,7 +125,7 @@ class TypedKnowledge:
 def known_by(state: State) -> Knowledge | TypedKnowledge:
     """What a controller in ``state`` knows."""
     problem = state.setup.problem
-    if problem.plain:
+    if problem.is_paper_problem:
         return Knowledge.of(state)
     return TypedKnowledge(problem, state.record, *settings_of(state))
 

@@ -131,7 +131,7 @@ def _arms(state: State, event: Event) -> State:
     problem = played(setup.base, state.network, setup.spec, allowed)
     policy = policy_from(setup.spec, problem)
     new = replace(setup, allowed=allowed, problem=problem, policy=policy)
-    if problem.plain == setup.problem.plain:
+    if problem.is_paper_problem == setup.problem.is_paper_problem:
         return replace(state, setup=new)
     # It turns into the paper's problem, or out of it, where records have another shape.
     return _relearnt(replace(new, seq=event.seq), state)

@@ -104,7 +104,9 @@ def knows_allowed(base: Spec, network: Network, policy: Spec) -> bool:
     a forbidden arm are repaired.
     """
     links = (network.edge_types, network.edge_weights, base.get("feedback"), base.get("allowed"))
-    return policies.classes()[policy["kind"]].general and any(each is not None for each in links)
+    return policies.classes()[policy["kind"]].plays_any_problem and any(
+        each is not None for each in links
+    )
 
 
 def played(

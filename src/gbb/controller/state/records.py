@@ -45,7 +45,7 @@ def fitted(record: AnyRecord, problem: Problem) -> AnyRecord:
             return record
         more = size - record.moment.size  # types come one after the other
         return Moments(np.pad(record.gram, (0, more)), np.pad(record.moment, (0, more)))
-    if problem.plain:
+    if problem.is_paper_problem:
         return record if record.N.ndim == 2 else Record(record.N[0], record.Y[0])
     if record.N.ndim == 3 and len(record.N) == problem.types:
         return record
@@ -64,7 +64,7 @@ def rounds_of(record: AnyRecord, problem: Problem, rounds: int) -> int:
     trace of the Gram matrix. A round on a larger graph may have added more.
     """
     if isinstance(record, Moments):
-        most = float(np.trace(record.gram)) / (problem.growth * problem.L**2)
+        most = float(np.trace(record.gram)) / (problem.gram_growth_per_round * problem.L**2)
     else:
-        most = float(np.sum(record.N)) / problem.growth
-    return max(rounds, math.ceil(most if problem.plain else most * (1.0 - SLACK)))
+        most = float(np.sum(record.N)) / problem.gram_growth_per_round
+    return max(rounds, math.ceil(most if problem.is_paper_problem else most * (1.0 - SLACK)))

@@ -76,7 +76,7 @@ def policy_from(spec: Spec, problem: Problem) -> AnyPolicy:
     settings = dict(spec["settings"])
     if "cut" in settings:
         settings["cut"] = _cut_from(settings["cut"], problem.graph)
-    if "allocation" in settings and not problem.plain:
+    if "allocation" in settings and not problem.is_paper_problem:
         arms, allowed = np.asarray(settings["allocation"]), problem.allowed
         free = allowed[np.arange(problem.n), arms]
         settings["allocation"] = np.where(free, arms, allowed.argmax(axis=1))

@@ -21,7 +21,7 @@ def needs_both_ways(policy: AnyPolicy) -> bool:
         return False
     if isinstance(policy, AllocationPolicy) or radius == "symmetric":
         return True
-    return not problem.plain and isinstance(policy, CouplePolicy)
+    return not problem.is_paper_problem and isinstance(policy, CouplePolicy)
 
 
 def both_ways(problem: Problem, observed: Observed) -> Observed:
