@@ -106,10 +106,7 @@ class AdversarialEnvironment:
         """Expected global reward of every couple over ``cut`` in each round (rounds x K^2)."""
         check_cut(self.problem.graph, cut)
         R = self.reward_tables(rounds)
-        own = np.diagonal(R, axis1=1, axis2=2)
-        across = cut.m12 * R + cut.m21 * R.transpose(0, 2, 1)
-        within = cut.m1 * own[:, :, None] + cut.m2 * own[:, None, :]
-        return (across + within).reshape(len(rounds), -1)
+        return cut.couple_values(R.transpose(1, 2, 0)).reshape(-1, len(rounds)).T
 
     def __repr__(self) -> str:
         return f"AdversarialEnvironment({self.problem!r}, noise={self.noise!r})"

@@ -154,14 +154,22 @@ class Problem:
         return checks.frozen(everything) if self._allowed is None else self._allowed
 
     @cached_property
+    def instead(self) -> IntArray:
+        """What each agent plays for each arm: the arm itself, or its first allowed one (n x K)."""
+        first = self.allowed.argmax(axis=1)[:, None]
+        return checks.frozen(np.where(self.allowed, np.arange(self.K), first).astype(np.int64))
+
+    @cached_property
+    def links_alike(self) -> bool:
+        """Whether both directions of every link have the same type and weight."""
+        back = self.graph.reverse
+        each = (self._types, self._weights)
+        return all(known is None or np.array_equal(known, known[back]) for known in each)
+
+    @property
     def symmetric(self) -> bool:
         """Whether only symmetric parts matter: a number per edge, both directions of a link alike."""
-        back = self.graph.reverse
-        alike = all(
-            each is None or np.array_equal(each, each[back])
-            for each in (self._types, self._weights)
-        )
-        return self.feedback == "edge" and alike
+        return self.reports_edges and self.links_alike
 
     @property
     def observations(self) -> int:

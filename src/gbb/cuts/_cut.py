@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb._support.seeds import Seed
+from gbb.cuts._tuples import sum_over_edges, tuples_of
 from gbb.graph import Graph
 
 
@@ -79,13 +80,17 @@ class Cut:
         """The agents of the second part."""
         return checks.frozen(np.flatnonzero(self.sides == 1))
 
-    def couple_values(self, R: FloatArray) -> FloatArray:
-        """What every couple (a, b) pays over this cut when edges pay ``R[a, b]`` (K x K)."""
-        own = np.diag(R)
-        values: FloatArray = (
-            self.m12 * R + self.m21 * R.T + self.m1 * own[:, None] + self.m2 * own[None, :]
-        )
-        return values
+    def couple_values(
+        self, table: FloatArray, weights: tuple[float, float, float, float] | None = None
+    ) -> FloatArray:
+        """``m12 R_ab + m21 R_ba + m1 R_aa + m2 R_bb`` for every couple (a, b) of a table R (K x K).
+
+        R may have further axes, which stay; other ``weights`` may take the place of the counts.
+        """
+        K = len(table)
+        w12, w21, w1, w2 = self.weights if weights is None else weights
+        kinds = [(0, 0, 1, w12), (0, 1, 0, w21), (0, 0, 0, w1), (0, 1, 1, w2)]
+        return sum_over_edges(table[None], tuples_of(K, 2), kinds).reshape(table.shape)
 
     def allocation(self, couple: tuple[int, int]) -> IntArray:
         """The allocation in which V1 plays the couple's first arm and V2 its second."""

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbb._support.checks import FloatArray, IntArray
-from gbb.learning.typed import AnyRecord, Moments, TypedRidge, empty, observed, tables
+from gbb.learning.record import AnyRecord, empty, observe
+from gbb.learning.ridge import Ridge
 from gbb.problem import Problem
 
 RIDGE = 1e-3
@@ -33,8 +34,8 @@ def held_out(
     for fold in range(folds):
         rest = empty(problem)
         for other in (record for f, record in enumerate(records) if f != fold):
-            rest = _merged(rest, other)
-        ridge = TypedRidge(problem, rest, _regulariser(problem, rest))
+            rest = rest.merge(other)
+        ridge = Ridge(problem, rest, _regulariser(problem, rest))
         for t in np.flatnonzero(deal == fold):
             predicted[t], leverage[t] = _predict(problem, ridge, allocations[t])
     return predicted, leverage, (leverage <= LEVERAGE) & np.isfinite(rewards)
@@ -44,33 +45,22 @@ def _record(problem: Problem, allocations: IntArray, rewards: FloatArray) -> Any
     record = empty(problem)
     for allocation, round_ in zip(allocations, rewards, strict=True):
         seen = np.flatnonzero(np.isfinite(round_))
-        record = _merged(record, observed(problem, allocation, round_[seen], seen))
+        record = record.merge(observe(problem, allocation, round_[seen], seen))
     return record
 
 
-def _merged(one: AnyRecord, other: AnyRecord) -> AnyRecord:
-    if isinstance(one, Moments) and isinstance(other, Moments):
-        return one.merge(other)
-    return tables(one).merge(tables(other))
-
-
 def _regulariser(problem: Problem, record: AnyRecord) -> float:
-    gram = TypedRidge(problem, record).gram
-    mean = float(np.trace(gram, axis1=1, axis2=2).sum()) / problem.parameters
+    mean = float(np.trace(record.gram(problem))) / problem.parameters
     return RIDGE * mean if mean > 0.0 else 1.0
 
 
-def _predict(
-    problem: Problem, ridge: TypedRidge, allocation: IntArray
-) -> tuple[FloatArray, FloatArray]:
+def _predict(problem: Problem, ridge: Ridge, allocation: IntArray) -> tuple[FloatArray, FloatArray]:
     """Predicted rewards of a round and their leverages, one per observation."""
     graph, types = problem.graph, problem.edge_types
     first, second = allocation[graph.sources], allocation[graph.indices]
     f = problem.edge_weights[:, None] * ridge.table[types, first, second]
-    if problem.feedback == "edge":
-        centre = ridge.centre[types if len(ridge.centre) > 1 else np.zeros_like(types)]
-        return (f * centre).sum(axis=1), (f**2).sum(axis=1)
+    blocks = np.zeros(problem.observations, dtype=np.int64)
+    blocks[problem.adds_to] = ridge.block_of[types]
     sums = np.zeros((problem.observations, f.shape[1]))
-    whose = graph.sources if problem.feedback == "agent" else np.zeros_like(graph.sources)
-    np.add.at(sums, whose, f)
-    return sums @ ridge.centre[0], (sums**2).sum(axis=1)
+    np.add.at(sums, problem.adds_to, f)
+    return (sums * ridge.centre[blocks]).sum(axis=1), (sums**2).sum(axis=1)

@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.environment import Environment
-from gbb.learning.estimator import Record
+from gbb.learning.record import AnyRecord, Record
 from gbb.policies._base import draw_arms
 from gbb.problem import Problem
-from gbb.simulation._noise import Blocks
-from gbb.simulation._random_play import run_random
+from gbb.simulation.engine.noise import Blocks
+from gbb.simulation.engine.random_play import run_random
 
 Play = Callable[[IntArray], ArrayLike]
 """Plays an allocation and returns what every directed edge paid, in edge order."""
@@ -26,7 +26,7 @@ def simulated(
     rounds: int,
     noise_rng: np.random.Generator,
     rng: np.random.Generator,
-) -> Record:
+) -> AnyRecord:
     """The record of so many random rounds, by the compiled loop."""
     last = np.array([rounds])
     trace = run_random(env, weights, rounds, recorded=last, blocks=Blocks(env, noise_rng), rng=rng)

@@ -11,7 +11,7 @@ import numpy as np
 
 from gbb._support.checks import FloatArray, IntArray
 from gbb.cuts import Cut
-from gbb.learning.confidence import Combine, over_cut
+from gbb.learning.confidence import Combine
 from gbb.problem import Problem
 
 LIMIT = 100_000
@@ -41,7 +41,11 @@ class Members(NamedTuple):
 
 def couples(cut: Cut, K: int) -> Members:
     """The K^2 couples over a cut."""
-    return Members(K * K, over_cut(cut), lambda index: cut.allocation(divmod(index, K)))
+
+    def combine(table: FloatArray) -> FloatArray:
+        return cut.couple_values(table[0]).reshape(K * K, *table.shape[3:])
+
+    return Members(K * K, combine, lambda index: cut.allocation(divmod(index, K)))
 
 
 def allocations(problem: Problem) -> Members | None:
@@ -72,7 +76,11 @@ def allocations(problem: Problem) -> Members | None:
 
 def _listed(pairs: IntArray, allocation: Callable[[int], IntArray]) -> Members:
     counts: FloatArray = pairs.reshape(len(pairs), -1).astype(np.float64)
-    return Members(len(counts), lambda table: counts @ table, allocation)
+    return Members(
+        len(counts),
+        lambda table: counts @ table.reshape(counts.shape[1], *table.shape[3:]),
+        allocation,
+    )
 
 
 def _compositions(n: int, K: int) -> IntArray:

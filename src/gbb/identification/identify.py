@@ -15,9 +15,9 @@ from gbb.environment import Environment
 from gbb.identification import certify
 from gbb.identification.explore import Play, played, simulated
 from gbb.identification.families import Members, allocations, couples
-from gbb.learning.confidence import Confidence, check_plain
+from gbb.learning.confidence import Confidence
 from gbb.learning.design import g_optimal
-from gbb.learning.estimator import Record
+from gbb.learning.record import Record
 from gbb.problem import Problem
 
 TARGETS = ("allocation", "couple")
@@ -138,7 +138,9 @@ def identify(
     if isinstance(env, Environment) == (play is not None):
         got = "neither" if play is None else "both"
         raise checks.input_error("play", "be given with a gbb.Problem, and only with one", got)
-    check_plain(problem)
+    if not problem.is_paper_problem:
+        rule = "have one matrix, no weights, rewards per edge and every arm allowed"
+        raise checks.input_error("problem", rule, repr(problem))
     most = problem.m * problem.L * problem.S
     epsilon = checks.real("epsilon", most / 100 if epsilon is None else epsilon, low=0.0)
     delta = checks.real("delta", delta, low=0.0, low_open=True, high=1.0)

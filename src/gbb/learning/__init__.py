@@ -3,7 +3,22 @@
 from gbb.learning import radius
 from gbb.learning.confidence import Confidence
 from gbb.learning.design import Design, g_optimal
-from gbb.learning.estimator import Record, Ridge
 from gbb.learning.low_rank import LowRank
+from gbb.learning.record import AnyRecord, Moments, Record, empty, observe
+from gbb.learning.ridge import Ridge
+from gbb.learning.tuples import Tuples
 
-__all__ = ["Confidence", "Design", "LowRank", "Record", "Ridge", "g_optimal", "radius"]
+__all__ = [
+    "AnyRecord",
+    "Confidence",
+    "Design",
+    "LowRank",
+    "Moments",
+    "Record",
+    "Ridge",
+    "Tuples",
+    "empty",
+    "g_optimal",
+    "observe",
+    "radius",
+]

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import qr, solve_triangular
 
-from gbb._support import checks
-from gbb._support.checks import FloatArray
-from gbb.cuts import Cut
-from gbb.learning.estimator import Record, symmetric_edge_arms
+from gbb._support.checks import FloatArray, IntArray
+from gbb.learning.radius import self_normalised
+from gbb.learning.record import AnyRecord
+from gbb.learning.ridge import Ridge
 from gbb.problem import Problem
 
 Combine = Callable[[FloatArray], FloatArray]
-"""A family of sums of edge-arms: a table with a row per edge-arm becomes one with a row per member."""
+"""A family of sums of edge-arms: a table (types x K x K x ...) becomes one with a row per member."""
 
 ROUNDING = 1e-9
 """Sums of edge-arms that differ by less than this share are the same."""
@@ -56,58 +54,40 @@ class Confidence:
     """
 
     problem: Problem
-    record: Record
+    record: AnyRecord
     lam: float = 1.0
-
-    def __post_init__(self) -> None:
-        check_plain(self.problem)
-        checks.real("lam", self.lam, low=0.0, low_open=True)
 
     @cached_property
     def symmetric(self) -> bool:
         """Whether the record has the two directions of every pair of arms equally often."""
-        return bool(np.array_equal(self.record.N, self.record.N.T))
+        if self.record.tables is None or not self.problem.symmetric:
+            return False
+        counts = self.record.tables[0]
+        return bool(np.array_equal(counts, counts.transpose(0, 2, 1)))
 
     @cached_property
-    def features(self) -> FloatArray:
-        """The edge-arms, or their symmetric parts in orthonormal coordinates; row ``a * K + b``."""
-        arms = self.problem.arms
-        return symmetric_edge_arms(arms) if self.symmetric else self.problem.edge_arms
+    def ridge(self) -> Ridge:
+        """The estimate."""
+        return Ridge(self.problem, self.record, self.lam, symmetric=self.symmetric)
 
-    @cached_property
-    def _factor(self) -> FloatArray:
-        """R with ``A = R'R``, by QR so that the condition number is not squared."""
-        counts = self.record.N.ravel()
-        played = np.flatnonzero(counts)
-        rows = self.features[played] * np.sqrt(counts[played])[:, None]
-        stacked = np.vstack([rows, np.sqrt(self.lam) * np.eye(rows.shape[1])])
-        factor: FloatArray = qr(stacked, mode="r")[0][: rows.shape[1]]
-        return factor
+    @property
+    def means(self) -> FloatArray:
+        """``<z_ab, theta_hat>`` by type and edge-arm (types x K x K)."""
+        return self.ridge.means
 
     @cached_property
     def whitened(self) -> FloatArray:
-        """``R'^-1 z`` in row ``a * K + b``: dot products of rows are those of edge-arms in ``A^-1``."""
-        white: FloatArray = solve_triangular(self._factor, self.features.T, trans="T").T
-        return white
+        """Vectors whose dot products are those of edge-arms in ``A^-1`` (types x K x K x size)."""
+        return _spread(self.ridge.table, self.ridge.block_of)
 
     @cached_property
     def shrunk(self) -> FloatArray:
-        """``A^-1 z`` in row ``a * K + b``."""
-        rows: FloatArray = solve_triangular(self._factor, self.whitened.T).T
-        return rows
-
-    @cached_property
-    def means(self) -> FloatArray:
-        """``<z_ab, theta_hat>`` at position ``a * K + b``."""
-        b = self.record.Y.ravel() @ self.whitened
-        means: FloatArray = self.whitened @ b
-        return means
+        """``A^-1 z`` by type and edge-arm (types x K x K x size)."""
+        return _spread(self.ridge.solved, self.ridge.block_of)
 
     def ellipsoid(self, delta: float) -> float:
         """``sigma sqrt(log det(A / lam) + 2 log(1 / delta))``."""
-        diagonal = np.abs(np.diag(self._factor))
-        log_det = float(2.0 * np.log(diagonal).sum() - diagonal.size * np.log(self.lam))
-        return float(self.problem.sigma * np.sqrt(max(log_det, 0.0) + 2.0 * np.log(1.0 / delta)))
+        return self_normalised(self.problem.sigma, self.ridge.log_det, delta)
 
     def union(self, count: int, delta: float) -> float:
         """``sigma sqrt(2 log(count / delta))``, one-sided, for ``count`` vectors."""
@@ -124,29 +104,17 @@ class Confidence:
         means, shrunk = combine(self.means), combine(self.shrunk)
         bias = np.linalg.norm(shrunk - shrunk[chosen], axis=1)
         bound: FloatArray = (
-            means - means[chosen] + radius * noise + self.lam * self.problem.S * bias
+            means - means[chosen] + radius * noise + self.lam * self.problem.norm * bias
         )
         bound[noise <= ROUNDING * np.linalg.norm(white[chosen])] = 0.0
         return bound
 
 
-def over_cut(cut: Cut) -> Combine:
-    """All K^2 couples over a cut: ``m12 z_ab + m21 z_ba + m1 z_aa + m2 z_bb`` at ``a * K + b``."""
-    m12, m21, m1, m2 = cut.weights
-
-    def combine(table: FloatArray) -> FloatArray:
-        K = math.isqrt(len(table))
-        square = table.reshape(K, K, *table.shape[1:])
-        own = square[np.arange(K), np.arange(K)]
-        turned = square.swapaxes(0, 1)
-        total: FloatArray = m12 * square + m21 * turned + m1 * own[:, None] + m2 * own[None, :]
-        return total.reshape(table.shape)
-
-    return combine
-
-
-def check_plain(problem: Problem) -> None:
-    """Refuse what is not the paper's problem: the tables (N, Y) say nothing of types or weights."""
-    if not problem.is_paper_problem:
-        rule = "have one matrix, no weights, rewards per edge and every arm allowed"
-        raise checks.input_error("problem", rule, repr(problem))
+def _spread(table: FloatArray, block_of: IntArray) -> FloatArray:
+    """Vectors in the blocks of their types as vectors in all blocks together."""
+    if block_of.max(initial=0) == 0:
+        return table
+    types, K, _, size = table.shape
+    wide = np.zeros((types, K, K, int(block_of.max()) + 1, size))
+    wide[np.arange(types), :, :, block_of] = table
+    return wide.reshape(types, K, K, -1)

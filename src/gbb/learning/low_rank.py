@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, cg
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray
-from gbb.learning.confidence import check_plain
-from gbb.learning.estimator import Record
+from gbb.learning.record import Record
 from gbb.problem import Problem
 
 TOLERANCE = 1e-10
@@ -68,7 +66,9 @@ class LowRank:
     lam: float = 1.0
 
     def __post_init__(self) -> None:
-        check_plain(self.problem)
+        if self.record.tables is None or self.problem.types > 1 or self.problem.weighted:
+            rule = "have one matrix, no weights and rewards per edge"
+            raise checks.input_error("problem", rule, repr(self.problem))
         checks.integer("rank", self.rank, low=1, high=self.problem.d)
         checks.real("lam", self.lam, low=0.0, low_open=True)
 
@@ -122,8 +122,10 @@ class LowRank:
 
     def _start(self) -> FloatArray:
         """About the ridge estimate, by conjugate gradients and without a d^2 x d^2 matrix."""
+        from scipy.sparse.linalg import LinearOperator, cg  # noqa: PLC0415
+
         (X, _, lam), d = self._scaled, self.problem.d
-        N, Y = self.record
+        N, Y = self.record.N, self.record.Y
 
         def product(vector: FloatArray) -> FloatArray:
             M = vector.reshape(d, d)

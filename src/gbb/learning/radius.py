@@ -5,14 +5,15 @@ The paper writes the norm with ``A^-1``; its proof uses A, and so does everythin
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray
-from gbb.learning.estimator import Counts, Record, Ridge, symmetric_edge_arms
-from gbb.learning.typed import TypedRidge
+from gbb.learning.record import Counts, Record
+from gbb.learning.ridge import Ridge
 from gbb.problem import Problem
 
 Schedule = Callable[[Problem, FloatArray, float, float], FloatArray]
@@ -45,91 +46,85 @@ def released(problem: Problem, rounds: FloatArray, lam: float, delta: float) -> 
 
 SCHEDULES: dict[str, Schedule] = {"paper": paper, "released": released}
 
+RADII = (*SCHEDULES, "symmetric", "complete")
+"""The radii by name; ``symmetric`` and ``complete`` follow the record instead of the rounds."""
+
+
+def self_normalised(sigma: float, log_det: float, delta: float) -> float:
+    """``sigma sqrt(log det(A / lam) + 2 log(1 / delta))``.
+
+    With probability 1 - delta no sum of noise ``sum q noise`` has a larger ``A^-1``-norm, at any time
+    (Abbasi-Yadkori, Pal and Szepesvari 2011, Theorem 1). It needs neither all edges of a round nor both
+    directions of a link, and weights w <= 1 leave it valid (``sum w^2 q q' <= sum w q q'``).
+    """
+    return sigma * math.sqrt(max(log_det, 0.0) + 2.0 * math.log(1.0 / delta))
+
+
+def confidence_radius(
+    ridge: Ridge, delta: float, *, shrinking: bool = False, scale: float = 1.0
+) -> float:
+    """``scale sigma sqrt(log det(A / lam) + 2 log(1 / delta)) + sqrt(lam) S`` of an estimate.
+
+    On symmetric parts this is the ``symmetric`` radius: the responses are ``(y_ij + y_ji) / sqrt 2``,
+    one per link, whose features live in d (d + 1) / 2 dimensions. On everything it is ``complete``.
+
+    Parameters
+    ----------
+    ridge
+        The estimate.
+    delta
+        The probability of a miss, at most.
+    shrinking
+        Charge ``lam S / sqrt(smallest eigenvalue of A)`` for the regulariser's bias, which is no more
+        than ``sqrt(lam) S`` and vanishes as everything gets played.
+    scale
+        The noise of a round is ``scale sigma``-sub-Gaussian in every direction.
+    """
+    bias = math.sqrt(ridge.lam) * ridge.problem.norm
+    if shrinking:
+        bias *= math.sqrt(ridge.lam / ridge.smallest)
+    return self_normalised(scale * ridge.problem.sigma, ridge.log_det, delta) + bias
+
+
+def complete(problem: Problem, log_det: float, delta: float, lam: float) -> float:
+    """``sigma sqrt(log det(A / lam) + 2 log(1 / delta)) + sqrt(lam) S`` with all of A."""
+    return self_normalised(problem.sigma, log_det, delta) + math.sqrt(lam) * problem.norm
+
 
 def symmetric(problem: Problem, N: Counts, lam: float, delta: float) -> float:
-    """``sigma sqrt(log det(A_sym / lam) + 2 log(1 / delta)) + sqrt(lam) S``.
-
-    The self-normalised bound of Abbasi-Yadkori, Pal and Szepesvari (2011, Theorem 1) applied to the
-    responses ``(y_ij + y_ji) / sqrt 2``, one per undirected edge, whose features
-    ``(z_ij + z_ji) / sqrt 2`` live in the symmetric block of dimension d (d + 1) / 2.
-    """
-    spread = log_det_symmetric(problem, N, lam) + 2.0 * np.log(1.0 / delta)
-    return float(problem.sigma * np.sqrt(spread) + np.sqrt(lam) * problem.S)
-
-
-def complete(
-    problem: Problem,
-    log_det: float,
-    delta: float,
-    lam: float,
-    *,
-    share: float = 1.0,
-    scale: float = 1.0,
-) -> float:
-    """``sigma sqrt(log det(A / lam) + 2 log(1 / delta)) + sqrt(lam) S`` with all of A.
-
-    The self-normalised bound in d^2 dimensions, which needs neither both directions of a link nor
-    all edges of a round, and weights of at most 1 on the observations leave it valid
-    (``sum w^2 z z' <= sum w z z'``). ``share`` of the regulariser's bias is charged, and the noise
-    of a round is taken to be ``scale sigma``-sub-Gaussian in every direction.
-    """
-    spread = max(log_det, 0.0) + 2.0 * np.log(1.0 / delta)
-    return float(scale * problem.sigma * np.sqrt(spread) + share * np.sqrt(lam) * problem.norm)
-
-
-RADII = (*SCHEDULES, "symmetric", "complete")
-
-
-def check_radius(problem: Problem, name: str) -> str:
-    """``name``, if it is a radius that is valid for this problem."""
-    checks.choice("radius", name, RADII)
-    if name == "symmetric" and not problem.symmetric:
-        rule = "be 'paper' or 'complete' unless both directions of every link are alike and seen"
-        raise checks.input_error("radius", rule, repr(name), "Pass radius='complete'.")
-    if name == "released" and not problem.is_paper_problem:
-        raise checks.input_error(
-            "radius", "be 'paper' or 'complete' beyond the paper's problem", "'released'"
-        )
-    return name
-
-
-def typed(
-    name: str,
-    ridge: TypedRidge,
-    rounds: float,
-    delta: float,
-    *,
-    shrinking: bool,
-    scale: float = 1.0,
-) -> float:
-    """The radius called ``name`` for the estimate of any problem.
-
-    ``symmetric`` and ``complete`` are the same formula, on symmetric parts or on all of A. With
-    ``shrinking`` they charge ``lam S / sqrt(smallest eigenvalue of A)`` for the regulariser's bias;
-    ``scale`` is theirs too, as :func:`complete` has it.
-    """
-    if name in SCHEDULES:
-        return float(SCHEDULES[name](ridge.problem, np.array(float(rounds)), ridge.lam, delta))
-    share = float(np.sqrt(ridge.lam / ridge.smallest)) if shrinking else 1.0
-    return complete(ridge.problem, ridge.log_det, delta, ridge.lam, share=share, scale=scale)
+    """The same on symmetric parts, from the table N of a round's counts."""
+    return radius("symmetric", problem, N, 0, lam=lam, delta=delta)
 
 
 def radius(
     name: str, problem: Problem, N: Counts, rounds: int, *, lam: float, delta: float
 ) -> float:
     """The radius called ``name`` (one of :data:`RADII`) after ``rounds`` rounds that played N."""
-    if name == "symmetric":
-        return symmetric(problem, N, lam, delta)
-    if name == "complete":
-        return complete(
-            problem, Ridge(problem, Record(N, np.zeros(N.shape)), lam).log_det, delta, lam
-        )
-    return float(SCHEDULES[name](problem, np.array(float(rounds)), lam, delta))
+    if name in SCHEDULES:
+        return float(SCHEDULES[name](problem, np.array(float(rounds)), lam, delta))
+    record = Record(N, np.zeros(N.shape))
+    return confidence_radius(Ridge(problem, record, lam, symmetric=name == "symmetric"), delta)
 
 
-def log_det_symmetric(problem: Problem, N: Counts, lam: float) -> float:
-    """``log det(A_sym / lam)`` of the symmetric block, from the table N."""
-    counts = N.ravel()
-    played = np.flatnonzero(counts)
-    rows = symmetric_edge_arms(problem.arms)[played] * np.sqrt(counts[played] / lam)[:, None]
-    return float(np.log1p(np.linalg.svd(rows, compute_uv=False) ** 2).sum())
+def default_radius(problem: Problem) -> str:
+    """The smallest radius that is valid for ``problem``."""
+    return "symmetric" if problem.symmetric else "complete"
+
+
+def check_radius(problem: Problem, radius: str | Schedule) -> str | Schedule:
+    """``radius``, if it is a schedule or the name of a radius that is valid for this problem.
+
+    ``default`` becomes the smallest valid one.
+    """
+    if callable(radius):
+        return radius
+    if radius == "default":
+        return default_radius(problem)
+    checks.choice("radius", radius, RADII)
+    if radius == "symmetric" and not problem.symmetric:
+        rule = "be 'paper' or 'complete' unless both directions of every link are alike and seen"
+        raise checks.input_error("radius", rule, repr(radius), "Pass radius='complete'.")
+    if radius == "released" and not problem.is_paper_problem:
+        rule = "be 'paper' or 'complete' beyond the paper's problem"
+        raise checks.input_error("radius", rule, "'released'")
+    return radius

@@ -11,9 +11,8 @@ import sys
 from typing import Any
 
 from gbb._support import checks, discover
-from gbb.policies._allocation import AllocationPolicy
 from gbb.policies._base import AnyPolicy, Choice, Learned, Policy
-from gbb.policies._couple import CouplePolicy
+from gbb.policies._index import IndexPolicy
 from gbb.policies.conservative import Conservative
 from gbb.policies.discounted_oful import DiscountedOFUL
 from gbb.policies.epsilon_greedy import EpsilonGreedy
@@ -33,17 +32,16 @@ from gbb.problem import Problem
 
 __all__ = [
     "OFUL",
-    "AllocationPolicy",
     "AnyPolicy",
     "Choice",
     "Conservative",
-    "CouplePolicy",
     "DiscountedOFUL",
     "EpsilonGreedy",
     "ExploreThenCommit",
     "ExponentialWeights",
     "FixedAllocation",
     "ImprovedOFUL",
+    "IndexPolicy",
     "JointOFUL",
     "KCutOFUL",
     "Learned",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
@@ -10,13 +11,19 @@ from numpy.typing import NDArray
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
-from gbb.learning.typed import AnyRecord, observed
+from gbb.cuts import Cut
+from gbb.learning.record import AnyRecord
+from gbb.learning.record import observe as observe_round
 from gbb.problem import Problem
 
 State = TypeVar("State")
 
 TIE = 1e-12
 """Values within this relative distance of the best count as ties."""
+
+
+PROTOCOL = frozenset({"init", "select", "update", "absorb", "select_within", "estimate"})
+"""The methods that make a policy what it is."""
 
 
 class Choice(NamedTuple):
@@ -32,18 +39,21 @@ class Choice(NamedTuple):
         What the policy believes the objective to be worth (its optimistic value), if it says.
     target
         Where the policy is heading, if it may not change as many agents at once as that takes.
+    substituted
+        Whether this is played in place of what the policy proposed.
     """
 
     allocation: IntArray
     couple: tuple[int, int] | None = None
     value: float = float("nan")
     target: IntArray | None = None
+    substituted: bool = False
 
 
 class Learned(NamedTuple):
     """State of a policy that learns: how many rounds it has seen, and their record."""
 
-    rounds: int
+    rounds: float
     record: AnyRecord
 
 
@@ -69,15 +79,36 @@ class Policy(ABC, Generic[State]):
     constructor was given."""
 
     plays_any_problem: ClassVar[bool] = False
-    """Whether it plays any problem: with edge types, weights, rewards in sums and forbidden arms."""
+    """Whether it plays problems with edge types, weights, rewards in sums and forbidden arms too."""
 
     off_policy: ClassVar[bool] = True
     """Whether it learns from rounds whose allocation it did not choose."""
 
+    compiled: ClassVar[bool] = False
+    """Whether a compiled loop may play it. A subclass that chooses or learns in its own way
+    (:data:`PROTOCOL`) starts from False again, so that the engine never plays what a policy is not."""
+
+    cut: Cut | None = None
+    """The cut that it plays over, if it has one."""
+
+    lam: float | None = None
+    """The ridge regulariser, if it has one."""
+
+    delta: float | None = None
+    """The probability that its confidence set misses, if it has one."""
+
+    learns_two_way: bool = False
+    """Whether it learns from the sums of both directions of a link, and so from links seen in both."""
+
+    def __init_subclass__(cls, **rest: Any) -> None:
+        super().__init_subclass__(**rest)
+        if PROTOCOL & vars(cls).keys() and "compiled" not in vars(cls):
+            cls.compiled = False
+
     def __init__(self, problem: Problem, *, name: str | None = None) -> None:
         if not isinstance(problem, Problem):
             raise checks.input_error("problem", "be a gbb.Problem", type(problem).__name__)
-        if not problem.is_paper_problem and not self.plays_any_problem:
+        if not self.plays_any_problem and not problem.is_paper_problem:
             who = type(self).__name__
             rule = f"have one matrix, no weights, rewards per edge and all arms allowed for {who}"
             cure = "JointOFUL and ThompsonSampling play any problem."
@@ -112,7 +143,7 @@ class Policy(ABC, Generic[State]):
         For rewards that come late, in part or from a log. With all edges of one round it does what
         ``update`` does. ``choice`` is what was played, or None when this policy did not choose it.
         """
-        return absorbed(type(self).__name__, state, seen, rounds)
+        return absorb_record(type(self).__name__, state, seen, rounds)
 
     def select_within(
         self,
@@ -126,6 +157,15 @@ class Policy(ABC, Generic[State]):
         """
         return self.select(state, rng)
 
+    def record_of(self, state: State) -> AnyRecord | None:
+        """The record that a state holds, if it holds one."""
+        return state.record if isinstance(state, Learned) else None
+
+    def settings(self) -> dict[str, Any]:
+        """What its constructor was given, by name, without the problem."""
+        names = inspect.signature(type(self)).parameters
+        return {name: getattr(self, name) for name in names if name != "problem"}
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.problem!r})"
 
@@ -135,21 +175,14 @@ AnyPolicy = Policy[Any]
 
 def observe(problem: Problem, state: Learned, choice: Choice, rewards: FloatArray) -> Learned:
     """``state`` with one more round in its record."""
-    seen = observed(problem, choice.allocation, problem.rewards(rewards))
-    return Learned(state.rounds + 1, merged(state.record, seen))
+    seen = observe_round(problem, choice.allocation, problem.rewards(rewards))
+    return Learned(state.rounds + 1, state.record.merge(seen))
 
 
-def merged(record: AnyRecord, seen: AnyRecord) -> AnyRecord:
-    """Two records of one problem as one."""
-    if type(record) is not type(seen):
-        raise checks.input_error("seen", f"be {type(record).__name__}", type(seen).__name__)
-    return record.merge(seen)  # type: ignore[arg-type]
-
-
-def absorbed(policy: str, state: State, seen: AnyRecord, rounds: int) -> State:
+def absorb_record(policy: str, state: State, seen: AnyRecord, rounds: int) -> State:
     """What :meth:`Policy.absorb` does to the states that most policies have."""
     if isinstance(state, Learned):
-        return cast(State, Learned(state.rounds + rounds, merged(state.record, seen)))
+        return cast(State, Learned(state.rounds + rounds, state.record.merge(seen)))
     if isinstance(state, int):
         return cast(State, state + rounds)
     rule = "have a state that can absorb a record"

@@ -12,27 +12,26 @@ from numpy.typing import ArrayLike, NDArray
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
-from gbb.learning.typed import TypedRidge
+from gbb.learning.radius import self_normalised
+from gbb.learning.ridge import Ridge
 from gbb.problem import Problem
 
 
-class Tally(NamedTuple):
+class Account(NamedTuple):
     """How many rounds of a kind were played, and the sum of all numbers in them that may pay."""
 
     rounds: int = 0
     paid: float = 0.0
 
-    def add(self, paid: float) -> Tally:
+    def add(self, paid: float) -> Account:
         """One more round."""
-        return Tally(self.rounds + 1, self.paid + paid)
+        return Account(self.rounds + 1, self.paid + paid)
 
 
 def paying(problem: Problem) -> NDArray[np.bool_]:
     """Which numbers of a round may pay at all; the others have no edge, or edges of weight 0 only."""
-    edges = problem.edge_weights != 0.0
-    if problem.feedback == "agent":
-        return np.bincount(problem.graph.sources, weights=edges, minlength=problem.n) > 0.0
-    return np.ones(1, dtype=np.bool_) if problem.feedback == "global" else edges
+    paying: NDArray[np.bool_] = problem.sum_reported(problem.edge_weights != 0.0) > 0.0
+    return paying
 
 
 def noise_scale(problem: Problem, shared: bool) -> float:
@@ -64,13 +63,11 @@ def deviation(problem: Problem, rounds: int, delta: float, *, scale: float = 1.0
         return 0.0
     unit = int(np.count_nonzero(paying(problem)))
     count = rounds * unit
-    spread = math.log((count + unit) / unit) + 2.0 * math.log(1.0 / delta)
-    return scale * problem.sigma * math.sqrt((count + unit) * spread)
+    one = self_normalised(scale * problem.sigma, math.log((count + unit) / unit), delta)
+    return one * math.sqrt(count + unit)
 
 
-def lower_bound(
-    ridge: TypedRidge, radius: float, allocation: IntArray, floor: float | None
-) -> float:
+def lower_bound(ridge: Ridge, radius: float, allocation: IntArray, floor: float | None) -> float:
     """The least that ``allocation`` pays in expectation if the confidence set holds the truth.
 
     Observation e of a round is ``<q_e, theta> + noise``. For any set E of observations
@@ -85,12 +82,10 @@ def lower_bound(
     problem, graph = ridge.problem, ridge.problem.graph
     first, second = allocation[graph.sources], allocation[graph.indices]
     q = problem.edge_weights[:, None] * ridge.table[problem.edge_types, first, second]
-    blocks = problem.edge_types if len(ridge.centre) > 1 else np.zeros(graph.m, dtype=np.int64)
-    if problem.feedback != "edge":
-        agents = graph.sources if problem.feedback == "agent" else np.zeros(graph.m, dtype=np.int64)
-        edges, q = q, np.zeros((problem.observations, q.shape[1]))
-        np.add.at(q, agents, edges)
-        blocks = np.zeros(problem.observations, dtype=np.int64)
+    blocks = np.zeros(problem.observations, dtype=np.int64)
+    blocks[problem.adds_to] = ridge.block_of[problem.edge_types]
+    edges, q = q, np.zeros((problem.observations, q.shape[1]))
+    np.add.at(q, problem.adds_to, edges)
     may = paying(problem)
     q, blocks, unknown = q[may], blocks[may], 0.0
     if floor is not None:
@@ -138,7 +133,7 @@ class Accounts:
         The least that the rounds away from the baseline paid in expectation.
     """
 
-    ridge: TypedRidge
+    ridge: Ridge
     radius: float
     baseline: IntArray
     least: float

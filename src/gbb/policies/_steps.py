@@ -7,19 +7,19 @@ from collections.abc import Iterator
 import numpy as np
 
 from gbb._support.checks import IntArray
-from gbb.learning.typed import TypedRidge
+from gbb.learning.ridge import Ridge
 
 EVEN = 1e-9
 """Upper bounds within this relative distance count as equal."""
 
 
-def as_good(ridge: TypedRidge, radius: float, one: IntArray, other: IntArray) -> bool:
+def as_good(ridge: Ridge, radius: float, one: IntArray, other: IntArray) -> bool:
     """Whether the upper confidence bound of ``one`` is no less than that of ``other``."""
     bounds = [mean + radius * width for mean, width in map(ridge.total, (one, other))]
     return bounds[0] >= bounds[1] - EVEN * abs(bounds[1])
 
 
-def toward(ridge: TypedRidge, last: IntArray, wanted: IntArray, limit: int) -> IntArray:
+def toward(ridge: Ridge, last: IntArray, wanted: IntArray, limit: int) -> IntArray:
     """``last`` with the ``limit`` changes on the way to ``wanted`` that seem to gain most.
 
     One change after another, each the best by the estimate given those before it.
@@ -43,7 +43,7 @@ def toward(ridge: TypedRidge, last: IntArray, wanted: IntArray, limit: int) -> I
 
 
 def way_out(
-    ridge: TypedRidge, radius: float, last: IntArray, wanted: IntArray, limit: int
+    ridge: Ridge, radius: float, last: IntArray, wanted: IntArray, limit: int
 ) -> list[IntArray]:
     """The steps toward ``wanted`` up to the first that has as high an upper bound as ``last``."""
     steps = [toward(ridge, last, wanted, limit)]
@@ -55,7 +55,8 @@ def way_out(
 def way_home(last: IntArray, baseline: IntArray, limit: int) -> Iterator[IntArray]:
     """The allocations that lead back to the baseline, it included, ``limit`` agents a round.
 
-    Agents return in the order of their numbers, so that the rest of the way is the way of the rest.
+    Agents return in the order of their numbers, so the remaining path from any step is a suffix of the
+    original path.
     """
     arms = last
     while True:

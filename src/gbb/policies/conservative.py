@@ -12,11 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.cuts import Cut, KCut, greedy
-from gbb.learning.radius import check_radius
-from gbb.learning.radius import typed as typed_radius
-from gbb.learning.typed import AnyRecord, TypedRidge, empty, observed
-from gbb.policies._base import AnyPolicy, Choice, Policy, merged
-from gbb.policies._safety import Accounts, Tally, deviation, noise_scale, paying, playable
+from gbb.learning.radius import check_radius, confidence_radius, default_radius
+from gbb.learning.record import AnyRecord, empty
+from gbb.learning.record import observe as observe_round
+from gbb.learning.ridge import Ridge
+from gbb.policies._base import AnyPolicy, Choice, Policy
+from gbb.policies._safety import Account, Accounts, deviation, noise_scale, paying, playable
 from gbb.policies._steps import as_good, way_home, way_out
 from gbb.policies.joint_oful import JointOFUL
 from gbb.problem import Problem
@@ -35,8 +36,8 @@ class Guarded(NamedTuple):
     record: AnyRecord
     last: IntArray
     target: IntArray | None
-    at_baseline: Tally
-    away: Tally
+    at_baseline: Account
+    away: Account
 
 
 class Conservative(Policy[Guarded]):
@@ -144,7 +145,7 @@ class Conservative(Policy[Guarded]):
         name: str | None = None,
     ) -> None:
         super().__init__(problem, name=name)
-        valid = "symmetric" if problem.symmetric else "complete"
+        valid = default_radius(problem)
         self.confidence = checks.choice("confidence", confidence or valid, CONFIDENCES)
         check_radius(problem, self.confidence)
         if policy is None:
@@ -153,7 +154,7 @@ class Conservative(Policy[Guarded]):
         elif not isinstance(policy, Policy) or policy.problem is not problem:
             raise checks.input_error("policy", "be a policy for the same problem", repr(policy))
         self.policy: AnyPolicy = policy
-        self.cut = getattr(policy, "cut", None)
+        self.cut = policy.cut
         self.paying = paying(problem)
         if not isinstance(shared_noise, bool | np.bool_):
             raise checks.input_error("shared_noise", "be True or False", repr(shared_noise))
@@ -166,45 +167,48 @@ class Conservative(Policy[Guarded]):
         self.max_changes = (
             None if max_changes is None else checks.integer("max_changes", max_changes, low=1)
         )
-        self.lam = checks.real("lam", lam, low=0.0, low_open=True)
-        self.delta = checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
+        self.lam: float = checks.real("lam", lam, low=0.0, low_open=True)
+        self.delta: float = checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
 
     def init(self) -> Guarded:
         return Guarded(
-            self.policy.init(), empty(self.problem), self.baseline, None, Tally(), Tally()
+            self.policy.init(), empty(self.problem), self.baseline, None, Account(), Account()
         )
 
     def select(self, state: Guarded, rng: np.random.Generator) -> Choice:
-        return self._guarded(state, self.policy.select(state.inner, rng))
+        return self._guard(state, self.policy.select(state.inner, rng))
 
     def select_within(
         self, state: Guarded, rng: np.random.Generator, allowed: NDArray[np.bool_]
     ) -> Choice:
-        return self._guarded(state, self.policy.select_within(state.inner, rng, allowed))
+        return self._guard(state, self.policy.select_within(state.inner, rng, allowed))
 
     def update(self, state: Guarded, choice: Choice, rewards: FloatArray) -> Guarded:
         rewards = self.problem.rewards(rewards)
-        seen = observed(self.problem, choice.allocation, rewards)
+        seen = observe_round(self.problem, choice.allocation, rewards)
         paid = float(rewards[self.paying].sum())
         home = np.array_equal(choice.allocation, self.baseline)
         return Guarded(
-            self._taught(state.inner, choice, rewards, seen),
-            merged(state.record, seen),
+            self._teach(state.inner, choice, rewards, seen),
+            state.record.merge(seen),
             choice.allocation,
             choice.target,
             state.at_baseline.add(paid) if home else state.at_baseline,
             state.away if home else state.away.add(paid),
         )
 
+    def record_of(self, state: Guarded) -> AnyRecord | None:
+        return state.record
+
     def absorb(
         self, state: Guarded, choice: Choice | None, seen: AnyRecord, *, rounds: int = 1
     ) -> Guarded:
         inner = self.policy.absorb(state.inner, choice, seen, rounds=rounds)
-        return state._replace(inner=inner, record=merged(state.record, seen))
+        return state._replace(inner=inner, record=state.record.merge(seen))
 
-    def _taught(self, inner: Any, choice: Choice, rewards: FloatArray, seen: AnyRecord) -> Any:
-        """The inner policy's state; a choice with a couple is its own, any other may be not."""
-        if choice.couple is not None:
+    def _teach(self, inner: Any, choice: Choice, rewards: FloatArray, seen: AnyRecord) -> Any:
+        """The inner policy's state after a round that it chose, or that was played in its stead."""
+        if not choice.substituted:
             return self.policy.update(inner, choice, rewards)
         if not self.policy.off_policy:
             return inner
@@ -212,7 +216,7 @@ class Conservative(Policy[Guarded]):
             return self.policy.absorb(inner, None, seen)
         return self.policy.update(inner, choice, rewards)
 
-    def _guarded(self, state: Guarded, proposal: Choice) -> Choice:
+    def _guard(self, state: Guarded, proposal: Choice) -> Choice:
         books = self._accounts(state)
         ridge, radius, last = books.ridge, books.radius, state.last
         limit = self.problem.n if self.max_changes is None else self.max_changes
@@ -230,15 +234,17 @@ class Conservative(Policy[Guarded]):
         if sound and books.safe(back(steps[0])) and (len(steps) == 1 or books.safe(back(*steps))):
             if np.array_equal(steps[0], proposal.allocation):
                 return proposal
-            return Choice(steps[0], target=None if steps[0] is wanted else wanted)
+            target = None if steps[0] is wanted else wanted
+            return Choice(steps[0], target=target, substituted=True)
         if sound and books.low(last) >= books.most and books.safe(back(last)):
-            return Choice(last)
-        return Choice(next(way_home(last, self.baseline, limit)))
+            return Choice(last, substituted=True)
+        home = next(way_home(last, self.baseline, limit))
+        return Choice(home, substituted=True)
 
     def _accounts(self, state: Guarded) -> Accounts:
         delta = self.delta / EVENTS
         halves = self.confidence == "symmetric"
-        ridge = TypedRidge(self.problem, state.record, self.lam, symmetric=halves)
+        ridge = Ridge(self.problem, state.record, self.lam, symmetric=halves)
         away = state.away.rounds
         earned = state.away.paid - deviation(self.problem, away, delta, scale=self._scale)
         if self.floor is not None:
@@ -246,9 +252,7 @@ class Conservative(Policy[Guarded]):
         least, most = self.baseline_bounds(state)
         return Accounts(
             ridge=ridge,
-            radius=typed_radius(
-                self.confidence, ridge, 0.0, delta, shrinking=True, scale=self._scale
-            ),
+            radius=confidence_radius(ridge, delta, shrinking=True, scale=self._scale),
             baseline=self.baseline,
             least=least,
             most=most,

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
-
-import numpy as np
+from typing import NamedTuple
 
 from gbb._support import checks
-from gbb._support.checks import FloatArray
 from gbb.cuts import Cut, KCut
-from gbb.learning.estimator import Record
-from gbb.policies._base import Choice, Policy
-from gbb.policies.joint_oful import JointOFUL
+from gbb.learning.radius import Schedule
+from gbb.learning.record import AnyRecord, empty
+from gbb.policies._base import Learned
+from gbb.policies._forgetting import ForgettingPolicy
 from gbb.problem import Problem
 
 
 class Faded(NamedTuple):
-    """State: rounds seen, and the tables N and Y with every round's part multiplied by its age."""
+    """State: rounds seen, and their record, every round's part multiplied by its age."""
 
     rounds: int
-    N: FloatArray
-    Y: FloatArray
+    record: AnyRecord
 
 
-class DiscountedOFUL(Policy[Faded]):
-    """:class:`~gbb.policies.JointOFUL` on tables that fade.
+class DiscountedOFUL(ForgettingPolicy[Faded]):
+    """:class:`~gbb.policies.JointOFUL` on a record that fades.
 
     Each round ``N <- gamma N + N_t`` and ``Y <- gamma Y + Y_t``. A round of age s weighs ``gamma^s``,
     about ``1 / (1 - gamma)`` rounds in all. The width keeps ``A^-1``, which is larger than the faded
@@ -43,7 +40,7 @@ class DiscountedOFUL(Policy[Faded]):
     delta
         The confidence set misses theta* with probability at most delta.
     radius
-        ``paper``, ``symmetric`` or ``released``; the first and last with the faded number of rounds.
+        As for :class:`~gbb.policies.JointOFUL`; those that count rounds get the faded number of them.
     name
         How results call this policy.
 
@@ -51,8 +48,6 @@ class DiscountedOFUL(Policy[Faded]):
     ----------
     Russac, Vernade and Cappe (2019), "Weighted linear bandits for non-stationary environments".
     """
-
-    controllable: ClassVar[bool] = False  # a record does not know which rounds are old
 
     def __init__(
         self,
@@ -62,23 +57,18 @@ class DiscountedOFUL(Policy[Faded]):
         gamma: float = 0.99,
         lam: float = 1.0,
         delta: float = 1e-3,
-        radius: str = "symmetric",
+        radius: str | Schedule = "default",
         name: str | None = None,
     ) -> None:
-        super().__init__(problem, name=name)
-        self.inner = JointOFUL(problem, cut=cut, lam=lam, delta=delta, radius=radius)
-        self.cut = self.inner.cut
+        super().__init__(problem, cut=cut, lam=lam, delta=delta, radius=radius, name=name)
         self.gamma = checks.real("gamma", gamma, low=0.0, low_open=True, high=1.0)
 
     def init(self) -> Faded:
-        K = self.problem.K
-        return Faded(0, np.zeros((K, K)), np.zeros((K, K)))
+        return Faded(0, empty(self.problem).discount(1.0))
 
-    def select(self, state: Faded, rng: np.random.Generator) -> Choice:
-        return self.inner.decide(state.N, state.Y, float(state.N.sum()) / self.problem.m, rng)
+    def remember(self, state: Faded) -> Learned:
+        rounds = state.record.weight(self.problem) / self.problem.gram_growth_per_round
+        return Learned(rounds, state.record)
 
-    def update(self, state: Faded, choice: Choice, rewards: FloatArray) -> Faded:
-        rewards = self.problem.rewards(rewards)
-        seen = Record.of(self.problem.graph, choice.allocation, rewards, self.problem.K)
-        N, Y = self.gamma * state.N + seen.N, self.gamma * state.Y + seen.Y
-        return Faded(state.rounds + 1, N, Y)
+    def add(self, state: Faded, seen: AnyRecord) -> Faded:
+        return Faded(state.rounds + 1, state.record.discount(self.gamma).merge(seen))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from gbb.cuts import Cut, KCut
-from gbb.policies._allocation import STARTS, AllocationPolicy
+from gbb.policies._index import STARTS, IndexPolicy
 from gbb.problem import Problem
 
 
-class EpsilonGreedy(AllocationPolicy):
+class EpsilonGreedy(IndexPolicy):
     """Plays arms at random with probability ``explore``, else the best estimated allocation it finds.
 
     Its regret grows linearly, at the rate of ``explore`` times what a random allocation loses; the

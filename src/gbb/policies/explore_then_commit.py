@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -11,21 +11,23 @@ from gbb._support import checks
 from gbb._support.checks import FloatArray
 from gbb.cuts import Cut, check_cut
 from gbb.learning.design import g_optimal
-from gbb.learning.estimator import Record, Ridge
-from gbb.learning.typed import AnyRecord, tables
+from gbb.learning.record import AnyRecord, empty
+from gbb.learning.ridge import Ridge
 from gbb.policies._base import (
     Choice,
     Learned,
     Policy,
-    absorbed,
+    absorb_record,
     draw_arms,
     observe,
     random_argmax,
 )
-from gbb.policies._couple import Weights, couple_objectives
 from gbb.problem import Problem
 
-COMMITS: dict[str, Weights] = {"couple": (1.0, 1.0, 0.0, 0.0), "edge-arm": (1.0, 0.0, 0.0, 0.0)}
+COMMITS: dict[str, tuple[float, float, float, float]] = {
+    "couple": (1.0, 1.0, 0.0, 0.0),
+    "edge-arm": (1.0, 0.0, 0.0, 0.0),
+}
 """What the commit step maximises: the paper's ``z_xx' + z_x'x``, or ``z_xx'`` as released."""
 
 
@@ -36,9 +38,9 @@ class Committed(NamedTuple):
     couple: tuple[int, int] | None
 
     @property
-    def record(self) -> Record:
+    def record(self) -> AnyRecord:
         """The record of the exploring rounds."""
-        return tables(self.learned.record)
+        return self.learned.record
 
 
 class ExploreThenCommit(Policy[Committed]):
@@ -67,6 +69,8 @@ class ExploreThenCommit(Policy[Committed]):
         How results call this policy.
     """
 
+    compiled: ClassVar[bool] = True
+
     def __init__(
         self,
         problem: Problem,
@@ -79,34 +83,52 @@ class ExploreThenCommit(Policy[Committed]):
         name: str | None = None,
     ) -> None:
         super().__init__(problem, name=name)
-        self.cut = check_cut(problem.graph, cut)
+        self.cut: Cut = check_cut(problem.graph, cut)
         if exploration is None:
             cure = "Give the horizon, or the number of exploring rounds as `exploration`."
             horizon = checks.integer("horizon", horizon, low=1, cure=cure)
             exploration = math.ceil(horizon / 3)
         self.exploration = checks.integer("exploration", exploration, low=1)
-        self.lam = checks.real("lam", lam, low=0.0, low_open=True)
+        self.lam: float = checks.real("lam", lam, low=0.0, low_open=True)
         self.commit = checks.choice("commit", commit, COMMITS)
         self.design = g_optimal(problem.arms)
 
     def init(self) -> Committed:
-        return Committed(Learned(0, Record.empty(self.problem.K)), None)
+        return Committed(Learned(0, empty(self.problem)), None)
 
     def select(self, state: Committed, rng: np.random.Generator) -> Choice:
         if state.couple is not None:
             return Choice(self.cut.allocation(state.couple), state.couple)
         if state.learned.rounds < self.exploration:
             return Choice(draw_arms(self.design.weights, self.problem.n, rng))
-        theta_hat = Ridge(self.problem, state.record, self.lam).theta_hat
-        values = couple_objectives(self.problem, COMMITS[self.commit]) @ theta_hat
-        couple = divmod(random_argmax(values, rng), self.problem.K)
-        return Choice(self.cut.allocation(couple), couple)
+        values = self.couple_values(state.record).ravel()
+        best = random_argmax(values, rng)
+        couple = divmod(best, self.problem.K)
+        return Choice(self.cut.allocation(couple), couple, float(values[best]))
+
+    def couple_values(self, record: AnyRecord) -> FloatArray:
+        """What the commit step maximises, for every couple (K x K)."""
+        means = Ridge(self.problem, record, self.lam).means[0]
+        return self.cut.couple_values(means, COMMITS[self.commit])
 
     def update(self, state: Committed, choice: Choice, rewards: FloatArray) -> Committed:
         if choice.couple is not None:
             self.problem.rewards(rewards)
             return Committed(state.learned, choice.couple)
         return Committed(observe(self.problem, state.learned, choice, rewards), None)
+
+    def record_of(self, state: Committed) -> AnyRecord | None:
+        return state.record
+
+    def settings(self) -> dict[str, Any]:
+        names = (
+            "cut",
+            "exploration",
+            "lam",
+            "commit",
+            "name",
+        )  # what depends on the horizon is kept
+        return {name: value for name, value in vars(self).items() if name in names}
 
     def absorb(
         self, state: Committed, choice: Choice | None, seen: AnyRecord, *, rounds: int = 1
@@ -115,4 +137,4 @@ class ExploreThenCommit(Policy[Committed]):
             return Committed(state.learned, choice.couple)
         if state.couple is not None:
             return state
-        return Committed(absorbed(self.name, state.learned, seen, rounds), None)
+        return Committed(absorb_record(self.name, state.learned, seen, rounds), None)

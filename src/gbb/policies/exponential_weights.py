@@ -10,8 +10,9 @@ import numpy as np
 from gbb._support import checks
 from gbb._support.checks import FloatArray
 from gbb.cuts import Cut, check_cut
+from gbb.learning.coordinates import symmetric_edge_arms
 from gbb.learning.design import g_optimal
-from gbb.learning.estimator import Record, symmetric_edge_arms
+from gbb.learning.record import Record
 from gbb.policies._base import Choice, Policy
 from gbb.problem import Problem
 
@@ -61,7 +62,7 @@ class ExponentialWeights(Policy[Weighted]):
         self, problem: Problem, *, cut: Cut, rate: float = 1.0, name: str | None = None
     ) -> None:
         super().__init__(problem, name=name)
-        self.cut = check_cut(problem.graph, cut)
+        self.cut: Cut = check_cut(problem.graph, cut)
         self.rate = checks.real("rate", rate, low=0.0, low_open=True)
         arms = g_optimal(problem.arms).weights
         self.mixture: FloatArray = np.outer(arms, arms).ravel()
@@ -77,16 +78,8 @@ class ExponentialWeights(Policy[Weighted]):
     def _counts(self) -> FloatArray:
         """How many directed edges couple p plays with each edge-arm (K^2 x K^2)."""
         K = self.problem.K
-        a, b = np.divmod(np.arange(K * K), K)
-        counts = np.zeros((K * K, K * K))
-        for first, second, edges in (
-            (a, b, self.cut.m12),
-            (b, a, self.cut.m21),
-            (a, a, self.cut.m1),
-            (b, b, self.cut.m2),
-        ):
-            np.add.at(counts, (np.arange(K * K), first * K + second), edges)
-        return counts
+        single = np.eye(K * K).reshape(K, K, K * K)
+        return self.cut.couple_values(single).reshape(K * K, K * K)
 
     def _inverse(self, probabilities: FloatArray) -> FloatArray:
         """``Q^-1`` on the span of the edge-arms."""

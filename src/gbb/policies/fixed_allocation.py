@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbb._support import checks
 from gbb._support.checks import FloatArray
 from gbb.policies._base import Choice, Policy
+from gbb.policies._safety import playable
 from gbb.problem import Problem
 
 
@@ -29,6 +29,7 @@ class FixedAllocation(Policy[int]):
     """
 
     plays_any_problem: ClassVar[bool] = True
+    compiled: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -38,13 +39,7 @@ class FixedAllocation(Policy[int]):
         name: str | None = None,
     ) -> None:
         super().__init__(problem, name=name)
-        chosen = problem.allowed.argmax(axis=1) if allocation is None else allocation
-        self.allocation = problem.allocation(chosen)
-        free = problem.allowed[np.arange(problem.n), self.allocation]
-        if not free.all():
-            agent = int(np.argmin(free))
-            got = f"arm {self.allocation[agent]} at agent {problem.graph.label(agent)!r}"
-            raise checks.input_error("allocation", "play allowed arms", got)
+        self.allocation = playable(problem, "allocation", allocation)
 
     def init(self) -> int:
         return 0

@@ -4,20 +4,67 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from gbb.policies._couple import CouplePolicy, Weights
+from gbb.cuts import Cut, check_cut
+from gbb.learning.radius import Schedule
+from gbb.policies._index import IndexPolicy, Weights
+from gbb.problem import Problem
 
 
-class ImprovedOFUL(CouplePolicy):
+class ImprovedOFUL(IndexPolicy):
     """The couple that pays most over the whole cut graph, by optimism (the paper's Algorithm 3).
 
     Plays ``argmax <m12 z_xx' + m21 z_x'x + m1 z_xx + m2 z_x'x', theta>`` over couples and theta in
-    C_t. Theorem 4.1: no regret against ``alpha_2 = 1 - [(m1 + m2)/m (1 - gamma) - epsilon]`` times
-    the optimum.
+    C_t: V1 plays the first arm of the best couple and V2 its second. Theorem 4.1: no regret against
+    ``alpha_2 = 1 - [(m1 + m2)/m (1 - gamma) - epsilon]`` times the optimum.
+
+    Parameters
+    ----------
+    problem
+        What the learner knows.
+    cut
+        The parts V1 and V2.
+    lam
+        The ridge regulariser lambda, > 0.
+    delta
+        The confidence set misses theta* (its symmetric part, with the symmetric radius) with
+        probability at most delta.
+    radius
+        ``paper``, ``symmetric`` (valid and smaller), ``complete`` (the same in all dimensions, valid
+        for any problem), ``released`` (for parity with released code), or a function of the problem, an
+        array of numbers of rounds, lam and delta.
+    name
+        How results call this policy.
+
+    Notes
+    -----
+    On a problem with edge types or weights, the objective of a couple is the weighted sum over the
+    edges between and inside the parts, each with its own type's matrix; agents that may not play their
+    part's arm play their first allowed one. The theorems are about one shared matrix.
     """
 
     guarantee: ClassVar[str | None] = "alpha_2"
 
-    @property
-    def weights(self) -> Weights:
-        m12, m21, m1, m2 = self.cut.weights
-        return float(m12), float(m21), float(m1), float(m2)
+    couple_weights: ClassVar[Weights | None] = None
+    """``(w12, w21, w1, w2)``, what z_xx', z_x'x, z_xx and z_x'x' count for; the cut's when left out."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        cut: Cut,
+        lam: float = 1.0,
+        delta: float = 1e-3,
+        radius: str | Schedule = "paper",
+        name: str | None = None,
+    ) -> None:
+        super().__init__(
+            problem,
+            cut=cut,
+            lam=lam,
+            delta=delta,
+            radius=radius,
+            starts=0,
+            weights=self.couple_weights,
+            name=name,
+        )
+        check_cut(problem.graph, cut)

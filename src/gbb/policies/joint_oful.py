@@ -6,11 +6,12 @@ from typing import ClassVar
 
 from gbb._support import checks
 from gbb.cuts import Cut, KCut
-from gbb.policies._allocation import STARTS, AllocationPolicy
+from gbb.learning.radius import Schedule
+from gbb.policies._index import STARTS, IndexPolicy
 from gbb.problem import Problem
 
 
-class JointOFUL(AllocationPolicy):
+class JointOFUL(IndexPolicy):
     """The paper's couple over the cut, improved agent by agent on the optimistic objective.
 
     Starts each round from the couple of :class:`~gbb.policies.ImprovedOFUL` and climbs
@@ -32,9 +33,10 @@ class JointOFUL(AllocationPolicy):
     delta
         The confidence set misses theta* with probability at most delta.
     radius
-        ``paper``, ``released``, or ``symmetric``, here with a smaller charge for the regulariser's
-        bias (see the notes); ``complete``, the same in all dimensions, where the two directions of a
-        link differ or rewards come in sums.
+        ``symmetric``, the default where it is valid, with a smaller charge for the regulariser's bias
+        (see the notes); ``complete``, the same in all dimensions and the default where the two
+        directions of a link differ or rewards come in sums; ``paper``, ``released`` or a function as for
+        :class:`~gbb.policies.ImprovedOFUL`.
     starts
         From how many couples, the best with different arms, local search starts; at least 1.
     name
@@ -61,7 +63,7 @@ class JointOFUL(AllocationPolicy):
         cut: Cut | KCut,
         lam: float = 1.0,
         delta: float = 1e-3,
-        radius: str = "symmetric",
+        radius: str | Schedule = "default",
         starts: int = STARTS,
         name: str | None = None,
     ) -> None:

@@ -6,11 +6,12 @@ from typing import ClassVar
 
 from gbb._support import checks
 from gbb.cuts import Cut, KCut, check_cut, refine
-from gbb.policies._allocation import AllocationPolicy
+from gbb.learning.radius import Schedule
+from gbb.policies._index import IndexPolicy
 from gbb.problem import Problem
 
 
-class KCutOFUL(AllocationPolicy):
+class KCutOFUL(IndexPolicy):
     """The k-tuple of arms over k parts that pays most, by optimism (the paper's conclusion).
 
     With ``m_pq`` directed edges from part p to part q, plays the best tuple of
@@ -50,7 +51,7 @@ class KCutOFUL(AllocationPolicy):
         k: int = 3,
         lam: float = 1.0,
         delta: float = 1e-3,
-        radius: str = "paper",
+        radius: str | Schedule = "paper",
         name: str | None = None,
     ) -> None:
         k = checks.integer("k", k, low=2)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
 from gbb._support import checks
+from gbb._support.checks import FloatArray
 from gbb.cuts import Cut
 from gbb.learning.low_rank import LowRank
-from gbb.policies._base import Choice, draw_arms, random_argmax
-from gbb.policies.explore_then_commit import Committed, ExploreThenCommit
+from gbb.learning.record import AnyRecord, Record
+from gbb.policies.explore_then_commit import ExploreThenCommit
 from gbb.problem import Problem
 
 
@@ -59,14 +60,13 @@ class LowRankExploreThenCommit(ExploreThenCommit):
         )
         self.rank = checks.integer("rank", rank, low=1, high=problem.d)
 
-    def select(self, state: Committed, rng: np.random.Generator) -> Choice:
-        if state.couple is not None:
-            return Choice(self.cut.allocation(state.couple), state.couple)
-        if state.learned.rounds < self.exploration:
-            return Choice(draw_arms(self.design.weights, self.problem.n, rng))
-        X = self.problem.arms
-        M_hat = LowRank(self.problem, state.record, self.rank, self.lam).M_hat
-        values = self.cut.couple_values(X @ M_hat @ X.T).ravel()
-        best = random_argmax(values, rng)
-        couple = divmod(best, self.problem.K)
-        return Choice(self.cut.allocation(couple), couple, float(values[best]))
+    def couple_values(self, record: AnyRecord) -> FloatArray:
+        X, tables = self.problem.arms, Record(*record.tables) if record.tables else None
+        assert tables is not None
+        M_hat = LowRank(self.problem, tables, self.rank, self.lam).M_hat
+        return self.cut.couple_values(X @ M_hat @ X.T)
+
+    def settings(self) -> dict[str, Any]:
+        given = super().settings()
+        del given["commit"]
+        return {**given, "rank": self.rank}

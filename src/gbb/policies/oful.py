@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from gbb.policies._couple import CouplePolicy, Weights
+from gbb.policies._index import Weights
+from gbb.policies.improved_oful import ImprovedOFUL
 
 
-class OFUL(CouplePolicy):
+class OFUL(ImprovedOFUL):
     """The couple that pays most along one edge, by optimism (the paper's Algorithm 1).
 
     Plays ``argmax over (x, x'), theta in C_t of <z_xx' + z_x'x, theta>`` over the cut. Theorem 3.2:
-    no regret against ``alpha_1 = (1 + gamma) / 2`` times the optimum.
+    no regret against ``alpha_1 = (1 + gamma) / 2`` times the optimum. Its settings are those of
+    :class:`~gbb.policies.ImprovedOFUL`.
     """
 
     guarantee: ClassVar[str | None] = "alpha_1"
-
-    @property
-    def weights(self) -> Weights:
-        return 1.0, 1.0, 0.0, 0.0
+    couple_weights: ClassVar[Weights | None] = (1.0, 1.0, 0.0, 0.0)

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from gbb._support import checks
 from gbb._support.checks import FloatArray
 from gbb.cuts import Cut, check_cut
-from gbb.learning.confidence import Confidence, over_cut
+from gbb.learning.confidence import Confidence
 from gbb.learning.design import g_optimal
-from gbb.learning.estimator import Record
-from gbb.learning.typed import AnyRecord, tables
-from gbb.policies._base import Choice, Learned, Policy, absorbed, draw_arms, observe
+from gbb.learning.record import AnyRecord, empty
+from gbb.learning.tuples import Tuples
+from gbb.policies._base import Choice, Learned, Policy, absorb_record, draw_arms, observe
 from gbb.problem import Problem
 
 
@@ -39,16 +39,16 @@ class Phased(NamedTuple):
     """
 
     learned: Learned
-    due: int
+    due: float
     alive: NDArray[np.bool_]
     weights: FloatArray
     gap: float = math.inf
     couple: tuple[int, int] | None = None
 
     @property
-    def record(self) -> Record:
+    def record(self) -> AnyRecord:
         """What was seen."""
-        return tables(self.learned.record)
+        return self.learned.record
 
 
 class PhasedExploration(Policy[Phased]):
@@ -110,17 +110,19 @@ class PhasedExploration(Policy[Phased]):
         name: str | None = None,
     ) -> None:
         super().__init__(problem, name=name)
-        self.cut = check_cut(problem.graph, cut)
+        self.cut: Cut = check_cut(problem.graph, cut)
         most = problem.m * problem.L * problem.S
         self.epsilon = checks.real("epsilon", most / 100 if epsilon is None else epsilon, low=0.0)
-        self.delta = checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
-        self.lam = checks.real("lam", lam, low=0.0, low_open=True)
+        self.delta: float = checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
+        self.lam: float = checks.real("lam", lam, low=0.0, low_open=True)
         self.growth = checks.real("growth", growth, low=1.0, low_open=True)
         self.design = g_optimal(problem.arms)
+        sides = self.cut.sides.astype(np.int64)
+        self.couples = Tuples(problem, sides, 2, problem.edge_weights)
 
     def init(self) -> Phased:
         K, d = self.problem.K, self.problem.d
-        learned = Learned(0, Record.empty(K))
+        learned = Learned(0, empty(self.problem))
         first = math.ceil(
             d * (d + 1) / 2 / self.problem.m
         )  # fewer rewards than unknowns tell little
@@ -133,7 +135,10 @@ class PhasedExploration(Policy[Phased]):
 
     def update(self, state: Phased, choice: Choice, rewards: FloatArray) -> Phased:
         learned = observe(self.problem, state.learned, choice, rewards)
-        return self._examined(state._replace(learned=learned))
+        return self._examine(state._replace(learned=learned))
+
+    def record_of(self, state: Phased) -> AnyRecord | None:
+        return state.record
 
     def absorb(
         self,
@@ -143,17 +148,17 @@ class PhasedExploration(Policy[Phased]):
         *,
         rounds: int = 1,
     ) -> Phased:
-        learned = absorbed(self.name, state.learned, seen, rounds)
-        return self._examined(state._replace(learned=learned))
+        learned = absorb_record(self.name, state.learned, seen, rounds)
+        return self._examine(state._replace(learned=learned))
 
-    def _examined(self, state: Phased) -> Phased:
+    def _examine(self, state: Phased) -> Phased:
         """The state after the end of a phase, if this is one: fewer couples, perhaps a certificate."""
         rounds = state.learned.rounds
         if state.couple is not None or rounds < state.due:
             return state
         seen = Confidence(self.problem, state.record, self.lam)
         # Rewards may be missing in one phase and not in another: two ellipsoids must hold.
-        combine, radius = over_cut(self.cut), seen.ellipsoid(self.delta / 2)
+        combine, radius = self.couples.combine, seen.ellipsoid(self.delta / 2)
         alive = state.alive.ravel()
         values = np.where(alive, combine(seen.means), -np.inf)
         leader = int(np.argmax(values))

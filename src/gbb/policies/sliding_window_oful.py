@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
-
-import numpy as np
+from functools import reduce
+from typing import NamedTuple
 
 from gbb._support import checks
-from gbb._support.checks import FloatArray
 from gbb.cuts import Cut, KCut
-from gbb.learning.estimator import Record
-from gbb.policies._base import Choice, Policy
-from gbb.policies.joint_oful import JointOFUL
+from gbb.learning.radius import Schedule
+from gbb.learning.record import AnyRecord, empty
+from gbb.policies._base import Learned
+from gbb.policies._forgetting import ForgettingPolicy
 from gbb.problem import Problem
 
 
@@ -19,18 +18,10 @@ class Recent(NamedTuple):
     """State: rounds seen, and the records of the last of them, the oldest first."""
 
     rounds: int
-    window: tuple[Record, ...]
-
-    @property
-    def record(self) -> Record | None:
-        """The window as one record, if there is any round in it."""
-        if not self.window:
-            return None
-        N = np.sum([seen.N for seen in self.window], axis=0)
-        return Record(N, np.sum([seen.Y for seen in self.window], axis=0))
+    window: tuple[AnyRecord, ...]
 
 
-class SlidingWindowOFUL(Policy[Recent]):
+class SlidingWindowOFUL(ForgettingPolicy[Recent]):
     """:class:`~gbb.policies.JointOFUL` on the record of the last ``window`` rounds.
 
     Parameters
@@ -46,7 +37,7 @@ class SlidingWindowOFUL(Policy[Recent]):
     delta
         The confidence set misses theta* with probability at most delta.
     radius
-        ``paper``, ``symmetric`` or ``released``, of the rounds remembered.
+        As for :class:`~gbb.policies.JointOFUL`, of the rounds remembered.
     name
         How results call this policy.
 
@@ -54,8 +45,6 @@ class SlidingWindowOFUL(Policy[Recent]):
     ----------
     Cheung, Simchi-Levi and Zhu (2019), "Learning to optimize under non-stationarity".
     """
-
-    controllable: ClassVar[bool] = False  # a record cannot drop its oldest rounds
 
     def __init__(
         self,
@@ -65,22 +54,18 @@ class SlidingWindowOFUL(Policy[Recent]):
         window: int = 100,
         lam: float = 1.0,
         delta: float = 1e-3,
-        radius: str = "symmetric",
+        radius: str | Schedule = "default",
         name: str | None = None,
     ) -> None:
-        super().__init__(problem, name=name)
-        self.inner = JointOFUL(problem, cut=cut, lam=lam, delta=delta, radius=radius)
-        self.cut = self.inner.cut
+        super().__init__(problem, cut=cut, lam=lam, delta=delta, radius=radius, name=name)
         self.window = checks.integer("window", window, low=1)
 
     def init(self) -> Recent:
         return Recent(0, ())
 
-    def select(self, state: Recent, rng: np.random.Generator) -> Choice:
-        record = state.record or Record.empty(self.problem.K)
-        return self.inner.decide(record.N, record.Y, len(state.window), rng)
+    def remember(self, state: Recent) -> Learned:
+        record = reduce(lambda all, seen: all.merge(seen), state.window, empty(self.problem))
+        return Learned(len(state.window), record)
 
-    def update(self, state: Recent, choice: Choice, rewards: FloatArray) -> Recent:
-        rewards = self.problem.rewards(rewards)
-        seen = Record.of(self.problem.graph, choice.allocation, rewards, self.problem.K)
+    def add(self, state: Recent, seen: AnyRecord) -> Recent:
         return Recent(state.rounds + 1, (*state.window, seen)[-self.window :])

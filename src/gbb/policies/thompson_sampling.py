@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from gbb._support import checks
 from gbb.cuts import Cut, KCut
-from gbb.policies._allocation import STARTS, AllocationPolicy
+from gbb.policies._index import STARTS, IndexPolicy
 from gbb.problem import Problem
 
 NARROW = 1e-6
 """The smallest regulariser that is chosen by itself, for noise that is next to nothing."""
 
 
-class ThompsonSampling(AllocationPolicy):
+class ThompsonSampling(IndexPolicy):
     """Draws a matrix from the posterior and plays the best allocation it finds for it.
 
     Under the prior ``theta ~ N(0, v^2 / lam I)`` and noise N(0, v^2) the posterior is
@@ -53,10 +53,9 @@ class ThompsonSampling(AllocationPolicy):
         starts: int = STARTS,
         name: str | None = None,
     ) -> None:
-        scale = getattr(problem, "sigma", 0.0) if v is None else v
-        if lam is None and isinstance(problem, Problem):
-            wide = checks.real("v", scale, low=0.0) * problem.d / problem.S
-            lam = min(1.0, max(wide**2, NARROW))
+        if isinstance(problem, Problem):
+            v = checks.real("v", problem.sigma if v is None else v, low=0.0)
+            lam = min(1.0, max((v * problem.d / problem.S) ** 2, NARROW)) if lam is None else lam
         super().__init__(
-            problem, cut=cut, lam=1.0 if lam is None else lam, v=scale, starts=starts, name=name
+            problem, cut=cut, lam=1.0 if lam is None else lam, v=v or 0.0, starts=starts, name=name
         )

@@ -8,21 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbb._support.checks import FloatArray
-from gbb.policies._base import Choice, Policy, draw_allowed, draw_arms
+from gbb.policies._base import Choice, Policy, draw_allowed
 
 
 class UniformRandom(Policy[int]):
     """The baseline that never learns; its state is the number of rounds played."""
 
     plays_any_problem: ClassVar[bool] = True
+    compiled: ClassVar[bool] = True
 
     def init(self) -> int:
         return 0
 
     def select(self, state: int, rng: np.random.Generator) -> Choice:
-        if not self.problem.is_paper_problem:
-            return self.select_within(state, rng, self.problem.allowed)
-        return Choice(draw_arms(np.ones(self.problem.K), self.problem.n, rng))
+        return self.select_within(state, rng, self.problem.allowed)
 
     def select_within(
         self,

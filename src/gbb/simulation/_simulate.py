@@ -127,10 +127,8 @@ def _loop(policy: AnyPolicy, method: str, edge_noise: bool) -> Loop:
     """The loop that plays ``policy``."""
     if method == "reference":
         return reference.run_reference
-    if engine.supports(policy):
+    if engine.loop_for(policy) is not None:
         return partial(engine.run_engine, edge_noise=edge_noise)
-    if not policy.problem.is_paper_problem:  # there is no other loop, and the choices are compiled
-        return reference.run_reference
     warnings.warn(
         f"{type(policy).__name__} has no compiled loop; it is played by the reference loop, edge by "
         'edge. Pass method="reference" to choose that yourself.',
@@ -188,7 +186,7 @@ def _check_memory(traces: int, rounds: int, record: int | str | ArrayLike, agent
 
 def _alpha(env: Environment, policy: AnyPolicy, optimum: Optimum) -> float:
     """The alpha of the policy's theorem on this instance, or 1 for policies that have none."""
-    cut = getattr(policy, "cut", None)
+    cut = policy.cut
     if policy.guarantee is None or cut is None or not env.problem.is_paper_problem:
         return 1.0
     found = report(env, cut=cut, optimum=optimum)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
-from gbb.learning.estimator import Record
+from gbb.learning.record import AnyRecord
 
 LOG_POINTS = 200
 """About how many rounds ``record="log"`` keeps."""
@@ -29,14 +29,14 @@ class Trace(NamedTuple):
     allocation
         The allocations (rounds x n), if they were asked for.
     record
-        The tables (N, Y) after the last round, for policies that keep them.
+        The record after the last round, for policies that keep one.
     """
 
     reward: FloatArray
     cumulative: FloatArray
     couple: IntArray
     allocation: IntArray | None
-    record: Record | None
+    record: AnyRecord | None
 
     def shorten(self, size: int) -> Trace:
         """The first ``size`` recorded rounds."""
@@ -57,6 +57,15 @@ class Trace(NamedTuple):
             arms,
             self.record,
         )
+
+
+def couples_of(numbers: IntArray, K: int, k: int) -> IntArray:
+    """The couples with these numbers (rounds x 2); (-1, -1) for none, or where there are k > 2 parts."""
+    couples = np.full((len(numbers), 2), -1, dtype=np.int64)
+    if k == 2:
+        kept = numbers >= 0
+        couples[kept] = np.stack(np.divmod(numbers[kept], K), axis=1)
+    return couples
 
 
 def recorded_rounds(rounds: int, record: int | str | ArrayLike) -> IntArray:

@@ -49,5 +49,4 @@ def run_reference(
             kept = min(kept + 1, size - 1)
         if on_rounds is not None:
             on_rounds(1)
-    record = getattr(state, "record", None)
-    return Trace(reward, cumulative, couple, allocation, record)
+    return Trace(reward, cumulative, couple, allocation, policy.record_of(state))

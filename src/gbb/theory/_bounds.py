@@ -10,7 +10,8 @@ from scipy.linalg import eigvalsh
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray
-from gbb.learning.estimator import Record, Ridge
+from gbb.learning.record import Record
+from gbb.learning.ridge import Ridge
 from gbb.problem import Problem
 
 

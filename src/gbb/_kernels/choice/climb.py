@@ -1,75 +1,150 @@
-"""The best tuple of arms over the parts for given pairs, and local search from it and the next best."""
+"""The best tuple of arms over the parts, and local search from it, from the next best and at random."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from gbb._kernels._jit import compiled
-from gbb._kernels.choice.choose import first_best, pick
-from gbb._kernels.choice.joint_linear import ascend_linear, pays_of
-from gbb._kernels.choice.joint_orthogonal import (
-    ascend_orthogonal,
-    count_pairs,
-    couple_values,
-    tuple_values_orthogonal,
-)
-from gbb._kernels.choice.tuples import fill_digits, next_start
+from gbb._kernels.choice.choose import TIE, first_best, pick
+from gbb._kernels.choice.counts import ascend_counts
+from gbb._kernels.choice.linear import ascend_linear, pays_of_arms, pays_of_tuple
+from gbb._kernels.choice.links import Links, draw_arms, place
+from gbb._kernels.choice.tuples import next_start
+from gbb._kernels.choice.whitened import ascend_whitened
 from gbb._support.checks import FloatArray, IntArray
+
+
+class Linear(NamedTuple):
+    """What :mod:`gbb._kernels.choice.linear` searches on."""
+
+    pay: FloatArray
+    pays: FloatArray
+
+
+class Whitened(NamedTuple):
+    """What :mod:`gbb._kernels.choice.whitened` searches on, and its scratch space."""
+
+    tables: FloatArray
+    centre: FloatArray
+    block: IntArray
+    W: FloatArray
+    h: FloatArray
+    u: FloatArray
+    slot: IntArray
+
+
+class Counted(NamedTuple):
+    """What :mod:`gbb._kernels.choice.counts` searches on, and its scratch space."""
+
+    mu: FloatArray
+    var: FloatArray
+    amount: FloatArray
+    c: FloatArray
+
+
+class Ends(NamedTuple):
+    """Scratch space of a search: the ends of its runs, the arms of the parts, those of the groups."""
+
+    ends: IntArray
+    chosen: IntArray
+    played: IntArray
 
 
 @compiled()
 def climb(
-    indptr: IntArray,
-    indices: IntArray,
-    parts: IntArray,
-    counts: IntArray,
-    pairs: FloatArray,
-    layer: int,
-    radius: float,
+    links: Links,
     values: FloatArray,
-    degrees: FloatArray,
-    around: FloatArray,
-    spare: IntArray,
-    chosen: IntArray,
-    ends: IntArray,
+    starts: int,
+    room: Ends,
+    linear: Linear | None,
+    white: Whitened | None,
+    counted: Counted | None,
+    radius: float,
     rng: np.random.Generator,
     arms: IntArray,
 ) -> tuple[int, float]:
-    """Fill ``arms`` with the best allocation found for pairs worth ``pairs[layer]``.
+    """Fill ``arms`` with the best allocation found.
 
-    Their variances ``pairs[VAR]`` count when radius > 0. The other arguments are those of
-    :class:`~gbb._kernels.choice.joint.Rule` and :class:`~gbb._kernels.choice.work.Work`. Returns the
-    number of the tuple that is played, -1 for another allocation, and its value.
+    ``values`` are those of the tuples of arms over the parts, and are changed. Searches start from the
+    ``starts`` best tuples with different sets of arms and, for the rest of ``room.ends``, from random
+    allocations; one of ``linear``, ``white`` and ``counted`` says on what. Returns the number of the
+    tuple that is played, -1 for another allocation, and its value.
     """
-    K, k = pairs.shape[1], counts.shape[0]
-    if k == 2:
-        couple_values(pairs, layer, radius, counts, values)
-    else:
-        tuple_values_orthogonal(pairs, layer, radius, counts, values)
-    start, ties = first_best(values)
+    ends, chosen, played = room.ends, room.chosen, room.played
+    start, other, table, weight = links.start, links.other, links.table, links.weight
+    part, instead, group, bars = links.part, links.instead, links.group, links.bars
+    K = instead.shape[1]
+    number, ties = first_best(values)
     if ties > 1:
-        start = pick(values, rng)
-    best, value = start, values[start]
-    fill_digits(start, K, chosen)
-    for i in range(arms.size):
-        arms[i] = chosen[parts[i]]
+        number = pick(values, rng)
+    best, value = number, values[number]
+    place(number, part, instead, group, chosen, played, arms)
     for found in range(ends.shape[0]):
-        if found > 0:
-            start = next_start(values, start, K, k)
-            if start < 0:
-                break
-            fill_digits(start, K, chosen)
-        for i in range(arms.size):
-            ends[found, i] = chosen[parts[i]]
-        if radius == 0.0:
-            pays_of(degrees, pairs, layer, chosen, around)
-            reached = ascend_linear(indptr, indices, pairs, layer, around, ends, found)
+        fresh = found >= starts
+        if fresh:
+            draw_arms(bars, K, rng, ends[found])
         else:
-            count_pairs(degrees, counts, chosen, pairs, around)
-            reached = ascend_orthogonal(
-                indptr, indices, pairs, layer, radius, around, spare, ends, found
+            if found > 0 and number >= 0:
+                number = next_start(values, number, K, chosen.size, TIE)
+            if number < 0:  # no other set of arms is left
+                ends[found, 0] = -1
+                continue
+            place(number, part, instead, group, chosen, played, ends[found])
+        reached = -np.inf
+        if linear is not None:
+            pay, pays = linear.pay, linear.pays
+            if fresh:
+                pays_of_arms(start, other, table, weight, bars, pay, ends, found, pays)
+            else:
+                pays_of_tuple(
+                    links.bundle_start,
+                    links.bundle_table,
+                    links.bundle_group,
+                    links.bundle_weight,
+                    bars,
+                    pay,
+                    played,
+                    pays,
+                )
+            reached = ascend_linear(start, other, links.back, weight, pay, pays, ends, found, fresh)
+        if white is not None:
+            reached = ascend_whitened(
+                start,
+                other,
+                table,
+                weight,
+                bars,
+                white.block,
+                white.tables,
+                white.centre,
+                radius,
+                white.W,
+                white.h,
+                white.u,
+                white.slot,
+                ends,
+                found,
+                fresh,
             )
-        if reached > value:
+        if counted is not None:
+            reached = ascend_counts(
+                start,
+                other,
+                table,
+                counted.amount,
+                bars,
+                links.one,
+                counted.mu,
+                counted.var,
+                radius,
+                counted.c,
+                ends,
+                found,
+                fresh,
+            )
+        if reached > value + TIE * abs(value):
             best, value = -1, reached
             for i in range(arms.size):
                 arms[i] = ends[found, i]

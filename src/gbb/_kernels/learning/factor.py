@@ -106,3 +106,24 @@ def solve_transposed(R: FloatArray, q: FloatArray, pivots: IntArray, result: Flo
         for i in range(j):
             value -= R[i, j] * result[i]
         result[j] = value / R[j, j]
+
+
+@compiled()
+def whiten(R: FloatArray, pivots: IntArray, vectors: FloatArray) -> FloatArray:
+    """``R^-T P' v`` for every row v of ``vectors``."""
+    white = np.empty_like(vectors)
+    for s in range(vectors.shape[0]):
+        solve_transposed(R, vectors[s], pivots, white[s])
+    return white
+
+
+@compiled()
+def solve_upper(R: FloatArray, y: FloatArray, pivots: IntArray) -> FloatArray:
+    """``P R^-1 y``."""
+    theta = np.empty_like(y)
+    for j in range(y.size - 1, -1, -1):
+        value = y[j]
+        for i in range(j + 1, y.size):
+            value -= R[j, i] * theta[pivots[i]]
+        theta[pivots[j]] = value / R[j, j]
+    return theta

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbb._kernels._jit import compiled
+from gbb._kernels.choice.links import draw_arms
 from gbb._support.checks import FloatArray, IntArray
 
 
@@ -13,8 +14,11 @@ from gbb._support.checks import FloatArray, IntArray
 def play_random(
     indptr: IntArray,
     indices: NDArray[np.integer],
+    types: IntArray,
+    weights: FloatArray,
     R: FloatArray,
     steps: FloatArray,
+    bars: FloatArray | None,
     noise: FloatArray,
     N: IntArray,
     E: FloatArray,
@@ -24,30 +28,35 @@ def play_random(
 ) -> None:
     """Play ``len(rewards)`` rounds of arms drawn with cumulative weights ``steps``, in O(n + m) each.
 
+    With ``bars`` every agent draws one of its allowed arms uniformly instead.
+
     Adds to ``N`` how often every edge-arm was played; fills ``rewards`` with the expected global
     rewards and ``allocations`` with the arms unless it has no rows. When ``noise`` has a row a round,
     the unit noise of every edge, it is summed by edge-arm into ``E``.
     """
     n = indptr.shape[0] - 1
-    K = R.shape[0]
+    K = R.shape[1]
     arms = np.empty(n, dtype=np.int64)
     last = steps[K - 1]
     for t in range(rewards.size):
-        for i in range(n):
-            u = rng.random() * last
-            a = 0
-            while a < K - 1 and steps[a] <= u:
-                a += 1
-            arms[i] = a
+        if bars is not None:
+            draw_arms(bars, K, rng, arms)
+        else:
+            for i in range(n):
+                u = rng.random() * last
+                a = 0
+                while a < K - 1 and steps[a] <= u:
+                    a += 1
+                arms[i] = a
         reward = 0.0
         for i in range(n):
             a = arms[i]
             for k in range(indptr[i], indptr[i + 1]):
-                b = arms[indices[k]]
-                reward += R[a, b]
-                N[a, b] += 1
+                b, g = arms[indices[k]], types[k]
+                reward += weights[k] * R[g, a, b]
+                N[g, a, b] += 1
                 if noise.shape[0] > 0:
-                    E[a, b] += noise[t, k]
+                    E[g, a, b] += noise[t, k]
         rewards[t] = reward
         if allocations.shape[0] > 0:
             allocations[t] = arms

@@ -12,7 +12,7 @@ from gbb.applications._outcome import Advance, ignore
 from gbb.applications.wind.farm import SPEED, Farm
 from gbb.applications.wind.problem import YAWS
 from gbb.cuts import Cut
-from gbb.policies import AnyPolicy, CouplePolicy, EpsilonGreedy, Learned
+from gbb.policies import AnyPolicy, EpsilonGreedy, IndexPolicy, Learned
 
 JITTER = (2.0, 0.4)
 """Standard deviations of the wind's direction (degrees) and speed (m/s) around the nominal ones."""
@@ -117,6 +117,6 @@ def play(trial: Trial, seed: np.random.SeedSequence, advance: Advance = ignore) 
 
 def best_estimated(policy: AnyPolicy, state: Learned, cut: Cut) -> IntArray:
     """What looks best after all that ``policy`` has seen, with nothing drawn and no optimism."""
-    starts = 0 if isinstance(policy, CouplePolicy) else STARTS
+    starts = policy.starts if isinstance(policy, IndexPolicy) else STARTS
     greedy = EpsilonGreedy(policy.problem, cut=cut, lam=LAM, explore=0.0, starts=starts)
     return greedy.select(state, np.random.default_rng(0)).allocation

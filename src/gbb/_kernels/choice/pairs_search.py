@@ -1,4 +1,4 @@
-"""Values of tuples and local search when different pairs of arms are orthogonal.
+"""Optimistic local search when different pairs of arms are orthogonal.
 
 Then A is diagonal on the pairs: an allocation whose directed edges play pair s ``c_s`` times is worth
 ``sum c_s mu_s + radius sqrt(sum c_s^2 var_s)``, and only the counts need to be kept.
@@ -10,70 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbb._kernels._jit import compiled
-from gbb._kernels.choice.search import GAIN, SWEEPS
-from gbb._kernels.choice.work import COUNT, VAR, known
+from gbb._kernels.choice.linear import GAIN, SWEEPS
+from gbb._kernels.choice.links import is_known
 from gbb._support.checks import FloatArray, IntArray
 
-
-@compiled()
-def couple_values(
-    pairs: FloatArray, layer: int, radius: float, counts: IntArray, values: FloatArray
-) -> None:
-    """Values of all K^2 couples over two parts; :func:`tuple_values_orthogonal` for k = 2."""
-    K = pairs.shape[1]
-    w1, w, w2 = float(counts[0, 0]), 2.0 * counts[0, 1], float(counts[1, 1])
-    for a in range(K):
-        first = w1 * pairs[layer, a, a]
-        for b in range(K):
-            second = w * pairs[layer, a, b] + w2 * pairs[layer, b, b]
-            values[a * K + b] = first + second
-        if radius == 0.0:
-            continue
-        first = w1 * w1 * pairs[VAR, a, a]
-        for b in range(K):
-            second = w * w * pairs[VAR, a, b] + w2 * w2 * pairs[VAR, b, b]
-            values[a * K + b] += radius * np.sqrt(first + second)
-        # the pairs of (a, a) are one and the same
-        one = pairs[layer, a, a] + radius * np.sqrt(pairs[VAR, a, a])
-        values[a * K + a] = (w1 + w + w2) * one
-
-
-@compiled()
-def tuple_values_orthogonal(
-    pairs: FloatArray, layer: int, radius: float, counts: IntArray, values: FloatArray
-) -> None:
-    """Values of all K^k tuples of arms, in O(K^k k^2).
-
-    The pairs' values stand in a layer of ``pairs``; see :func:`gbb._kernels.choice.tuples.tuple_values`.
-    """
-    K, k = pairs.shape[1], counts.shape[0]
-    arms = np.zeros(k, dtype=np.int64)
-    c = np.zeros((K, K))
-    for code in range(values.size):
-        for p in range(k):
-            for q in range(p + 1):
-                low, high = min(arms[p], arms[q]), max(arms[p], arms[q])
-                c[low, high] += counts[p, p] if p == q else 2 * counts[p, q]
-        mean = 0.0
-        norm2 = 0.0
-        for p in range(k):
-            for q in range(p + 1):
-                low, high = min(arms[p], arms[q]), max(arms[p], arms[q])
-                mean += c[low, high] * pairs[layer, low, high]
-                norm2 += c[low, high] * c[low, high] * pairs[VAR, low, high]
-                c[low, high] = 0.0  # a pair that comes again has been counted
-        values[code] = mean + radius * np.sqrt(norm2)
-        p = k - 1
-        while p >= 0 and arms[p] == K - 1:
-            arms[p] = 0
-            p -= 1
-        if p >= 0:
-            arms[p] += 1
+MEAN, VAR, DEVIATION, SHARE, COUNT = range(5)
+"""Layers of the tables by pair."""
 
 
 @compiled()
 def count_pairs(
-    degrees: FloatArray,
+    bundle_start: IntArray,
+    bundle_part: IntArray,
+    bundle_count: FloatArray,
     counts: IntArray,
     chosen: IntArray,
     pairs: FloatArray,
@@ -90,19 +39,18 @@ def count_pairs(
     for i in range(around.shape[0]):
         for b in range(around.shape[1]):
             around[i, b] = 0.0
-        for q in range(chosen.size):
-            around[i, chosen[q]] += 2.0 * degrees[i, q]
+        for e in range(bundle_start[i], bundle_start[i + 1]):
+            around[i, chosen[bundle_part[e]]] += 2.0 * bundle_count[e]
 
 
 @compiled()
-def ascend_orthogonal(
+def ascend_pairs(
     indptr: IntArray,
     indices: NDArray[np.integer],
     pairs: FloatArray,
-    layer: int,
     radius: float,
     around: FloatArray,
-    spare: IntArray,
+    scratch: IntArray,
     ends: IntArray,
     found: int,
 ) -> float:
@@ -116,25 +64,25 @@ def ascend_orthogonal(
     n, K = around.shape
     value = -np.inf
     for a in range(K):
-        spare[1, a] = -1
-    mean, norm2 = totals(pairs, layer)
+        scratch[1, a] = -1
+    mean, norm2 = totals(pairs)
     for _ in range(SWEEPS):
         moved = False
         for agent in range(n):
             now = ends[found, agent]
-            if alike(around, agent, spare[1, now]):
+            if alike(around, agent, scratch[1, now]):
                 continue
             best, best_mean, best_norm2 = best_reply(
-                pairs, layer, radius, around, spare, agent, now, mean, norm2
+                pairs, radius, around, scratch, agent, now, mean, norm2
             )
             if best == now:
-                spare[1, now] = agent
+                scratch[1, now] = agent
                 continue
             moved = True
             mean, norm2 = best_mean, best_norm2
             ends[found, agent] = best
             for b in range(K):
-                spare[1, b] = -1
+                scratch[1, b] = -1
                 if around[agent, b] > 0.0:
                     add(pairs, now, b, -around[agent, b])
             for b in range(K):
@@ -145,10 +93,10 @@ def ascend_orthogonal(
                 around[indices[e], best] += 2.0
         if not moved:
             break
-        if known(ends, found):
+        if is_known(ends, found):
             value = -np.inf
             break
-        mean, norm2 = totals(pairs, layer)
+        mean, norm2 = totals(pairs)
         value = mean + radius * np.sqrt(norm2)
     return value
 
@@ -156,10 +104,9 @@ def ascend_orthogonal(
 @compiled(inline="always")
 def best_reply(
     pairs: FloatArray,
-    layer: int,
     radius: float,
     around: FloatArray,
-    spare: IntArray,
+    scratch: IntArray,
     agent: int,
     now: int,
     mean: float,
@@ -177,9 +124,9 @@ def best_reply(
     for b in range(K):
         w = around[agent, b]
         if w > 0.0:
-            spare[0, size] = b
+            scratch[0, size] = b
             size += 1
-            rest_mean -= w * pairs[layer, now, b]
+            rest_mean -= w * pairs[MEAN, now, b]
             rest_norm2 -= w * (2.0 * pairs[COUNT, now, b] - w) * pairs[VAR, now, b]
     value = mean + radius * np.sqrt(norm2)
     best, top = now, value
@@ -191,9 +138,9 @@ def best_reply(
         one = rest_mean
         two = rest_norm2 - own * around[agent, a] * pairs[VAR, now, a]
         for j in range(size):
-            b = spare[0, j]
+            b = scratch[0, j]
             w = around[agent, b]
-            one += w * pairs[layer, b, a]
+            one += w * pairs[MEAN, b, a]
             two += w * (2.0 * pairs[COUNT, b, a] + w) * pairs[VAR, b, a]
         short = top - one
         if short < 0.0 or radius * radius * two > short * short:
@@ -222,13 +169,13 @@ def add(pairs: FloatArray, a: int, b: int, amount: float) -> None:
 
 
 @compiled()
-def totals(pairs: FloatArray, layer: int) -> tuple[float, float]:
+def totals(pairs: FloatArray) -> tuple[float, float]:
     """``sum c_s mu_s`` and ``sum c_s^2 var_s`` over unordered pairs."""
     mean = 0.0
     norm2 = 0.0
     for a in range(pairs.shape[1]):
         for b in range(a + 1):
             c = pairs[COUNT, a, b]
-            mean += c * pairs[layer, a, b]
+            mean += c * pairs[MEAN, a, b]
             norm2 += c * c * pairs[VAR, a, b]
     return mean, norm2

@@ -1,21 +1,28 @@
-"""Allocation policies in the engine: the policy's own compiled choice, round after round."""
+"""Index policies on the paper's problem with orthogonal arms: the policy's own compiled choice."""
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 import numpy as np
 
-from gbb._kernels.rounds.joint_rounds import Run, play_joint
+from gbb._kernels.rounds.index_pairs import Run, play_index_pairs
 from gbb._support.checks import IntArray
 from gbb.environment import Environment
-from gbb.learning.estimator import Record
-from gbb.policies import AllocationPolicy
-from gbb.simulation._noise import Blocks
-from gbb.simulation._trace import Trace
+from gbb.learning.record import Record
+from gbb.policies import AnyPolicy, IndexPolicy
+from gbb.simulation._trace import Trace, couples_of
+from gbb.simulation.engine.noise import Blocks
 
 
-def run_joint(
+def plays_index_pairs(policy: AnyPolicy) -> TypeGuard[IndexPolicy]:
+    """Whether this loop plays ``policy``."""
+    return policy.compiled and isinstance(policy, IndexPolicy) and policy.pair_rule is not None
+
+
+def run_index_pairs(
     env: Environment,
-    policy: AllocationPolicy,
+    policy: AnyPolicy,
     rounds: int,
     *,
     recorded: IntArray,
@@ -23,13 +30,16 @@ def run_joint(
     rng: np.random.Generator,
     keep_allocations: bool = False,
 ) -> Trace:
-    """All rounds of an allocation policy.
+    """All rounds of an index policy.
 
     Gaussian noise is drawn once per edge-arm and round, other noise edge by edge: the search over
     allocations costs O(m) a round anyhow.
     """
+    assert isinstance(policy, IndexPolicy)
+    rule = policy.pair_rule
+    assert rule is not None
     problem, K, size = env.problem, env.problem.K, len(recorded)
-    by_edge = blocks.edge_noise or env.noise not in ("gaussian", "none")
+    by_edge = blocks.edge_noise or not blocks.gaussian
     run = Run(
         R=np.array(env.reward_table),
         sigma=problem.sigma,
@@ -45,18 +55,14 @@ def run_joint(
     done = 0
     one_each = np.ones(K * K, dtype=np.int64)
     for length in blocks.sizes(rounds, width=max(problem.m, K * K)):
-        noise = blocks.edges(length) if by_edge else blocks.sums(one_each, length)
+        noise = blocks.report(length) if by_edge else blocks.sums(one_each, length)
         radii = policy.radii(np.arange(done, done + length, dtype=np.float64))
-        play_joint(policy.rule, run, done + 1, noise, by_edge, radii, recorded, rng)
+        play_index_pairs(rule, run, done + 1, noise, by_edge, radii, recorded, rng)
         done += length
-    couple = np.full((size, 2), -1, dtype=np.int64)
-    if policy.parts.k == 2:
-        kept = run.tuples >= 0
-        couple[kept] = np.stack(np.divmod(run.tuples[kept], K), axis=1)
     return Trace(
         reward=run.reward,
         cumulative=run.cumulative,
-        couple=couple,
+        couple=couples_of(run.tuples, K, policy.parts.k),
         allocation=run.allocations if keep_allocations else None,
         record=Record(run.N.astype(np.int64), run.Y),
     )

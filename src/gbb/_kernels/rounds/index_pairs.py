@@ -1,4 +1,4 @@
-"""Rounds of an allocation policy."""
+"""Rounds of an index policy on the paper's problem with orthogonal arms."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import NamedTuple
 import numpy as np
 
 from gbb._kernels._jit import compiled
-from gbb._kernels.choice.joint import (
-    Rule,
-    choose_general,
-    choose_orthogonal,
-    index_of,
-    room,
-    wander,
+from gbb._kernels.choice.links import maybe_explore
+from gbb._kernels.choice.pairs import (
+    PairRule,
+    index_pairs,
+    make_workspace,
+    radius_rule,
+    refresh_pair,
 )
+from gbb._kernels.choice.pairs_climb import climb_pairs
 from gbb._kernels.choice.tuples import fill_digits
-from gbb._kernels.choice.work import refresh_pair
 from gbb._support.checks import FloatArray, IntArray
 
 
@@ -48,8 +48,8 @@ class Run(NamedTuple):
 
 
 @compiled()
-def play_joint(
-    rule: Rule,
+def play_index_pairs(
+    rule: PairRule,
     run: Run,
     first: int,
     noise: FloatArray,
@@ -65,11 +65,12 @@ def play_joint(
     """
     # Unpacked here, since unpacking in a round would cost as much as the round.
     indptr, indices, parts, counts = rule.indptr, rule.indices, rule.parts, rule.counts
-    norm2, pair, lam, orthogonal = rule.norm2, rule.pair, rule.lam, rule.orthogonal
-    explore, index = rule.explore, index_of(rule)
-    work = room(rule, run.N, run.Y)
-    pairs, values, degrees, around = work.pairs, work.values, work.degrees, work.around
-    spare, chosen, ends = work.spare, work.chosen, work.ends
+    bundle_start, bundle_part = rule.bundle_start, rule.bundle_part
+    bundle_count, norm2, lam = rule.bundle_count, rule.norm2, rule.lam
+    explore, radius_of = rule.explore, radius_rule(rule)
+    work = make_workspace(rule, run.N, run.Y)
+    pairs, pay, values, around = work.pairs, work.pay, work.values, work.around
+    scratch, chosen, ends = work.scratch, work.chosen, work.ends
     R, sigma, all_N, all_Y = run.R, run.sigma, run.N, run.Y
     K = R.shape[0]
     arms = np.empty(parts.size, dtype=np.int64)
@@ -77,27 +78,27 @@ def play_joint(
     total, k = run.total[0], run.kept[0]
     for t in range(radii.size):
         p = -1
-        if not wander(explore, K, rng, arms):
-            if orthogonal:
-                p, _ = choose_orthogonal(
-                    index,
-                    indptr,
-                    indices,
-                    parts,
-                    counts,
-                    pairs,
-                    values,
-                    degrees,
-                    around,
-                    spare,
-                    chosen,
-                    ends,
-                    radii[t],
-                    rng,
-                    arms,
-                )
-            else:
-                p, _ = choose_general(rule, work, all_N, all_Y, radii[t], rng, arms)
+        if not maybe_explore(explore, None, K, rng, arms):
+            radius = index_pairs(radius_of, pairs, pay, radii[t], rng)
+            p, _ = climb_pairs(
+                indptr,
+                indices,
+                parts,
+                counts,
+                bundle_start,
+                bundle_part,
+                bundle_count,
+                pairs,
+                pay,
+                radius,
+                values,
+                around,
+                scratch,
+                chosen,
+                ends,
+                rng,
+                arms,
+            )
         if by_edge:
             add_edges(indptr, indices, R, sigma, arms, noise, t, N, Y)
         else:
@@ -115,8 +116,8 @@ def play_joint(
                 all_Y[a, b] += Y[a, b]
                 N[a, b] = 0.0
                 Y[a, b] = 0.0
-                if orthogonal and b <= a:  # every edge has its reverse: (b, a) has been added
-                    refresh_pair(pairs, all_N, all_Y, b, a, norm2[pair[a, b]], lam)
+                if b <= a:  # every edge has its reverse: (b, a) has been added
+                    refresh_pair(pairs, all_N, all_Y, b, a, norm2[a, b], lam)
         total += reward
         if k < recorded.size and recorded[k] == first + t:
             run.reward[k], run.cumulative[k], run.tuples[k] = reward, total, p

@@ -49,17 +49,22 @@ class Blocks:
         for start in range(0, rounds, longest):
             size = min(longest, rounds - start)
             yield size
-            self.skip(size)
+            self.report_done(size)
 
-    def skip(self, rounds: int) -> None:
+    def report_done(self, rounds: int) -> None:
         """Count ``rounds`` as done."""
         if self.on_rounds is not None:
             self.on_rounds(rounds)
 
-    def edges(self, rounds: int) -> FloatArray:
-        """Unit noise of every edge, a row a round."""
-        m = self.env.problem.m
-        return NOISES[self.env.noise](self.rng, rounds * m).reshape(rounds, m)
+    @property
+    def gaussian(self) -> bool:
+        """Whether sums of the noise are Gaussian, or none."""
+        return self.env.noise in ("gaussian", "none")
+
+    def report(self, rounds: int) -> FloatArray:
+        """Unit noise of every number of the report, a row a round; of every edge, in the paper."""
+        size = self.env.problem.observations
+        return NOISES[self.env.noise](self.rng, rounds * size).reshape(rounds, size)
 
     def sums(self, counts: IntArray, rounds: int) -> FloatArray:
         """For every round and class k, the sum of ``counts[k]`` unit draws."""

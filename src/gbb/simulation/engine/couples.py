@@ -1,6 +1,6 @@
-"""Couple policies in the engine: a plan, a tally, and the form of arithmetic that suits the arms.
+"""Couples over a cut in the engine: a plan, a tally, and the form of arithmetic that suits the arms.
 
-A couple policy plays at most four edge-arms a round, so a round needs only the sums of the noise over
+A couple plays at most four edge-arms a round, so a round needs only the sums of the noise over
 the edges from V1 to V2, from V2 to V1, inside V1 and inside V2. Decisions depend on the symmetric block
 alone, whose regressors are the pairs ``q_s = (z_ab + z_ba) / 2``, a <= b.
 """
@@ -8,6 +8,7 @@ alone, whose regressors are the pairs ``q_s = (z_ab + z_ba) / 2``, a <= b.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeGuard
 
 import numpy as np
 
@@ -18,12 +19,12 @@ from gbb._kernels.rounds.rounds import Plan, Tally
 from gbb._support.checks import FloatArray, IntArray
 from gbb.cuts import Cut
 from gbb.environment import Environment
-from gbb.learning.estimator import Record, symmetric_edge_arms
-from gbb.learning.radius import SCHEDULES
-from gbb.policies import CouplePolicy
+from gbb.learning.coordinates import coordinates, symmetric_edge_arms
+from gbb.learning.record import Record
+from gbb.policies import AnyPolicy, IndexPolicy
 from gbb.problem import Problem
-from gbb.simulation._noise import Blocks
-from gbb.simulation._trace import Trace
+from gbb.simulation._trace import Trace, couples_of
+from gbb.simulation.engine.noise import Blocks
 
 Play = Callable[[int, FloatArray, FloatArray, IntArray, np.random.Generator], None]
 """``play(first, noise, radii, recorded, rng)``: play one round per row of ``noise``."""
@@ -31,9 +32,22 @@ Play = Callable[[int, FloatArray, FloatArray, IntArray, np.random.Generator], No
 FORMS = ("orthogonal", "pairs", "features")
 
 
+def plays_couples(policy: AnyPolicy) -> TypeGuard[IndexPolicy]:
+    """Whether this loop plays ``policy``: couples by optimism, on the paper's problem.
+
+    Unequal weights of z_ab and z_ba would make decisions depend on more than the symmetric block.
+    """
+    if not policy.compiled or not isinstance(policy, IndexPolicy):
+        return False
+    deterministic = policy.v == policy.explore == policy.starts == 0
+    couples = policy.parts.k == 2 and policy.weights[0] == policy.weights[1]
+    known = policy.radius not in (None, "complete") and not policy.shrinking
+    return deterministic and couples and known and policy.problem.is_paper_problem
+
+
 def run_couples(
     env: Environment,
-    policy: CouplePolicy,
+    policy: AnyPolicy,
     rounds: int,
     *,
     recorded: IntArray,
@@ -42,7 +56,8 @@ def run_couples(
     keep_allocations: bool = False,
     form: str | None = None,
 ) -> Trace:
-    """All rounds of a couple policy, in O(1) of the number of edges unless ``blocks.edge_noise``."""
+    """All rounds of couples over a cut, in O(1) of the number of edges unless ``blocks.edge_noise``."""
+    assert isinstance(policy, IndexPolicy)
     problem, cut = env.problem, policy.cut
     plan = _plan(env, policy)
     tally = _tally(problem, len(recorded))
@@ -51,15 +66,12 @@ def run_couples(
     done = 0
     for size in blocks.sizes(rounds):
         edges = blocks.edge_noise
-        noise = class_sums(cut, blocks.edges(size)) if edges else blocks.sums(counts, size)
+        noise = class_sums(cut, blocks.report(size)) if edges else blocks.sums(counts, size)
         before = np.arange(done, done + size, dtype=np.float64)
-        if plan.adaptive:
-            radii = np.zeros(size)  # the loop computes them
-        else:
-            radii = SCHEDULES[policy.radius](problem, before, policy.lam, policy.delta)
+        radii = policy.radii(before)  # the loop computes those that follow the record
         play(done + 1, noise, radii, recorded, rng)
         done += size
-    couple = np.stack(divmod(tally.couple, problem.K), axis=1)
+    couple = couples_of(tally.couple, problem.K, 2)
     return Trace(
         reward=plan.payoff[tally.couple],
         cumulative=tally.cumulative,
@@ -89,7 +101,7 @@ def class_sums(cut: Cut, noise: FloatArray) -> FloatArray:
     return sums
 
 
-def _plan(env: Environment, policy: CouplePolicy) -> Plan:
+def _plan(env: Environment, policy: IndexPolicy) -> Plan:
     R, cut = env.reward_table, policy.cut
     payoff = cut.couple_values(R)
     w12, _, w1, w2 = policy.weights
@@ -105,7 +117,7 @@ def _plan(env: Environment, policy: CouplePolicy) -> Plan:
         payoff=payoff.ravel(),
         sigma=env.problem.sigma,
         lam=policy.lam,
-        adaptive=policy.radius == "symmetric",
+        adaptive=policy.adaptive,
         spread=float(2.0 * np.log(1.0 / policy.delta)),
         offset=float(np.sqrt(policy.lam) * env.problem.S),
     )
@@ -113,13 +125,10 @@ def _plan(env: Environment, policy: CouplePolicy) -> Plan:
 
 def _tally(problem: Problem, size: int) -> Tally:
     K = problem.K
-    i, j = np.triu_indices(K)
-    pair = np.zeros((K, K), dtype=np.int64)
-    pair[i, j] = pair[j, i] = np.arange(len(i))
     return Tally(
         N=np.zeros((K, K), dtype=np.int64),
         Y=np.zeros((K, K)),
-        pair=pair,
+        pair=np.array(coordinates(problem, symmetric=True).index),
         scalars=np.zeros(2),
         kept=np.zeros(1, dtype=np.int64),
         mean=np.zeros(K * K),
@@ -138,7 +147,7 @@ def _player(problem: Problem, plan: Plan, tally: Tally, form: str) -> Play:
             prior = plan.lam / norm2
         return lambda *rest: play_orthogonal(plan, tally, prior, *rest)
     i, j = np.triu_indices(problem.K)
-    features = np.ascontiguousarray(symmetric_edge_arms(problem.arms)[i * problem.K + j])
+    features = symmetric_edge_arms(problem.arms)[i * problem.K + j]
     if form == "pairs":
         return lambda *rest: play_pairs(plan, tally, features, *rest)
     arms = np.array(problem.arms)

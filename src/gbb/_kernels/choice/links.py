@@ -1,0 +1,123 @@
+"""Who is linked to whom, by what, and who may play what: what every search over allocations needs.
+
+The links of an agent are *entries*: a neighbour, a table and a weight. The table says what the entry
+adds for the neighbour's arm b and the agent's own arm a. Where both directions of every link are alike
+an agent has one entry per link, whose table holds both directions; otherwise one for each direction.
+Both ends of a link list it, so a sum over all entries counts everything twice.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gbb._kernels._jit import compiled
+from gbb._kernels.choice.tuples import fill_digits
+from gbb._support.checks import FloatArray, IntArray
+
+
+class Links(NamedTuple):
+    """The constants of a search.
+
+    Attributes
+    ----------
+    start
+        Where the entries of each agent start.
+    other, table, back, weight
+        Of every entry: the neighbour, the table, the table by which the neighbour lists the same edge,
+        and the weight; half of it where an entry is one direction, since tables count two.
+    bars
+        Minus infinity where an agent may not play an arm, else 0 (n x K).
+    group
+        The group of each agent: in one part, with the same arms allowed.
+    part, instead
+        Of every group: its part, and what it plays for each arm of the part.
+    bundle_start, bundle_table, bundle_group, bundle_weight
+        The entries of each agent summed by table and by the neighbours' group.
+    one, two
+        The two regressors that a table's entry of arms (b, a) sums (tables x K x K): those of both
+        directions, or twice the same.
+    """
+
+    start: IntArray
+    other: IntArray
+    table: IntArray
+    back: IntArray
+    weight: FloatArray
+    bars: FloatArray
+    group: IntArray
+    part: IntArray
+    instead: IntArray
+    bundle_start: IntArray
+    bundle_table: IntArray
+    bundle_group: IntArray
+    bundle_weight: FloatArray
+    one: IntArray
+    two: IntArray
+
+
+@compiled()
+def place(
+    number: int,
+    part: IntArray,
+    instead: IntArray,
+    group: IntArray,
+    chosen: IntArray,
+    played: IntArray,
+    arms: IntArray,
+) -> None:
+    """Every agent plays its part's arm of tuple ``number``, or its first allowed one.
+
+    ``chosen`` gets the arms of the parts and ``played`` those of the groups.
+    """
+    fill_digits(number, instead.shape[1], chosen)
+    for c in range(part.size):
+        played[c] = instead[c, chosen[part[c]]]
+    for i in range(arms.size):
+        arms[i] = played[group[i]]
+
+
+@compiled()
+def draw_arms(bars: FloatArray | None, K: int, rng: np.random.Generator, arms: IntArray) -> None:
+    """Every agent draws one of its allowed arms uniformly."""
+    for i in range(arms.size):
+        if bars is None:
+            arms[i] = int(rng.random() * K)
+        else:
+            count = 0
+            for a in range(K):
+                count += bars[i, a] == 0.0
+            left = int(rng.random() * count)
+            for a in range(K):
+                if bars[i, a] == 0.0:
+                    if left == 0:
+                        arms[i] = a
+                        break
+                    left -= 1
+
+
+@compiled()
+def maybe_explore(
+    explore: float, bars: FloatArray | None, K: int, rng: np.random.Generator, arms: IntArray
+) -> bool:
+    """Draw every agent's arm uniformly, with probability ``explore``; says whether it did."""
+    if explore <= 0.0 or rng.random() >= explore:
+        return False
+    draw_arms(bars, K, rng, arms)
+    return True
+
+
+@compiled()
+def is_known(ends: NDArray[np.int64], found: int) -> bool:
+    """Whether end number ``found`` is one of those before it."""
+    for e in range(found):
+        same = True
+        for i in range(ends.shape[1]):
+            if ends[found, i] != ends[e, i]:
+                same = False
+                break
+        if same:
+            return True
+    return False

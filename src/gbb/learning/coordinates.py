@@ -1,0 +1,68 @@
+"""Coordinates of the edge-arms, or of their symmetric parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gbb._support.checks import FloatArray, IntArray
+from gbb.problem import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinates:
+    """What the rewards of one type are linear in.
+
+    Attributes
+    ----------
+    index
+        The regressor of each edge-arm (K x K): its own, or one for each unordered pair of arms.
+    features
+        The regressors in orthonormal coordinates, a row each.
+    diagonal
+        Whether every regressor has a coordinate to itself, as orthogonal arms have it.
+    """
+
+    index: IntArray
+    features: FloatArray
+    diagonal: bool
+
+    @property
+    def table(self) -> FloatArray:
+        """The coordinates of every edge-arm (K x K x size)."""
+        return self.features[self.index]
+
+
+def coordinates(problem: Problem, *, symmetric: bool) -> Coordinates:
+    """The coordinates of the edge-arms, or of their symmetric parts.
+
+    The symmetric part of ``z_ab`` is that of ``(z_ab + z_ba) / 2``: one regressor for each unordered
+    pair, in d (d + 1) / 2 dimensions (fact 2 of the design).
+    """
+    K = problem.K
+    index = np.arange(K * K).reshape(K, K)
+    features = problem.edge_arms
+    if symmetric:
+        a, b = np.triu_indices(K)
+        features = symmetric_edge_arms(problem.arms)[a * K + b]
+        index = np.zeros((K, K), dtype=np.int64)
+        index[a, b] = index[b, a] = np.arange(len(a))
+    diagonal = problem.orthogonal and problem.reports_edges  # sums mix the regressors
+    if diagonal:
+        features = np.diag(np.sqrt(np.sum(features**2, axis=1)))
+    return Coordinates(index, np.array(features), diagonal)
+
+
+def symmetric_edge_arms(arms: FloatArray) -> FloatArray:
+    """Symmetric parts of the edge-arms in orthonormal coordinates (K^2 x d(d+1)/2).
+
+    Row ``a * K + b`` is ``(x_a x_b' + x_b x_a') / 2`` with off-diagonal entries times sqrt 2, so that
+    dot products are those of the matrices.
+    """
+    K, d = arms.shape
+    i, j = np.triu_indices(d)
+    scale = np.where(i == j, 0.5, np.sqrt(0.5))
+    half = arms[:, None, i] * arms[None, :, j] + arms[:, None, j] * arms[None, :, i]
+    rows: FloatArray = (half * scale).reshape(K * K, -1)
+    return rows

@@ -1,0 +1,231 @@
+"""The record: all that a learner remembers, additive over rounds and over parts of the graph.
+
+With rewards per edge it is a pair of tables for each edge type. With rewards in sums over edges an
+observation is ``y = <q, theta> + noise``, q the sum of the edges' weighted edge-arms, and the record
+is ``sum q q'`` and ``sum y q``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gbb._support import checks
+from gbb._support.checks import FloatArray, IntArray
+from gbb.graph import Graph
+from gbb.problem import Problem
+
+Counts = IntArray | FloatArray
+"""Whole numbers, or fractions of them where edges have weights or the record was discounted."""
+
+
+class _Tables(NamedTuple):
+    counts: Counts
+    paid: FloatArray
+
+
+class Record(_Tables):
+    """What was seen edge by edge.
+
+    Parameters
+    ----------
+    N
+        How many directed edges of each type were played with arms (a, b), types x K x K; squared
+        weights are summed where edges have weights. K x K where there is one type.
+    Y
+        The sum of their rewards, each times its weight.
+
+    Attributes
+    ----------
+    counts, paid
+        N and Y, types x K x K.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, N: Counts, Y: FloatArray) -> Record:
+        """Tables for each type, or the K x K tables of one type."""
+        return super().__new__(cls, _by_type(N), _by_type(Y))
+
+    @classmethod
+    def empty(cls, K: int, types: int = 1) -> Record:
+        """Nothing seen yet."""
+        return cls(np.zeros((types, K, K), dtype=np.int64), np.zeros((types, K, K)))
+
+    @classmethod
+    def of(
+        cls,
+        graph: Graph,
+        allocation: IntArray,
+        rewards: FloatArray,
+        K: int,
+        *,
+        edges: IntArray | None = None,
+    ) -> Record:
+        """One round of the paper's problem: edge rewards summed by edge-arm, in O(m).
+
+        ``edges`` are the positions of the edges that ``rewards`` belong to; all of them when left out.
+        """
+        problem = Problem(graph, np.ones((K, 1)))
+        record = observe(problem, allocation, rewards, edges)
+        assert isinstance(record, cls)
+        return record
+
+    @property
+    def N(self) -> Counts:
+        """The counts: K x K where there is one type, else types x K x K."""
+        return self.counts[0] if len(self.counts) == 1 else self.counts
+
+    @property
+    def Y(self) -> FloatArray:
+        """The sums of rewards, in the shape of N."""
+        return self.paid[0] if len(self.paid) == 1 else self.paid
+
+    @property
+    def tables(self) -> tuple[Counts, FloatArray] | None:
+        """The counts and the sums of rewards, types x K x K."""
+        return self.counts, self.paid
+
+    def merge(self, other: AnyRecord) -> Record:
+        """Both records as one."""
+        if other.tables is None:
+            raise checks.input_error("seen", "hold tables (N, Y)", type(other).__name__)
+        return Record(self.counts + other.tables[0], self.paid + other.tables[1])
+
+    def discount(self, factor: float) -> Record:
+        """The record with every observation worth ``factor`` of what it was."""
+        return Record(self.counts.astype(np.float64) * factor, self.paid * factor)
+
+    def resize(self, problem: Problem) -> Record:
+        """The record with the types of ``problem``; those that are new have seen nothing."""
+        new = problem.types - len(self.counts)
+        if new == 0:
+            return self
+        more = ((0, new), (0, 0), (0, 0))
+        counts: Any = np.pad(self.counts, more)
+        return Record(counts, np.pad(self.paid, more))
+
+    def gram(self, problem: Problem) -> FloatArray:
+        """``sum q q'`` (parameters x parameters), a block for each type."""
+        z, size = problem.edge_arms, problem.d**2
+        total = np.zeros((problem.types, size, problem.types, size))
+        for g, counts in enumerate(self.counts):
+            total[g, :, g] = (z * counts.reshape(-1, 1)).T @ z
+        return total.reshape(problem.parameters, problem.parameters)
+
+    def moment(self, problem: Problem) -> FloatArray:
+        """``sum y q`` (parameters)."""
+        return (self.paid.reshape(len(self.paid), -1) @ problem.edge_arms).ravel()
+
+    def weight(self, problem: Problem) -> float:  # noqa: ARG002
+        """How many edges were seen; the sum of their squared weights."""
+        return float(self.counts.sum())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The tables by name."""
+        return {"N": self.N, "Y": self.Y}
+
+
+class Moments(NamedTuple):
+    """What was seen in sums over edges: ``qq`` sums ``q q'`` and ``yq`` sums ``y q``."""
+
+    qq: FloatArray
+    yq: FloatArray
+
+    @property
+    def tables(self) -> None:
+        """There are none: single edges were not seen."""
+        return None
+
+    def merge(self, other: AnyRecord) -> Moments:
+        """Both records as one."""
+        if not isinstance(other, Moments):
+            raise checks.input_error("seen", "hold moments", type(other).__name__)
+        return Moments(self.qq + other.qq, self.yq + other.yq)
+
+    def discount(self, factor: float) -> Moments:
+        """The record with every observation worth ``factor`` of what it was."""
+        return Moments(self.qq * factor, self.yq * factor)
+
+    def resize(self, problem: Problem) -> Moments:
+        """The record with the types of ``problem``; those that are new have seen nothing."""
+        more = problem.parameters - self.yq.size  # types come one after the other
+        return Moments(np.pad(self.qq, (0, more)), np.pad(self.yq, (0, more))) if more else self
+
+    def gram(self, problem: Problem) -> FloatArray:  # noqa: ARG002
+        """``sum q q'`` (parameters x parameters)."""
+        return self.qq
+
+    def moment(self, problem: Problem) -> FloatArray:  # noqa: ARG002
+        """``sum y q`` (parameters)."""
+        return self.yq
+
+    def weight(self, problem: Problem) -> float:
+        """How many edges of the largest edge-arms would have been seen, at least."""
+        return float(np.trace(self.qq)) / problem.L**2
+
+    def to_dict(self) -> dict[str, Any]:
+        """The moments by name."""
+        return {"gram": self.qq, "moment": self.yq}
+
+
+AnyRecord = Record | Moments
+
+
+def empty(problem: Problem) -> AnyRecord:
+    """The record of a learner that has seen nothing."""
+    if problem.reports_edges:
+        record = Record.empty(problem.K, problem.types)
+        return record.discount(1.0) if problem.weighted else record
+    return Moments(np.zeros((problem.parameters,) * 2), np.zeros(problem.parameters))
+
+
+def from_dict(content: dict[str, Any]) -> AnyRecord:
+    """The record whose ``to_dict`` is part of ``content``."""
+    if "gram" in content:
+        return Moments(content["gram"], content["moment"])
+    return Record(content["N"], content["Y"])
+
+
+def observe(
+    problem: Problem, allocation: IntArray, rewards: FloatArray, positions: IntArray | None = None
+) -> AnyRecord:
+    """The record of one round; ``positions`` are the numbers of its report that are known."""
+    if problem.reports_edges:
+        return _count(problem, allocation, rewards, positions)
+    q = regressors(problem, allocation)
+    q = q if positions is None else q[positions]
+    return Moments(q.T @ q, rewards @ q)
+
+
+def _count(
+    problem: Problem, allocation: IntArray, rewards: FloatArray, edges: IntArray | None
+) -> Record:
+    """``N`` sums the squared weights and ``Y`` the weighted rewards by type and edge-arm."""
+    graph, K, shape = problem.graph, problem.K, (problem.types, problem.K, problem.K)
+    code = (problem.edge_types * K + allocation[graph.sources]) * K + allocation[graph.indices]
+    weights = problem.edge_weights
+    if edges is not None:
+        code, weights = code[edges], weights[edges]
+    size = problem.types * K * K
+    squares = weights**2 if problem.weighted else None
+    N: Any = np.bincount(code, weights=squares, minlength=size).reshape(shape)
+    Y = np.bincount(code, weights=weights * rewards, minlength=size).reshape(shape)
+    whole: Counts = N if problem.weighted else N.astype(np.int64, copy=False)
+    return Record(whole, Y.astype(np.float64, copy=False))
+
+
+def regressors(problem: Problem, allocation: IntArray) -> FloatArray:
+    """What each number of a round's report is linear in (observations x parameters)."""
+    graph, d2 = problem.graph, problem.d**2
+    z = problem.edge_arms[allocation[graph.sources] * problem.K + allocation[graph.indices]]
+    rows = np.zeros((problem.observations, problem.types, d2))
+    np.add.at(rows, (problem.adds_to, problem.edge_types), problem.edge_weights[:, None] * z)
+    return rows.reshape(problem.observations, -1)
+
+
+def _by_type(table: ArrayLike) -> Any:
+    tables = np.asarray(table)
+    return tables if tables.ndim == 3 else tables[None]

@@ -1,0 +1,252 @@
+"""The estimate: ridge regression of the rewards on the edge-arms, one matrix per edge type."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gbb._kernels.learning.factor import factor, solve_upper, whiten
+from gbb._support import checks
+from gbb._support.checks import FloatArray, IntArray
+from gbb.learning.coordinates import Coordinates, coordinates
+from gbb.learning.record import AnyRecord
+from gbb.problem import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class Ridge:
+    """Ridge regression on a record (equation 3 of the paper, type by type).
+
+    ``A = lam I + sum q q'``, ``b = sum y q``, ``theta_hat = A^-1 b``. With rewards per edge the types
+    share no parameter, and A is a block for each; otherwise it is one block of all of them.
+
+    Parameters
+    ----------
+    problem
+        What the learner knows.
+    record
+        What was seen.
+    lam
+        The ridge regulariser lambda, > 0.
+    symmetric
+        Estimate symmetric parts only, which decide where ``problem.symmetric`` (fact 2 of the design).
+
+    Notes
+    -----
+    A block of A is ``P R'R P'`` with R triangular and P a permutation, from a QR factorisation of the
+    rows ``sqrt(N) z'`` over ``sqrt(lam) I``, rows sorted by size and columns pivoted: the condition
+    number is never squared, and arms of very different norms keep their accuracy. Of sums of edges
+    only ``sum q q'`` is left; its eigenvectors stand for the rows, and eigenvalues below its own
+    rounding count as 0: what cannot be told from nothing is left as uncertain as lam says.
+
+    Everything is held whitened: ``f`` with ``<f, f'> = z'A^-1 z'`` and ``<f, centre> = z'theta_hat``.
+    """
+
+    problem: Problem
+    record: AnyRecord
+    lam: float = 1.0
+    symmetric: bool = False
+
+    def __post_init__(self) -> None:
+        checks.real("lam", self.lam, low=0.0, low_open=True)
+        if self.symmetric and not self.problem.symmetric:
+            rule = "be False unless both directions of every link are alike and seen one by one"
+            raise checks.input_error("symmetric", rule, True)
+
+    @cached_property
+    def coordinates(self) -> Coordinates:
+        """What the rewards of one type are linear in."""
+        return coordinates(self.problem, symmetric=self.symmetric)
+
+    @cached_property
+    def _blocks(self) -> list[tuple[FloatArray, FloatArray, IntArray, FloatArray]]:
+        """R, ``Q'y``, pivots and the whitened regressors of each block."""
+        features, index = self.coordinates.features, self.coordinates.index
+        if self.record.tables is not None:
+            size = len(features)
+            blocks = []
+            for counts, paid in zip(*self.record.tables, strict=True):
+                N, Y = (
+                    np.bincount(index.ravel(), weights=each.ravel(), minlength=size)
+                    for each in (counts, paid)
+                )
+                blocks.append(factor(features, _doubles(N), _doubles(Y), self.lam))
+            return blocks
+        gram, moment = self.record.gram(self.problem), self.record.moment(self.problem)
+        e, V = np.linalg.eigh(gram)
+        e = np.where(e > len(e) * np.finfo(np.float64).eps * np.abs(e).max(initial=0.0), e, 0.0)
+        types, (rows, d2) = self.problem.types, features.shape
+        own = np.zeros((types, rows, types, d2))
+        own[np.arange(types), :, np.arange(types)] = features
+        stacked = np.vstack([V.T, own.reshape(types * rows, types * d2)])
+        unseen = np.zeros(types * rows)
+        R, centre, pivots, white = factor(
+            stacked, np.concatenate([e, unseen]), np.concatenate([moment @ V, unseen]), self.lam
+        )
+        return [(R, centre, pivots, white[len(e) :])]
+
+    @cached_property
+    def table(self) -> FloatArray:
+        """The whitened ``z_ab`` of every type and edge-arm (types x K x K x size)."""
+        white = np.concatenate([block[3] for block in self._blocks])
+        each: FloatArray = white.reshape(self.problem.types, -1, white.shape[1])
+        return np.ascontiguousarray(each[:, self.coordinates.index])
+
+    @cached_property
+    def solved(self) -> FloatArray:
+        """``A^-1 z_ab`` of every type and edge-arm (types x K x K x size)."""
+        solved = np.empty_like(self.table)
+        for g, block in enumerate(self.block_of):
+            R, _, pivots, _ = self._blocks[block]
+            for a, b in np.ndindex(*self.table.shape[1:3]):
+                solved[g, a, b] = solve_upper(R, self.table[g, a, b], pivots)
+        return solved
+
+    @cached_property
+    def centre(self) -> FloatArray:
+        """The whitened ``b`` in blocks (blocks x size)."""
+        return np.stack([block[1] for block in self._blocks])
+
+    @cached_property
+    def block_of(self) -> IntArray:
+        """The block of each type."""
+        several = len(self.centre) > 1
+        return np.arange(self.problem.types) if several else np.zeros(self.problem.types, np.int64)
+
+    def draw(self, v: float, rng: np.random.Generator) -> FloatArray:
+        """A ``centre`` for which theta is drawn from ``N(theta_hat, v^2 A^-1)``.
+
+        theta is ``U^-1 (U theta_hat + v g)``, g standard normal and U the triangular factor of
+        ``A = U'U`` with a positive diagonal. U is unique, so the draw does not depend on how A was factorised.
+        """
+        g = rng.standard_normal(self.centre.shape)
+        turned = [
+            _turn(R, pivots) @ each for (R, _, pivots, _), each in zip(self._blocks, g, strict=True)
+        ]
+        drawn: FloatArray = self.centre + v * np.stack(turned)
+        return drawn
+
+    @cached_property
+    def means(self) -> FloatArray:
+        """The estimated reward of every type and edge-arm (types x K x K)."""
+        return self.means_at(self.centre)
+
+    def means_at(self, centre: FloatArray) -> FloatArray:
+        """The rewards of every type and edge-arm for the theta of ``centre`` (types x K x K)."""
+        means: FloatArray = (self.table * centre[self.block_of][:, None, None, :]).sum(axis=-1)
+        return means
+
+    @cached_property
+    def widths(self) -> FloatArray:
+        """``||z_ab||_{A^-1}`` of every type and edge-arm (types x K x K)."""
+        widths: FloatArray = np.linalg.norm(self.table, axis=-1)
+        return widths
+
+    def width(self, vectors: FloatArray) -> FloatArray:
+        """``||v||_{A^-1}`` for every row v of ``vectors``: in all parameters, or in one type's.
+
+        Rows in one type's d^2 parameters give a row of widths for each type, unless there is one type.
+        """
+        types, size = self.problem.types, self._blocks[0][0].shape[0]
+        if vectors.shape[1] == self.problem.parameters and len(self._blocks) == 1:
+            R, _, pivots, _ = self._blocks[0]
+            widths: FloatArray = np.linalg.norm(whiten(R, pivots, vectors), axis=1)
+            return widths
+        found = []
+        for g in range(types):
+            R, _, pivots, _ = self._blocks[self.block_of[g]]
+            rows = np.zeros((len(vectors), size))
+            start = g * vectors.shape[1] if len(self._blocks) == 1 else 0
+            rows[:, start : start + vectors.shape[1]] = vectors
+            found.append(np.linalg.norm(whiten(R, pivots, rows), axis=1))
+        return np.stack(found)
+
+    @cached_property
+    def A(self) -> FloatArray:
+        """The regularised Gram matrix (parameters x parameters)."""
+        return self.lam * np.eye(self.problem.parameters) + self.record.gram(self.problem)
+
+    @cached_property
+    def b(self) -> FloatArray:
+        """The responses summed along what they are linear in (parameters)."""
+        return self.record.moment(self.problem)
+
+    @cached_property
+    def theta_hat(self) -> FloatArray:
+        """The estimate of ``theta* = vec(M*)``, type after type."""
+        if self.symmetric or self.coordinates.diagonal:
+            M = self.M_hats.transpose(0, 2, 1)  # vec stacks columns
+            return checks.frozen(M.reshape(-1).copy())
+        parts = [solve_upper(R, centre, pivots) for R, centre, pivots, _ in self._blocks]
+        return checks.frozen(np.concatenate(parts))
+
+    @cached_property
+    def M_hats(self) -> FloatArray:
+        """The estimated matrices (types x d x d); their symmetric parts with ``symmetric``."""
+        problem, d = self.problem, self.problem.d
+        if self.symmetric:
+            full = Ridge(problem, self.record, self.lam).M_hats
+            halves: FloatArray = (full + full.transpose(0, 2, 1)) / 2.0
+            return halves
+        if self.coordinates.diagonal:
+            # For orthogonal arms M = sum over (a, b) of x_a x_b' <z_ab, theta_hat> / ||z_ab||^2.
+            norms = np.sum(problem.arms**2, axis=1)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                dual = np.where(norms[:, None] > 0.0, problem.arms / norms[:, None], 0.0)
+            M: FloatArray = dual.T @ self.means @ dual
+            return M
+        return self.theta_hat.reshape(problem.types, d, d).transpose(0, 2, 1)
+
+    @property
+    def M_hat(self) -> FloatArray:
+        """The estimate of M* (d x d); with several types all of them (types x d x d)."""
+        return self.M_hats[0] if self.problem.types == 1 else self.M_hats
+
+    @cached_property
+    def log_det(self) -> float:
+        """``log det(A / lam)``."""
+        diagonals = np.stack([np.abs(np.diag(block[0])) for block in self._blocks])
+        return float(2.0 * np.log(diagonals).sum() - diagonals.size * np.log(self.lam))
+
+    @cached_property
+    def smallest(self) -> float:
+        """The smallest eigenvalue of A on the span of the edge-arms, or a lower bound of it."""
+        if self.coordinates.diagonal:
+            used = np.diag(self.coordinates.features) > 0.0
+            return min(
+                float(np.abs(np.diag(R))[used[pivots]].min() ** 2)
+                for R, _, pivots, _ in self._blocks
+            )
+        ends = (np.linalg.svd(R, compute_uv=False)[-1] for R, *_ in self._blocks)
+        return max(self.lam, float(min(ends)) ** 2)
+
+    def sums(self, allocation: IntArray) -> FloatArray:
+        """The whitened sum over the edges of an allocation, ``sum w f`` (blocks x size)."""
+        problem, graph = self.problem, self.problem.graph
+        first, second = allocation[graph.sources], allocation[graph.indices]
+        f = problem.edge_weights[:, None] * self.table[problem.edge_types, first, second]
+        W = np.zeros_like(self.centre)
+        np.add.at(W, self.block_of[problem.edge_types], f)
+        return W
+
+    def total(self, allocation: IntArray) -> tuple[float, float]:
+        """Estimated global reward of an allocation, and the width ``||sum w z||_{A^-1}`` of it."""
+        W = self.sums(allocation)
+        return float((W * self.centre).sum()), float(np.linalg.norm(W))
+
+
+def _doubles(values: NDArray[Any]) -> FloatArray:
+    return values.astype(np.float64, copy=False)
+
+
+def _turn(R: FloatArray, pivots: IntArray) -> FloatArray:
+    """Q with ``R P' = Q U``, U triangular with a positive diagonal."""
+    straight = np.empty_like(R)
+    straight[:, pivots] = R
+    Q, U = np.linalg.qr(straight)
+    turn: FloatArray = Q * np.where(np.diag(U) < 0.0, -1.0, 1.0)
+    return turn

@@ -1,0 +1,114 @@
+"""Tuples of arms over the parts of a cut, on any problem: what their edges add up to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gbb._support.checks import FloatArray, IntArray
+from gbb.cuts._tuples import sum_over_edges, tuples_of
+from gbb.problem import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class Tuples:
+    """The K^k ways for k parts to play an arm each.
+
+    An agent that may not play its part's arm plays its first allowed one instead.
+
+    Attributes
+    ----------
+    problem
+        What the learner knows.
+    parts
+        The part of every agent, 0..k-1.
+    k
+        Number of parts.
+    weights
+        What each directed edge counts for: its own weight, or that times a factor.
+    """
+
+    problem: Problem
+    parts: IntArray
+    k: int
+    weights: FloatArray
+
+    @property
+    def size(self) -> int:
+        """How many tuples there are."""
+        return int(self.problem.K**self.k)
+
+    @cached_property
+    def _groups(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Of groups of agents that are alike: their part, what they play for each arm, and who is in."""
+        rows = np.column_stack([self.parts, self.problem.instead])
+        groups, whose = np.unique(rows, axis=0, return_inverse=True)
+        return groups[:, 0], np.ascontiguousarray(groups[:, 1:]), whose.ravel()
+
+    @property
+    def group_of(self) -> IntArray:
+        """The group of each agent: in one part, with the same arms allowed."""
+        return self._groups[2]
+
+    @property
+    def group_part(self) -> IntArray:
+        """The part of each group."""
+        return self._groups[0]
+
+    @property
+    def group_instead(self) -> IntArray:
+        """What the agents of each group play when their part plays an arm (groups x K)."""
+        return self._groups[1]
+
+    @cached_property
+    def kinds(self) -> list[tuple[int, int, int, float]]:
+        """The edges by type and by the groups of their ends, with the sum of their weights."""
+        graph = self.problem.graph
+        ends = self.group_of[graph.sources], self.group_of[graph.indices]
+        kinds, which = np.unique(
+            np.stack([self.problem.edge_types, *ends]), axis=1, return_inverse=True
+        )
+        sums = np.bincount(which.ravel(), weights=self.weights, minlength=kinds.shape[1])
+        rows = zip(*kinds.tolist(), sums.tolist(), strict=True)
+        return [(g, first, second, w) for g, first, second, w in rows if w != 0.0]
+
+    def arms(self, codes: IntArray | None = None) -> IntArray:
+        """What each group plays in the tuples with these numbers (tuples x groups)."""
+        chosen = tuples_of(self.problem.K, self.k, codes)
+        groups = np.arange(len(self.group_part))
+        return self.group_instead[groups, chosen[:, self.group_part]]
+
+    def combine(
+        self, table: NDArray[Any], codes: IntArray | None = None, types: IntArray | None = None
+    ) -> NDArray[Any]:
+        """A table by type and edge-arm (types x K x K x ...) summed over the edges of each tuple.
+
+        Only the tuples with the numbers ``codes`` and the edges of ``types``, where these are given.
+        """
+        kinds = self.kinds if types is None else [kind for kind in self.kinds if kind[0] in types]
+        return sum_over_edges(table, self.arms(codes), kinds)
+
+    def allocation(self, code: int) -> IntArray:
+        """What every agent plays in tuple number ``code``."""
+        arms: IntArray = self.arms(np.array([code]))[0, self.group_of]
+        return arms
+
+    def sparse(self, index: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
+        """What each tuple adds to each regressor, as rows of a sparse matrix.
+
+        ``index`` is the regressor of each edge-arm (K x K). Returns where each row starts, the
+        regressors, type after type, and the amounts.
+        """
+        arms, size = self.arms(), int(index.max()) + 1
+        regressor = [g * size + index[arms[:, i], arms[:, j]] for g, i, j, _ in self.kinds]
+        amount = np.repeat([w for *_, w in self.kinds], len(arms))
+        tuple_of = np.tile(np.arange(len(arms)), len(self.kinds))
+        total = self.problem.types * size
+        keys, which = np.unique(tuple_of * total + np.concatenate(regressor), return_inverse=True)
+        sums = np.bincount(which.ravel(), weights=amount, minlength=len(keys))
+        start = np.searchsorted(keys, np.arange(len(arms) + 1) * total).astype(np.int64)
+        return start, (keys % total).astype(np.int64), sums.astype(np.float64)

@@ -1,0 +1,298 @@
+"""Index policies: a tuple of arms over parts with the best index, then local search over allocations.
+
+An index policy is data: the parts, what each edge counts for, how optimistic it is (the radius), how
+much it draws at random (``v``, ``explore``) and from how many tuples it searches.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gbb._kernels.choice.choose import pick
+from gbb._kernels.choice.pairs import PairRule, choose_by_pairs
+from gbb._support import checks
+from gbb._support.checks import FloatArray
+from gbb.cuts import Cut, KCut, check_cut
+from gbb.learning.coordinates import Coordinates, coordinates
+from gbb.learning.radius import SCHEDULES, Schedule, check_radius, confidence_radius
+from gbb.learning.record import empty
+from gbb.learning.ridge import Ridge
+from gbb.learning.tuples import Tuples
+from gbb.policies._base import Choice, Learned, Policy, draw_allowed, observe
+from gbb.policies._links import LinkSearch
+from gbb.problem import Problem
+
+STARTS = 5
+"""Tuples that local search starts from. One gets stuck on an eighth of the matrices of the paper's
+Figure 2, where three reach the optimum on all of sixty."""
+
+TUPLES = 2_000_000
+"""The largest number of tuples of arms over the parts that is enumerated each round."""
+
+CELLS = 1 << 22
+"""About how many numbers are held at once when tuples are compared."""
+
+Weights = tuple[float, float, float, float]
+
+
+class IndexPolicy(Policy[Learned]):
+    """Plays the allocation with the best index that a local search from a tuple over parts finds.
+
+    For an allocation whose directed edges sum to ``C = sum w z`` the index is
+
+        ``<C, theta> + radius ||C||_{A^-1}``,  theta = theta_hat, or a draw from N(theta_hat, v^2 A^-1).
+
+    The k-tuple of arms over the parts with the best index is found by enumeration, ties broken at
+    random. Agents in turn then take the arm that is best for the index until none gains, from that
+    tuple and from the next best with other sets of arms; the best end is played, and its index is never
+    below the best tuple's. Where both directions of every link are alike C is a symmetric matrix, and
+    the symmetric block of dimension d (d + 1) / 2 decides (fact 2).
+
+    Parameters
+    ----------
+    problem
+        What the learner knows.
+    cut
+        The parts that the tuple of arms is played over: two, or k.
+    lam
+        The ridge regulariser lambda, > 0.
+    delta
+        The confidence set misses theta* with probability at most delta.
+    radius
+        One of :data:`gbb.radius.RADII`; a function ``schedule(problem, rounds, lam, delta)`` of an array
+        of numbers of rounds; or None for no optimism.
+    v
+        Scale of the draw around ``theta_hat``; 0 for none.
+    explore
+        Probability of a round in which every agent draws its arm uniformly.
+    starts
+        From how many tuples to search; 0 to play the best tuple as it is.
+    shrinking
+        Charge the radii that follow the record only ``lam S / sqrt(smallest eigenvalue of A)`` for the
+        regulariser's bias instead of ``sqrt(lam) S``.
+    weights
+        What the edges between and inside two parts count for in the index of a couple,
+        ``(w12, w21, w1, w2)``; all that there are when left out.
+    name
+        How results call this policy.
+
+    Notes
+    -----
+    The compiled engine plays the data, with :meth:`radii` as the one thing that a subclass may change:
+    another bonus that depends on the number of rounds. A subclass that chooses or learns otherwise is
+    played by the reference loop.
+    """
+
+    plays_any_problem: ClassVar[bool] = True
+
+    compiled: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        cut: Cut | KCut,
+        lam: float = 1.0,
+        delta: float = 1e-3,
+        radius: str | Schedule | None = None,
+        v: float = 0.0,
+        explore: float = 0.0,
+        starts: int = STARTS,
+        shrinking: bool = False,
+        weights: Weights | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(problem, name=name)
+        self.parts = as_parts(problem, cut)
+        if isinstance(cut, Cut):
+            self.cut: Cut = cut
+        elif self.parts.k == 2:  # its own two parts in its own order, as couples say them
+            self.cut = Cut.of(problem.graph, self.parts.parts)
+        else:
+            self.cut = self.parts.merged
+        self.lam: float = checks.real("lam", lam, low=0.0, low_open=True)
+        self.delta: float = checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
+        self.radius = None if radius is None else check_radius(problem, radius)
+        self.v = checks.real("v", v, low=0.0)
+        self.explore = checks.real("explore", explore, low=0.0, high=1.0)
+        self.shrinking = shrinking
+        self.starts = checks.integer("starts", starts, low=0)
+        self.weights: Weights = self.cut.weights if weights is None else weights
+        even = self.weights[0] == self.weights[1]
+        if self.radius == "symmetric" and not even:
+            rule = "be 'paper' unless z_ab and z_ba weigh the same"
+            w12, w21, *_ = self.weights
+            found = f"'symmetric' with weights {w12:g} and {w21:g}"
+            raise checks.input_error("radius", rule, found)
+        halves = self.radius == "symmetric" if self.starts == 0 and self.parts.k == 2 else True
+        self.learns_two_way = halves and problem.symmetric and self.radius != "complete"
+        # Where links differ, couples need not be near the best allocation.
+        self.restarts = 0 if problem.is_paper_problem else self.starts
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether the radius follows the record and not the number of rounds."""
+        return self.radius in ("symmetric", "complete")
+
+    @cached_property
+    def tuples(self) -> Tuples:
+        """The tuples of arms over the parts, with what each edge counts for."""
+        problem, parts = self.problem, np.array(self.parts.parts, dtype=np.int64)
+        weights = problem.edge_weights
+        if self.weights != self.cut.weights:
+            factor = np.zeros((2, 2))
+            ends = ((0, 1), (1, 0), (0, 0), (1, 1))
+            for place, count, weight in zip(ends, self.cut.weights, self.weights, strict=True):
+                factor[place] = weight / count if count else 0.0
+            source, target = (parts[each] for each in problem.graph.edges.T)
+            weights = factor[source, target] * weights
+        return Tuples(problem, parts, self.parts.k, weights)
+
+    @cached_property
+    def coordinates(self) -> Coordinates:
+        """What it learns in: edge-arms, or their symmetric parts."""
+        return coordinates(self.problem, symmetric=self.learns_two_way)
+
+    @cached_property
+    def link_search(self) -> LinkSearch:
+        """The search over allocations."""
+        index, merged = self.coordinates.index, self.problem.links_alike
+        return LinkSearch(self.tuples, index, merged, self.starts, self.restarts)
+
+    @cached_property
+    def pair_rule(self) -> PairRule | None:
+        """The policy as the fast case takes it: the paper's problem, orthogonal arms, one index."""
+        problem = self.problem
+        plain = problem.is_paper_problem and problem.orthogonal and self.learns_two_way
+        if not plain or (self.v > 0.0 and self.radius is not None):
+            return None
+        links, size2 = self.link_search.links, np.sum(problem.arms**2, axis=1)
+        return PairRule(
+            indptr=np.array(problem.graph.indptr),  # writable: one type, compiled once
+            indices=np.array(problem.graph.indices, dtype=np.int64),
+            parts=np.array(self.parts.parts),
+            counts=np.array(self.parts.counts),
+            bundle_start=links.bundle_start,
+            bundle_part=links.bundle_group,
+            bundle_count=links.bundle_weight,
+            norm2=np.outer(size2, size2) * (1.0 + np.eye(problem.K)) / 2.0,
+            lam=self.lam,
+            adaptive=self.adaptive,
+            sigma=problem.sigma,
+            spread=float(2.0 * np.log(1.0 / self.delta)),
+            offset=float(np.sqrt(self.lam) * problem.norm),
+            shrinking=self.shrinking,
+            v=self.v,
+            explore=self.explore,
+            starts=self.starts,
+        )
+
+    def radii(self, rounds: FloatArray) -> FloatArray:
+        """The radius after each number of rounds; 0 where there is none or the record decides.
+
+        The one thing that a subclass may change and compiled loops still play: another bonus.
+        """
+        if self.radius is None or self.adaptive:
+            return np.zeros_like(rounds)
+        schedule = self.radius if callable(self.radius) else SCHEDULES[self.radius]
+        return schedule(self.problem, rounds, self.lam, self.delta)
+
+    def estimate(self, state: Learned) -> tuple[Ridge, float]:
+        """The estimate, on symmetric parts where they decide, and its radius."""
+        ridge = Ridge(self.problem, state.record, self.lam, symmetric=self.learns_two_way)
+        if self.adaptive:
+            return ridge, confidence_radius(ridge, self.delta, shrinking=self.shrinking)
+        return ridge, float(self.radii(np.array([float(state.rounds)]))[0])
+
+    def init(self) -> Learned:
+        return Learned(0, empty(self.problem))
+
+    def select(self, state: Learned, rng: np.random.Generator) -> Choice:
+        if self.pair_rule is not None:
+            return self._select_by_pairs(self.pair_rule, state, rng)
+        if self.explore > 0.0 and rng.random() < self.explore:
+            return Choice(draw_allowed(self.problem.allowed, rng))
+        ridge, radius = self.estimate(state)
+        centre = ridge.draw(self.v, rng) if self.v > 0.0 else ridge.centre
+        values = self._values(ridge, centre, radius)
+        if self.starts == 0:
+            return self._choice(values, pick(values, rng))
+        arms, number, value = self.link_search.search(ridge, centre, radius, values, rng)
+        return Choice(arms, self._couple(number), value)
+
+    def select_within(
+        self, state: Learned, rng: np.random.Generator, allowed: NDArray[np.bool_]
+    ) -> Choice:
+        """The best tuple that every agent may play, where there is no search and there is such a one."""
+        agents = [self.parts.parts == part for part in range(self.parts.k)]
+        free = [allowed[part].all(axis=0) for part in agents]
+        tuples = np.flatnonzero(_outer(free))
+        if self.starts > 0 or tuples.size == 0:
+            return self.select(state, rng)
+        ridge, radius = self.estimate(state)
+        values = self._values(ridge, ridge.centre, radius)
+        return self._choice(values, int(tuples[pick(values[tuples], rng)]))
+
+    def update(self, state: Learned, choice: Choice, rewards: FloatArray) -> Learned:
+        return observe(self.problem, state, choice, rewards)
+
+    def settings(self) -> dict[str, Any]:
+        k_parts = self.parts.k > 2 or not np.array_equal(self.parts.parts, self.cut.sides)
+        return {**super().settings(), "cut": self.parts if k_parts else self.cut}
+
+    def _values(self, ridge: Ridge, centre: FloatArray, radius: float) -> FloatArray:
+        """The index of every tuple of arms over the parts (K^k)."""
+        tuples = self.tuples
+        if radius == 0.0:
+            return tuples.combine(ridge.means_at(centre))
+        values = np.empty(tuples.size)
+        chunk = max(1, CELLS // (centre.size * max(1, len(tuples.kinds))))
+        for first in range(0, tuples.size, chunk):
+            codes = np.arange(first, min(first + chunk, tuples.size))
+            mean, norm2 = np.zeros(len(codes)), np.zeros(len(codes))
+            for block, own in enumerate(centre):
+                types = np.flatnonzero(ridge.block_of == block)
+                sums = tuples.combine(ridge.table, codes, types)
+                mean += sums @ own
+                norm2 += np.einsum("ij,ij->i", sums, sums)
+            values[codes] = mean + radius * np.sqrt(norm2)
+        return values
+
+    def _select_by_pairs(self, rule: PairRule, state: Learned, rng: np.random.Generator) -> Choice:
+        tables = state.record.tables
+        assert tables is not None
+        N, Y = tables[0][0].astype(np.float64), tables[1][0]
+        arms = np.empty(self.problem.n, dtype=np.int64)
+        given = float(self.radii(np.array([float(state.rounds)]))[0])
+        number, value = choose_by_pairs(rule, N, Y, given, rng, arms)
+        return Choice(arms, self._couple(number), value)
+
+    def _choice(self, values: FloatArray, number: int) -> Choice:
+        return Choice(self.tuples.allocation(number), self._couple(number), float(values[number]))
+
+    def _couple(self, number: int) -> tuple[int, int] | None:
+        return divmod(number, self.problem.K) if number >= 0 and self.parts.k == 2 else None
+
+
+def _outer(free: list[NDArray[np.bool_]]) -> NDArray[np.bool_]:
+    """Which tuples take an arm that is free from every part."""
+    found = free[0]
+    for each in free[1:]:
+        found = np.logical_and.outer(found, each).ravel()
+    return found
+
+
+def as_parts(problem: Problem, cut: Cut | KCut) -> KCut:
+    """``cut`` as parts, if it is a cut of the problem's graph and its tuples of arms can be listed."""
+    graph = problem.graph
+    parts = cut if isinstance(cut, KCut) else KCut.of(graph, check_cut(graph, cut).sides, 2)
+    if parts.graph is not graph and parts.graph != graph:
+        raise checks.input_error("cut", f"cut the problem's graph ({graph!r})", repr(parts.graph))
+    if problem.K**parts.k > TUPLES:
+        rule = f"have at most {TUPLES:,} tuples of arms, K^k"
+        raise checks.input_error("k", rule, f"{problem.K}^{parts.k}", "Take fewer parts.")
+    return parts

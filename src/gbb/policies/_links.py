@@ -1,0 +1,160 @@
+"""Links as the compiled searches take them, and the search itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from gbb._kernels.choice.climb import Ends, Linear, Whitened, climb
+from gbb._kernels.choice.linear import fill_pay
+from gbb._kernels.choice.links import Links
+from gbb._support.checks import FloatArray, IntArray
+from gbb.learning.ridge import Ridge
+from gbb.learning.tuples import Tuples
+
+
+@dataclass(frozen=True, eq=False)
+class LinkSearch:
+    """Local search over allocations from tuples of arms over the parts.
+
+    Attributes
+    ----------
+    tuples
+        The tuples to start from.
+    index
+        The regressor of each edge-arm, of one type (K x K).
+    merged
+        Whether both directions of a link are one entry, which takes links that are alike.
+    starts, restarts
+        From how many tuples, and from how many random allocations, to search.
+    """
+
+    tuples: Tuples
+    index: IntArray
+    merged: bool
+    starts: int
+    restarts: int
+
+    @cached_property
+    def links(self) -> Links:
+        """The links of every agent, entry by entry."""
+        problem, graph = self.tuples.problem, self.tuples.problem.graph
+        types, weights = problem.edge_types, problem.edge_weights
+        agent, other = graph.sources.astype(np.int64), graph.indices.astype(np.int64)
+        table, back, weight = types, types, weights
+        if not self.merged:  # an entry for each direction: tables of edges out, then of edges in
+            reverse, G = graph.reverse, problem.types
+            agent, other = np.tile(agent, 2), np.tile(other, 2)
+            table = np.concatenate([types, G + types[reverse]])
+            back = np.concatenate([G + types, types[reverse]])
+            weight = np.concatenate([weights, weights[reverse]]) / 2.0
+        kept = np.flatnonzero(weight != 0.0)
+        kept = kept[np.argsort(agent[kept], kind="stable")]
+        agent, other, table, back = (each[kept] for each in (agent, other, table, back))
+        weight = weight[kept]
+        group = self.tuples.group_of
+        bundles, which = np.unique(
+            np.stack([agent, table, group[other]]), axis=1, return_inverse=True
+        )
+        total = np.bincount(which.ravel(), weights=weight, minlength=bundles.shape[1])
+        return Links(
+            start=_starts(agent, problem.n),
+            other=other,
+            table=table,
+            back=back,
+            weight=weight,
+            bars=np.where(problem.allowed, 0.0, -np.inf),
+            group=group,
+            part=np.array(self.tuples.group_part),
+            instead=np.array(self.tuples.group_instead),
+            bundle_start=_starts(bundles[0], problem.n),
+            bundle_table=np.ascontiguousarray(bundles[1]),
+            bundle_group=np.ascontiguousarray(bundles[2]),
+            bundle_weight=total.astype(np.float64),
+            one=self._regressors,
+            two=self._transposed if self.merged else self._regressors,
+        )
+
+    @cached_property
+    def _transposed(self) -> IntArray:
+        """The regressor of the edge from the neighbour, which plays b, to the agent, which plays a."""
+        own = int(self.index.max()) + 1
+        offsets = own * np.arange(self.tuples.problem.types)[:, None, None]
+        return np.ascontiguousarray(offsets + self.index)
+
+    @cached_property
+    def _regressors(self) -> IntArray:
+        """The regressor of every table by the neighbour's arm and the agent's (tables x K x K)."""
+        out = np.ascontiguousarray(self._transposed.transpose(0, 2, 1))
+        return out if self.merged else np.concatenate([out, self._transposed])
+
+    @property
+    def room(self) -> Ends:
+        """Scratch space for a search."""
+        ends = np.zeros((self.starts + self.restarts, self.tuples.problem.n), dtype=np.int64)
+        chosen = np.zeros(self.tuples.k, dtype=np.int64)
+        return Ends(ends, chosen, np.zeros_like(self.tuples.group_part))
+
+    def linear(self) -> Linear:
+        """Room for what the links pay."""
+        K = self.tuples.problem.K
+        pays = np.zeros((self.tuples.problem.n, K))
+        return Linear(np.zeros((len(self._regressors), K, K)), pays)
+
+    def whitened(self, blocks: int, size: int) -> Whitened:
+        """Room for whitened tables in so many blocks."""
+        K, tables = self.tuples.problem.K, len(self._regressors)
+        types = self.tuples.problem.types if blocks > 1 else 1
+        block = np.arange(tables) % types
+        most = min(blocks, max(1, int(np.diff(self.links.start).max())))
+        return Whitened(
+            tables=np.zeros((tables, K, K, size)),
+            centre=np.zeros((blocks, size)),
+            block=block,
+            W=np.zeros((blocks, size)),
+            h=np.zeros((most, K, size)),
+            u=np.zeros((most, size)),
+            slot=np.zeros((2, blocks), dtype=np.int64),
+        )
+
+    def search(
+        self,
+        ridge: Ridge,
+        centre: FloatArray,
+        radius: float,
+        values: FloatArray,
+        rng: np.random.Generator,
+    ) -> tuple[IntArray, int, float]:
+        """The best allocation found, the number of its tuple (-1 if it is none), and its value.
+
+        ``values`` are those of the tuples, for theta as ``centre`` has it and this radius.
+        """
+        linear, white, links = None, None, self.links
+        if radius == 0.0:
+            linear = self.linear()
+            fill_pay(
+                _by_regressor(ridge.means_at(centre), self.index), links.one, links.two, linear.pay
+            )
+        else:
+            white = self.whitened(*centre.shape)
+            flat = _by_regressor(ridge.table, self.index)
+            white.tables[:] = flat[links.one] + flat[links.two]
+            white.centre[:] = centre
+        arms = np.empty(self.tuples.problem.n, dtype=np.int64)
+        number, value = climb(
+            links, values, self.starts, self.room, linear, white, None, radius, rng, arms
+        )
+        return arms, number, value
+
+
+def _by_regressor(table: FloatArray, index: IntArray) -> FloatArray:
+    """A table by type and edge-arm as one by regressor, type after type."""
+    flat = np.empty((len(table), int(index.max()) + 1, *table.shape[3:]))
+    flat[:, index] = table
+    return flat.reshape(-1, *table.shape[3:])
+
+
+def _starts(agent: IntArray, n: int) -> IntArray:
+    return np.searchsorted(agent, np.arange(n + 1)).astype(np.int64)

@@ -1,0 +1,226 @@
+"""Index policies on any problem in the engine."""
+
+from __future__ import annotations
+
+from typing import TypeGuard
+
+import numpy as np
+
+from gbb._kernels.choice.climb import Counted
+from gbb._kernels.rounds.estimates import Diagonal, Rule, Triangular, refresh_diagonal
+from gbb._kernels.rounds.index import Run, World, play_index
+from gbb._support.checks import FloatArray, IntArray
+from gbb.environment import Environment
+from gbb.learning.record import AnyRecord, Moments, Record
+from gbb.policies import AnyPolicy, IndexPolicy
+from gbb.policies._links import LinkSearch
+from gbb.problem import Problem
+from gbb.simulation._trace import Trace, couples_of
+from gbb.simulation.engine.noise import Blocks
+
+CELLS = 1 << 23
+"""The most numbers that the tables of a policy may hold."""
+
+
+def plays_index(policy: AnyPolicy) -> TypeGuard[IndexPolicy]:
+    """Whether this loop plays ``policy``: an index policy whose tables are not too large."""
+    if not policy.compiled or not isinstance(policy, IndexPolicy):
+        return False
+    problem, tuples = policy.problem, policy.tuples
+    size = _block_size(policy)
+    blocks = problem.types if problem.reports_edges else 1
+    tables = 2 * problem.types * problem.K**2 * size
+    factors = blocks * size * (size + 1)
+    listed = tuples.size * max(len(tuples.kinds), blocks * size)
+    return max(tables, factors, listed) <= CELLS
+
+
+def run_index(
+    env: Environment,
+    policy: AnyPolicy,
+    rounds: int,
+    *,
+    recorded: IntArray,
+    blocks: Blocks,
+    rng: np.random.Generator,
+    keep_allocations: bool = False,
+) -> Trace:
+    """All rounds of an index policy, in O(m) each: the noise is that of every number of the report."""
+    assert isinstance(policy, IndexPolicy)
+    problem, size = env.problem, len(recorded)
+    optimistic = policy.radius is not None
+    search, rule = _search(policy, optimistic), _rule(policy)
+    run = Run(
+        N=np.zeros((problem.types, problem.K, problem.K)),
+        Y=np.zeros((problem.types, problem.K, problem.K)),
+        total=np.zeros(1),
+        kept=np.zeros(1, dtype=np.int64),
+        reward=np.zeros(size),
+        cumulative=np.zeros(size),
+        tuples=np.zeros(size, dtype=np.int64),
+        allocations=np.zeros((size if keep_allocations else 0, problem.n), dtype=np.int64),
+    )
+    diagonal = _diagonal(policy, run) if _is_diagonal(policy) else None
+    triangular = _triangular(policy, optimistic) if diagonal is None else None
+    linear = None if optimistic else search.linear()
+    white = counted = None
+    if triangular is not None and optimistic:
+        white = search.whitened(*triangular.U.shape[:2])
+    if diagonal is not None and optimistic:
+        links = search.links
+        counted = Counted(
+            diagonal.mean, diagonal.var, 2.0 * links.weight, np.zeros(len(diagonal.mean))
+        )
+    world, links, room = _world(env, policy), search.links, search.room
+    done = 0
+    for length in blocks.sizes(rounds, width=problem.observations):
+        play_index(
+            rule,
+            world,
+            links,
+            run,
+            room,
+            diagonal,
+            triangular,
+            linear,
+            white,
+            counted,
+            not problem.reports_edges,
+            done + 1,
+            blocks.report(length),
+            policy.radii(np.arange(done, done + length, dtype=np.float64)),
+            recorded,
+            rng,
+        )
+        done += length
+    return Trace(
+        reward=run.reward,
+        cumulative=run.cumulative,
+        couple=couples_of(run.tuples, problem.K, policy.parts.k),
+        allocation=run.allocations if keep_allocations else None,
+        record=_record(problem, policy, run, triangular),
+    )
+
+
+def _is_diagonal(policy: IndexPolicy) -> bool:
+    return policy.problem.reports_edges and policy.coordinates.diagonal
+
+
+def _block_size(policy: IndexPolicy) -> int:
+    own = policy.coordinates.features.shape[1]
+    return own if policy.problem.reports_edges else policy.problem.parameters
+
+
+def _search(policy: IndexPolicy, optimistic: bool) -> LinkSearch:
+    """The policy's search; counts of regressors want an entry for each, so for each direction."""
+    search = policy.link_search
+    if search.merged and optimistic and _is_diagonal(policy) and not policy.learns_two_way:
+        return LinkSearch(search.tuples, search.index, False, search.starts, search.restarts)
+    return search
+
+
+def _rule(policy: IndexPolicy) -> Rule:
+    problem, index = policy.problem, policy.coordinates.index
+    start, regressor, amount = policy.tuples.sparse(index)
+    return Rule(
+        regressors=problem.types * (int(index.max()) + 1),
+        tuple_start=start,
+        tuple_regressor=regressor,
+        tuple_amount=amount,
+        lam=policy.lam,
+        adaptive=policy.adaptive,
+        sigma=problem.sigma,
+        spread=float(2.0 * np.log(1.0 / policy.delta)),
+        offset=float(np.sqrt(policy.lam) * problem.norm),
+        shrinking=policy.shrinking,
+        v=policy.v,
+        explore=policy.explore,
+        starts=policy.starts,
+    )
+
+
+def _world(env: Environment, policy: IndexPolicy) -> World:
+    problem, graph = env.problem, env.problem.graph
+    return World(
+        indptr=np.array(graph.indptr),
+        indices=np.array(graph.indices, dtype=np.int64),
+        types=np.array(problem.edge_types),
+        weights=np.array(problem.edge_weights),
+        adds_to=np.array(problem.adds_to),
+        regressor=np.array(policy.coordinates.index),
+        R=np.array(env.reward_tables),
+        sigma=problem.sigma,
+    )
+
+
+def _diagonal(policy: IndexPolicy, run: Run) -> Diagonal:
+    problem, index = policy.problem, policy.coordinates.index
+    features = policy.coordinates.features
+    count = len(features)
+    first, second = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
+    for a in range(problem.K - 1, -1, -1):
+        for b in range(problem.K - 1, -1, -1):
+            first[index[a, b]], second[index[a, b]] = a, b
+    made = Diagonal(
+        mean=np.zeros(problem.types * count),
+        var=np.zeros(problem.types * count),
+        share=np.ones(problem.types * count),
+        norm2=np.diag(features) ** 2,
+        first=first,
+        second=second,
+        both=policy.learns_two_way,
+        lam=policy.lam,
+    )
+    for g in range(problem.types):
+        for s in range(count):
+            refresh_diagonal(made, run.N, run.Y, g, s)
+    return made
+
+
+def _triangular(policy: IndexPolicy, optimistic: bool) -> Triangular:
+    problem, features = policy.problem, policy.coordinates.features
+    types, count, size = problem.types, len(features), _block_size(policy)
+    blocks = types if problem.reports_edges else 1
+    U = np.zeros((blocks, size, size + 1))
+    U[:, np.arange(size), np.arange(size)] = np.sqrt(policy.lam)
+    columns = np.zeros((types // blocks, features.shape[1], types // blocks, count))
+    for g in range(types // blocks):
+        columns[g, :, g] = features.T
+    tuples = policy.tuples.size if optimistic else 0
+    towards = np.ones((blocks + 1, size)) / np.sqrt(size)
+    return Triangular(
+        U=U,
+        features=features,
+        columns=columns.reshape(size, -1),
+        objectives=_objectives(policy, blocks) if optimistic else np.zeros((0, 0, 0)),
+        white=np.zeros((blocks, size, columns.shape[2] * count)),
+        white_objectives=np.zeros((size, tuples)),
+        rows=np.zeros((max(count, problem.observations) if blocks == 1 else count, size + 1)),
+        seen=np.zeros((types * count, 2)),
+        scratch=np.zeros(size + 1),
+        theta=np.zeros((blocks, size)),
+        towards=towards,
+        mean=np.zeros(tuples),
+        norm2=np.zeros(tuples),
+    )
+
+
+def _objectives(policy: IndexPolicy, blocks: int) -> FloatArray:
+    """The sum of edge-arms of every tuple in the coordinates of the blocks (blocks x size x tuples)."""
+    table = policy.coordinates.table
+    wide = np.broadcast_to(table, (policy.problem.types, *table.shape))
+    by_type = [
+        policy.tuples.combine(wide, types=np.array([g])).T for g in range(policy.problem.types)
+    ]
+    return np.ascontiguousarray(np.stack(by_type).reshape(blocks, -1, policy.tuples.size))
+
+
+def _record(
+    problem: Problem, policy: IndexPolicy, run: Run, triangular: Triangular | None
+) -> AnyRecord:
+    """What the run has seen; sums over edges are in the triangular factor alone."""
+    if problem.reports_edges:
+        return Record(run.N if problem.weighted else run.N.astype(np.int64), run.Y)
+    assert triangular is not None
+    U, y = triangular.U[0, :, :-1], triangular.U[0, :, -1]
+    return Moments(U.T @ U - policy.lam * np.eye(len(y)), U.T @ y)

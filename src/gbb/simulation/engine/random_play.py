@@ -1,0 +1,177 @@
+"""Random and constant play in the engine."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gbb._kernels.rounds.random_play import play_random
+from gbb._support.checks import FloatArray, IntArray
+from gbb.environment import Environment
+from gbb.learning.record import Record
+from gbb.policies import AnyPolicy, ExploreThenCommit, FixedAllocation, Learned
+from gbb.policies.explore_then_commit import Committed
+from gbb.simulation._trace import Trace
+from gbb.simulation.engine.noise import Blocks
+
+
+def run_random(
+    env: Environment,
+    weights: FloatArray,
+    rounds: int,
+    *,
+    recorded: IntArray,
+    blocks: Blocks,
+    rng: np.random.Generator,
+    keep_allocations: bool = False,
+    learn: bool = True,
+) -> Trace:
+    """Rounds in which every agent draws its arm from ``weights``, in O(n + m) each.
+
+    Agents that may not play all arms draw uniformly among theirs.
+
+    What the record needs of the noise is its sum over the edges played with each edge-arm, whose law
+    depends on their number alone; it is drawn once, after the last round, if ``learn``.
+    """
+    problem = env.problem
+    graph, R = problem.graph, np.array(env.reward_tables)
+    N = np.zeros(R.shape, dtype=np.int64)
+    noise_sums = np.zeros(R.shape)
+    bars = None if problem.allowed.all() else np.where(problem.allowed, 0.0, -np.inf)
+    steps = np.cumsum(weights)
+    size = len(recorded)
+    reward, cumulative = np.empty(size), np.empty(size)
+    allocation = np.empty((size, problem.n), dtype=np.int64) if keep_allocations else None
+    done, total = 0, 0.0
+    for length in blocks.sizes(rounds, width=problem.n if keep_allocations else 1):
+        noise = blocks.report(length) if blocks.edge_noise and learn else np.empty((0, 0))
+        arms = np.empty((length if keep_allocations else 0, problem.n), dtype=np.int64)
+        earned = np.empty(length)
+        play_random(
+            graph.indptr,
+            graph.indices,
+            problem.edge_types,
+            problem.edge_weights,
+            R,
+            steps,
+            bars,
+            noise,
+            N,
+            noise_sums,
+            earned,
+            arms,
+            rng,
+        )
+        first, last = np.searchsorted(recorded, [done + 1, done + length + 1])
+        here = recorded[first:last] - done - 1
+        reward[first:last] = earned[here]
+        cumulative[first:last] = (total + np.cumsum(earned))[here]
+        if allocation is not None:
+            allocation[first:last] = arms[here]
+        total += float(earned.sum())
+        done += length
+    if learn and not blocks.edge_noise:
+        noise_sums = blocks.sums(N.ravel(), 1).reshape(N.shape)
+    return Trace(
+        reward=reward,
+        cumulative=cumulative,
+        couple=np.full((size, 2), -1, dtype=np.int64),
+        allocation=allocation,
+        record=Record(N, N * R + problem.sigma * noise_sums) if learn else None,
+    )
+
+
+def run_constant(
+    env: Environment,
+    allocation: IntArray,
+    recorded: IntArray,
+    *,
+    couple: tuple[int, int] | None = None,
+    keep_allocations: bool = False,
+) -> Trace:
+    """The same allocation in every round; nothing is learnt, so no noise is needed."""
+    size = len(recorded)
+    reward = env.expected_reward(allocation)
+    return Trace(
+        reward=np.full(size, reward),
+        cumulative=reward * recorded.astype(np.float64),
+        couple=np.tile(np.array(couple or (-1, -1), dtype=np.int64), (size, 1)),
+        allocation=np.tile(allocation, (size, 1)) if keep_allocations else None,
+        record=None,
+    )
+
+
+def run_uniform(
+    env: Environment,
+    policy: AnyPolicy,  # noqa: ARG001
+    rounds: int,
+    *,
+    recorded: IntArray,
+    blocks: Blocks,
+    rng: np.random.Generator,
+    keep_allocations: bool = False,
+) -> Trace:
+    """All rounds of uniform play."""
+    return run_random(
+        env,
+        np.ones(env.problem.K),
+        rounds,
+        recorded=recorded,
+        blocks=blocks,
+        rng=rng,
+        keep_allocations=keep_allocations,
+        learn=False,
+    )
+
+
+def run_fixed_allocation(
+    env: Environment,
+    policy: AnyPolicy,
+    rounds: int,
+    *,
+    recorded: IntArray,
+    blocks: Blocks,
+    rng: np.random.Generator,  # noqa: ARG001
+    keep_allocations: bool = False,
+) -> Trace:
+    """All rounds of one allocation."""
+    assert isinstance(policy, FixedAllocation)
+    blocks.report_done(rounds)
+    return run_constant(env, policy.allocation, recorded, keep_allocations=keep_allocations)
+
+
+def run_explore_then_commit(
+    env: Environment,
+    policy: AnyPolicy,
+    rounds: int,
+    *,
+    recorded: IntArray,
+    blocks: Blocks,
+    rng: np.random.Generator,
+    keep_allocations: bool = False,
+) -> Trace:
+    """Random play, then the policy's own commit step, then the same couple for ever."""
+    assert isinstance(policy, ExploreThenCommit)
+    explored = min(policy.exploration, rounds)
+    early = np.append(recorded[recorded < explored], explored)
+    trace = run_random(
+        env,
+        policy.design.weights,
+        explored,
+        recorded=early,
+        blocks=blocks,
+        rng=rng,
+        keep_allocations=keep_allocations,
+    )
+    so_far = float(trace.cumulative[-1])
+    if explored not in recorded:
+        trace = trace.shorten(len(early) - 1)
+    if explored == rounds:
+        return trace
+    assert trace.record is not None
+    choice = policy.select(Committed(Learned(explored, trace.record), None), rng)
+    late = recorded[recorded > explored] - explored
+    after = run_constant(
+        env, choice.allocation, late, couple=choice.couple, keep_allocations=keep_allocations
+    )
+    blocks.report_done(rounds - explored)
+    return trace.followed_by(after, so_far)
