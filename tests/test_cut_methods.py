@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gbb import Cut, Graph, InputError, cuts
-from gbb._kernels.cuts import flips, gray, stars
-from gbb.cuts import _flips
+from gbb._kernels.cuts import gray, stars
+from gbb._kernels.pairwise import flips
+from gbb.pairwise.side_search import SideSearch
 from graphs import largest_cut, small_graphs
 
 
@@ -65,16 +66,16 @@ def test_stars_are_induced_and_few(graph: Graph) -> None:
 @settings(deadline=None)
 def test_flip_kernels_against_recounting(graph: Graph, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    state = _flips.Flips.random(graph, rng)
+    state = SideSearch.random(graph, rng)
     counted = [
         size(Cut.of(graph, np.where(np.arange(graph.n) == i, 1 - state.sides, state.sides)))
         for i in range(graph.n)
     ]
-    assert size(state.cut()) == state.size
+    assert size(Cut.of(graph, state.sides)) == state.size
     np.testing.assert_array_equal(state.gains, np.array(counted) - state.size)
     temperatures = np.linspace(2.0, 0.1, 5)
-    twin = _flips.Flips(graph, state.sides.copy())
-    for kernel, run in ((flips.anneal, state), (flips.anneal.py_func, twin)):
+    twin = SideSearch(graph, state.sides.copy())
+    for kernel, run in ((flips.anneal_sides, state), (flips.anneal_sides.py_func, twin)):
         kernel(
             graph.indptr,
             graph.indices,
@@ -86,7 +87,7 @@ def test_flip_kernels_against_recounting(graph: Graph, seed: int) -> None:
     np.testing.assert_array_equal(state.sides, twin.sides)
     fresh = flips.flip_gains.py_func(graph.indptr, graph.indices, state.sides)
     np.testing.assert_array_equal(state.gains, fresh)
-    state.descend()
+    state.ascend()
     assert state.gains.max() <= 0
 
 
@@ -144,7 +145,7 @@ def test_ctrl_c_returns_the_best_cut_so_far(monkeypatch: pytest.MonkeyPatch) -> 
         calls.append(1)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_flips.kernels, "anneal", interrupt)
+    monkeypatch.setattr(flips, "anneal_sides", interrupt)
     for method in (cuts.best, cuts.annealing):
         cut = method(graph, seed=0)
         assert size(cut) >= graph.m / 4

@@ -15,7 +15,7 @@ import pytest
 import gbb
 from gbb.optimum import PairProblem, _solve, _toulbar2_process, solve, toulbar2
 from gbb.optimum._toulbar2_process import Toulbar2Process
-from gbb.optimum.heuristic import search
+from gbb.optimum.heuristic import find_arms
 
 pytestmark = pytest.mark.skipif(not toulbar2.installed(), reason="needs gbb[exact]")
 
@@ -97,10 +97,10 @@ def test_ctrl_c_while_the_process_runs(monkeypatch: pytest.MonkeyPatch) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Toulbar2Process, "answer", interrupt)
-    monkeypatch.setattr(_solve, "tightened", lambda *given: given[1])
+    monkeypatch.setattr(_solve, "tighten", lambda *given: given[1])
     problem, M = hard()
     pairs = PairProblem.of(problem, M)
-    best = search(pairs, _solve.Budget(), np.random.default_rng(0))
+    best = find_arms(pairs, _solve.Budget(), np.random.default_rng(0))
     for method in (None, "toulbar2"):
         found = solve(problem, M, method=method)
         assert found.value >= 0.95 * pairs.value(best)

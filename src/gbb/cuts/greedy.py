@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gbb._kernels.cuts.cut import greedy_sides
+from gbb._kernels.cuts.greedy import greedy_sides
 from gbb._support.seeds import Seed
 from gbb.cuts._cut import Cut
 from gbb.graph import Graph

@@ -14,7 +14,7 @@ from gbb._support import checks, seeds
 from gbb._support.budget import Budget
 from gbb._support.checks import FloatArray, IntArray
 from gbb._support.seeds import Seed
-from gbb.optimum._pairs import PairProblem
+from gbb.pairwise import PairProblem
 from gbb.problem import Problem
 
 SECONDS = 5.0

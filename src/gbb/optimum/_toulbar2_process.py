@@ -15,7 +15,7 @@ import numpy as np
 
 from gbb._support.checks import IntArray
 from gbb.optimum._optimum import Optimum
-from gbb.optimum._pairs import PairProblem
+from gbb.pairwise import PairProblem
 
 SCRIPT = Path(__file__).with_name("_toulbar2_worker.py")
 

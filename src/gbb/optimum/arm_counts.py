@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from gbb._kernels.pairwise.counts import enumerate_counts
+from gbb._kernels.pairwise.enumeration import enumerate_counts
 from gbb._support.budget import Budget
 from gbb.optimum._optimum import Optimum, Solver
-from gbb.optimum._pairs import PairProblem
-from gbb.optimum._quadratic import best_counts
+from gbb.pairwise import PairProblem
+from gbb.pairwise.quadratic import best_counts
 
 LIMIT = 20_000_000
 """The largest number of count vectors, (n + K - 1 choose K - 1), that is enumerated."""

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from gbb._support.budget import Budget
 from gbb._support.checks import FloatArray, IntArray
+from gbb.pairwise.problem import PairProblem
 
 Table = tuple[tuple[int, ...], FloatArray]
 """Agents and an array with an axis for each."""
@@ -32,6 +33,40 @@ SPARSE = 12
 
 AXES = 60
 """The most neighbours an eliminated agent may have: an array has at most 64 axes."""
+
+
+def best_by_elimination(
+    pairs: PairProblem, budget: Budget, *, limit: float, work: float
+) -> IntArray | None:
+    """The best arm of every agent; None when the sizes do not suffice or the budget is over first.
+
+    Parameters
+    ----------
+    pairs
+        The problem.
+    budget
+        Consulted between two agents.
+    limit
+        The largest number of entries of a table.
+    work
+        The largest sum of the sizes of all tables.
+    """
+    graph = pairs.graph
+    sizes = pairs.allowed.sum(axis=1).astype(np.int64)
+    found = elimination_order(graph.indptr, graph.indices, sizes, limit=limit)
+    if found is None or found[1] > work:
+        return None
+    arms = [np.flatnonzero(row) for row in pairs.allowed]
+    edges = graph.edges[pairs.once].astype(np.int64)
+    whole = bool(pairs.allowed.all())
+    tables = [
+        pairs.tables[t] if whole else pairs.tables[t][np.ix_(arms[i], arms[j])]
+        for (i, j), t in zip(edges.tolist(), pairs.types[pairs.once].tolist(), strict=True)
+    ]
+    best = eliminate(found[0], edges, tables, sizes, budget)
+    if best is None:
+        return None
+    return np.array([arms[i][best[i]] for i in range(graph.n)], dtype=np.int64)
 
 
 def elimination_order(

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gbb._kernels.pairwise.moves import PairArrays
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.graph import Graph, links
-from gbb.problem import Problem
+
+if TYPE_CHECKING:
+    from gbb.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +92,20 @@ class PairProblem:
         there, back = np.divmod(kinds, len(rewards))
         tables = rewards[there] + rewards[back].transpose(0, 2, 1)
         return cls(graph, tables, codes.astype(np.int32), permitted)
+
+    @classmethod
+    def of_table(
+        cls, graph: Graph, W: FloatArray, allowed: NDArray[np.bool_] | None = None
+    ) -> PairProblem:
+        """Build from the one table W by which every undirected edge pays."""
+        every = np.ones((graph.n, len(W)), dtype=np.bool_) if allowed is None else allowed
+        return cls(graph, W[None], np.zeros(graph.m, dtype=np.int32), every)
+
+    @cached_property
+    def arrays(self) -> PairArrays:
+        """What kernels read."""
+        graph = self.graph
+        return PairArrays(graph.indptr, graph.indices, self.types, self.tables, self.allowed)
 
     @property
     def n(self) -> int:
