@@ -71,7 +71,7 @@ class Optimum:
         """Evaluate an allocation; without a ``bound``, its method has proven it."""
         arms = checks.frozen(np.array(allocation, dtype=np.int64))
         value = pairs.value(arms)
-        sure = bound is None or pairs.settled(value, bound)
+        sure = bound is None or pairs.reaches(value, bound)
         upper = value if bound is None else max(bound, value)
         return cls(arms, value, upper, sure, method, 0.0, bound_method or method)
 
@@ -83,7 +83,7 @@ class Optimum:
         return dataclasses.replace(
             better,
             upper_bound=upper,
-            proven=self.proven or other.proven or pairs.settled(better.value, upper),
+            proven=self.proven or other.proven or pairs.reaches(better.value, upper),
             bound_method=tighter.bound_method,
         )
 

@@ -10,7 +10,7 @@ from gbb._kernels.pairwise.enumeration import enumerate_counts
 from gbb._support.budget import Budget
 from gbb.optimum._optimum import Optimum, Solver
 from gbb.pairwise import PairProblem
-from gbb.pairwise.quadratic import best_counts
+from gbb.pairwise.quadratic import find_counts
 
 LIMIT = 20_000_000
 """The largest number of count vectors, (n + K - 1 choose K - 1), that is enumerated."""
@@ -30,7 +30,7 @@ def arm_counts(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> 
     n, K, W = pairs.n, pairs.K, pairs.tables[0]
     if math.comb(n + K - 1, K - 1) <= LIMIT:
         return Optimum.of(pairs, np.repeat(np.arange(K), enumerate_counts(n, W)), "arm_counts")
-    counts, bound = best_counts(W, n)
+    counts, bound = find_counts(W, n)
     name = "edges" if bound is None else "quadratic"
     bound = pairs.edge_bound if bound is None else bound + pairs.rounding / 10
     arms = np.repeat(np.arange(K), counts)

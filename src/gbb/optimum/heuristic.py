@@ -60,7 +60,7 @@ def find_arms(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> I
         cooling = _cooling(pairs)
         runs = int(np.clip(EFFORT // (SWEEPS * pairs.n), FEWEST, MOST))
         for _ in range(runs):
-            proven = pairs.settled(champion.value, pairs.edge_bound)
+            proven = pairs.reaches(champion.value, pairs.edge_bound)
             if proven or budget.over or budget.left < DEARER * price:
                 break
             rival = ArmSearch(pairs, random_arms(pairs, rng))

@@ -40,20 +40,20 @@ def certified_bound(
     from scipy.linalg import cho_factor, cho_solve, helmert  # noqa: PLC0415
 
     C = _objective(pairs, E, np.maximum(N, 0.0))
-    counts = pairs.allowed.sum(axis=1)
-    several = np.repeat(counts > 1, counts)
-    c = np.repeat(1.0 / counts, counts)
+    sizes = pairs.allowed.sum(axis=1)
+    several = np.repeat(sizes > 1, sizes)
+    c = np.repeat(1.0 / sizes, sizes)
     constant = float(c @ C @ c)
     if not several.any():
         return constant
-    basis = sparse.csr_array(sparse.block_diag([helmert(k).T for k in counts if k > 1]))
+    basis = sparse.csr_array(sparse.block_diag([helmert(k).T for k in sizes if k > 1]))
     linear = basis.T @ (C @ c)[several]
     inner = basis.T @ C[np.ix_(several, several)]
     inner = basis.T @ inner.T
     inner = (inner + inner.T) / 2.0
     low, high, _ = lanczos(inner, rng, Budget(), STEPS)
     scale = max(abs(low), abs(high), 1e-300)
-    tau = float((1.0 - 1.0 / counts).sum())
+    tau = float((1.0 - 1.0 / sizes).sum())
     bound = np.inf
     size = len(inner)
     for slack in SLACKS:

@@ -192,7 +192,7 @@ def _best_over(
     if math.prod(shape) * count <= AT_ONCE:
         total: FloatArray = np.zeros((*shape, count))
         for agents, table in tables:
-            total += _aligned(table, agents, (*scope, i))
+            total += _align(table, agents, (*scope, i))
         return total.max(axis=-1), total.argmax(axis=-1)
     kind = np.uint8 if count <= 256 else np.int32
     best = np.full(shape, -np.inf)
@@ -203,13 +203,13 @@ def _best_over(
             axis = agents.index(i)
             rest = agents[:axis] + agents[axis + 1 :]
             row: FloatArray = np.asarray(table.take(a, axis=axis))
-            total += _aligned(row, rest, scope)
+            total += _align(row, rest, scope)
         place[total > best] = a
         np.maximum(best, total, out=best)
     return best, place
 
 
-def _aligned(table: FloatArray, agents: tuple[int, ...], scope: tuple[int, ...]) -> FloatArray:
+def _align(table: FloatArray, agents: tuple[int, ...], scope: tuple[int, ...]) -> FloatArray:
     """A view of ``table`` with an axis for each agent of ``scope``, of length 1 where it has none."""
     places = [scope.index(j) for j in agents]
     turned = table.transpose(np.argsort(places))

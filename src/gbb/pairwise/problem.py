@@ -82,7 +82,7 @@ class PairProblem:
     ) -> PairProblem:
         """Build from what each directed edge pays: its weight times the table of its type."""
         if weights is not None:
-            rewards, types = _weighted(rewards, types, weights)
+            rewards, types = _split_by_weight(rewards, types, weights)
         backward = types[graph.reverse] if len(rewards) > 1 else types
         if np.array_equal(types, backward):
             return cls(graph, rewards + rewards.transpose(0, 2, 1), types, permitted)
@@ -132,7 +132,7 @@ class PairProblem:
         """Differences of values below this are put down to rounding."""
         return 1e-9 * float(np.abs(self.tables).max()) * self.graph.m / 2.0
 
-    def settled(self, value: float, bound: float) -> bool:
+    def reaches(self, value: float, bound: float) -> bool:
         """Whether ``value`` reaches ``bound`` up to rounding.
 
         On the scale of what edges can pay at best: an entry that nobody would play, however large
@@ -169,7 +169,7 @@ class PairProblem:
         return float(np.dot(most, counts) / 2.0)
 
 
-def _weighted(
+def _split_by_weight(
     rewards: FloatArray, types: NDArray[np.int32], weights: FloatArray
 ) -> tuple[FloatArray, NDArray[np.int32]]:
     """A table for every type and weight that occur together, and which of them each edge has."""
