@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gbb._kernels.cuts.mixing import pulls
+from gbb._kernels import cuts as kernels
 from gbb._support import seeds
 from gbb._support.budget import Budget
 from gbb._support.seeds import Seed
@@ -52,7 +52,7 @@ def upper_bound(graph: Graph, *, seconds: float | None = None, seed: Seed = 0) -
         return CutBound(graph.m / 2, 1.0)
     with one_thread():
         V = relax(graph, rng, budget.part(0.5), sweeps=SWEEPS, tolerance=TOLERANCE)
-        y = pulls(graph.indptr, graph.indices, V)
+        y = kernels.mixing.pulls(graph.indptr, graph.indices, V)
         shifted = sparse.csr_array(graph.to_sparse() + sparse.diags_array(y))
         least = -largest_eigenvalue(-shifted, rng, budget)
     edges = min(graph.m / 4 + (float(y.sum()) - graph.n * least) / 4, graph.m / 2)

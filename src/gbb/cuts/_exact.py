@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb._kernels.cuts.gray import enumerate_cuts
+from gbb._kernels import cuts as kernels
 from gbb._support import checks
 from gbb._support.budget import Budget
 from gbb._support.seeds import Seed
@@ -63,7 +63,7 @@ def exact_sides(graph: Graph, *, quick: bool = False) -> NDArray[np.int8] | None
 
 def _enumerate(graph: Graph) -> NDArray[np.int8]:
     state = np.zeros(5, dtype=np.int64)
-    while not enumerate_cuts(graph.indptr, graph.indices, state, CHUNK):
+    while not kernels.gray.enumerate_cuts(graph.indptr, graph.indices, state, CHUNK):
         pass
     sides: NDArray[np.int8] = ((state[3] >> np.arange(graph.n)) & 1).astype(np.int8)
     return sides

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbb._kernels.cuts.greedy import greedy_parts
+from gbb._kernels import cuts as kernels
 from gbb._support import checks, seeds
 from gbb._support.budget import Budget
 from gbb._support.checks import IntArray
@@ -119,7 +119,8 @@ def kcut(
     checks.choice("method", method, ("annealing", "greedy"))
     sweeps = checks.integer("sweeps", sweeps, low=0)
     budget = Budget(seconds)
-    greedy = KCut.of(graph, greedy_parts(graph.indptr, graph.indices, k), k)
+    parts = kernels.greedy.greedy_parts(graph.indptr, graph.indices, k)
+    greedy = KCut.of(graph, parts, k)
     if method == "greedy":
         return greedy
     rng = seeds.generator(seed)

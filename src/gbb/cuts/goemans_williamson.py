@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gbb._kernels.cuts.mixing import Vectors, mix
+from gbb._kernels import cuts as kernels
 from gbb._support import seeds
 from gbb._support.budget import Budget
 from gbb._support.seeds import Seed
@@ -14,6 +15,9 @@ from gbb._support.threads import one_thread
 from gbb.cuts._cut import Cut
 from gbb.graph import Graph
 from gbb.pairwise.side_search import SideSearch
+
+if TYPE_CHECKING:
+    from gbb._kernels.cuts.mixing import Vectors
 
 SWEEPS = 100
 """Most sweeps over all agents."""
@@ -62,7 +66,8 @@ def relax(
         for first in range(0, graph.n, rows):
             if budget.over:
                 return V
-            fall += mix(graph.indptr, graph.indices, V, first, min(first + rows, graph.n))
+            last = min(first + rows, graph.n)
+            fall += kernels.mixing.mix(graph.indptr, graph.indices, V, first, last)
         if fall <= tolerance * graph.m:
             break
     return V

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gbb._kernels.cuts.greedy import greedy_sides
+from gbb._kernels import cuts as kernels
 from gbb._support.seeds import Seed
 from gbb.cuts._cut import Cut
 from gbb.graph import Graph
@@ -14,6 +14,6 @@ def local_search(graph: Graph, *, seed: Seed = None) -> Cut:  # noqa: ARG001
 
     Deterministic: ``seed`` is accepted for the protocol and not used.
     """
-    search = SideSearch(graph, greedy_sides(graph.indptr, graph.indices))
+    search = SideSearch(graph, kernels.greedy.greedy_sides(graph.indptr, graph.indices))
     search.ascend()
     return Cut.of(graph, search.sides)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from gbb._kernels.pairwise.enumeration import enumerate_counts
+from gbb._kernels import pairwise as kernels
 from gbb._support.budget import Budget
 from gbb.optimum._optimum import Optimum, Solver
 from gbb.pairwise import PairProblem
@@ -29,7 +29,8 @@ def arm_counts(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> 
         return None
     n, K, W = pairs.n, pairs.K, pairs.tables[0]
     if math.comb(n + K - 1, K - 1) <= LIMIT:
-        return Optimum.of(pairs, np.repeat(np.arange(K), enumerate_counts(n, W)), "arm_counts")
+        counts = kernels.enumeration.enumerate_counts(n, W)
+        return Optimum.of(pairs, np.repeat(np.arange(K), counts), "arm_counts")
     counts, bound = find_counts(W, n)
     name = "edges" if bound is None else "quadratic"
     bound = pairs.edge_bound if bound is None else bound + pairs.rounding / 10

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbb._kernels.pairwise.enumeration import enumerate_arms
+from gbb._kernels import pairwise as kernels
 from gbb._support.budget import Budget
 from gbb.optimum._optimum import Optimum, Solver
 from gbb.pairwise import PairProblem
@@ -18,4 +18,5 @@ def brute_force(pairs: PairProblem, budget: Budget, rng: np.random.Generator) ->
     """Enumerate all allowed allocations (K^n); None when there are more than :data:`LIMIT`."""
     if np.log(pairs.allowed.sum(axis=1)).sum() > np.log(LIMIT):
         return None
-    return Optimum.of(pairs, enumerate_arms(pairs.arrays), "brute_force")
+    best = kernels.enumeration.enumerate_arms(pairs.arrays)
+    return Optimum.of(pairs, best, "brute_force")

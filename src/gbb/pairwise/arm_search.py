@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbb._kernels.pairwise import moves
-from gbb._kernels.pairwise.forest import ascend_forest
+from gbb._kernels import pairwise as kernels
 from gbb._support.budget import Budget
 from gbb._support.checks import FloatArray, IntArray
 from gbb.pairwise.in_place import InPlaceSearch
@@ -25,7 +24,7 @@ class ArmSearch(InPlaceSearch):
         super().__init__(visits=pairs.n * pairs.K + pairs.graph.m)
         self.pairs = pairs
         self.arms = arms
-        self.pays: FloatArray = moves.arm_pays(pairs.arrays, arms)
+        self.pays: FloatArray = kernels.moves.arm_pays(pairs.arrays, arms)
 
     @property
     def value(self) -> float:
@@ -40,11 +39,13 @@ class ArmSearch(InPlaceSearch):
             return
         failures = 0
         while failures < PATIENCE and not budget.over:
-            gain = ascend_forest(pairs.arrays, self.arms, self.pays, rng.permutation(pairs.n))
+            gain = kernels.forest.ascend_forest(
+                pairs.arrays, self.arms, self.pays, rng.permutation(pairs.n)
+            )
             failures = 0 if gain > pairs.rounding else failures + 1
 
     def _ascend(self, sweeps: int) -> int:
-        return moves.ascend_arms(self.pairs.arrays, self.arms, self.pays, sweeps)
+        return kernels.moves.ascend_arms(self.pairs.arrays, self.arms, self.pays, sweeps)
 
     def _anneal(self, temperatures: FloatArray, rng: np.random.Generator) -> None:
-        moves.anneal_arms(self.pairs.arrays, self.arms, self.pays, temperatures, rng)
+        kernels.moves.anneal_arms(self.pairs.arrays, self.arms, self.pays, temperatures, rng)

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gbb._kernels.pairwise.moves import PairArrays
+from gbb._kernels import pairwise as kernels
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.graph import Graph, links
 
 if TYPE_CHECKING:
+    from gbb._kernels.pairwise.moves import PairArrays
     from gbb.problem import Problem
 
 
@@ -105,7 +106,8 @@ class PairProblem:
     def arrays(self) -> PairArrays:
         """What kernels read."""
         graph = self.graph
-        return PairArrays(graph.indptr, graph.indices, self.types, self.tables, self.allowed)
+        pattern = (graph.indptr, graph.indices)
+        return kernels.moves.PairArrays(*pattern, self.types, self.tables, self.allowed)
 
     @property
     def n(self) -> int:

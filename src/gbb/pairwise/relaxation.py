@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbb._kernels.pairwise.lagrangian import augmented
+from gbb._kernels import pairwise as kernels
 from gbb._support.budget import Budget
 from gbb._support.checks import FloatArray
 from gbb.pairwise.lbfgs import minimise
@@ -71,7 +71,8 @@ class PairRelaxation:
         def lagrangian(flat: FloatArray, step: bool = False) -> tuple[float, FloatArray]:
             V = self.vectors(flat.reshape(self._free.shape))
             multipliers = (self.E, self.N, self.sigma)
-            value = augmented(self.pairs.arrays, V, *multipliers, self._gradient, step)
+            arrays = self.pairs.arrays
+            value = kernels.lagrangian.augmented(arrays, V, *multipliers, self._gradient, step)
             return -value, -self._tangent(self._gradient).ravel()
 
         found = minimise(lagrangian, self._free.ravel(), budget, steps=STEPS)

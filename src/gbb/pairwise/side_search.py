@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb._kernels.pairwise import flips
+from gbb._kernels import pairwise as kernels
 from gbb._support.checks import FloatArray
 from gbb.graph import Graph
 from gbb.pairwise.in_place import Cooling, InPlaceSearch
@@ -26,7 +26,7 @@ class SideSearch(InPlaceSearch):
         super().__init__(visits=graph.n + graph.m)
         self.graph = graph
         self.sides = sides
-        self.gains = flips.flip_gains(graph.indptr, graph.indices, sides)
+        self.gains = kernels.flips.flip_gains(graph.indptr, graph.indices, sides)
 
     @classmethod
     def random(cls, graph: Graph, rng: np.random.Generator) -> SideSearch:
@@ -41,8 +41,10 @@ class SideSearch(InPlaceSearch):
 
     def _ascend(self, sweeps: int) -> int:
         graph = self.graph
-        return flips.ascend_sides(graph.indptr, graph.indices, self.sides, self.gains, sweeps)
+        return kernels.flips.ascend_sides(
+            graph.indptr, graph.indices, self.sides, self.gains, sweeps
+        )
 
     def _anneal(self, temperatures: FloatArray, rng: np.random.Generator) -> None:
         pattern = (self.graph.indptr, self.graph.indices)
-        flips.anneal_sides(*pattern, self.sides, self.gains, temperatures, rng)
+        kernels.flips.anneal_sides(*pattern, self.sides, self.gains, temperatures, rng)
