@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,8 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gbb import Cut, Graph, InputError, cuts
-from gbb._kernels.cuts import flips, gray, stars
-from gbb.cuts import _flips
+from gbb._kernels.cuts import gray, stars
+from gbb._kernels.pairwise import flips
+from gbb._support import budget
+from gbb.pairwise import in_place
+from gbb.pairwise.side_search import SideSearch
 from graphs import largest_cut, small_graphs
 
 
@@ -65,16 +70,16 @@ def test_stars_are_induced_and_few(graph: Graph) -> None:
 @settings(deadline=None)
 def test_flip_kernels_against_recounting(graph: Graph, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    state = _flips.Flips.random(graph, rng)
+    state = SideSearch.random(graph, rng)
     counted = [
         size(Cut.of(graph, np.where(np.arange(graph.n) == i, 1 - state.sides, state.sides)))
         for i in range(graph.n)
     ]
-    assert size(state.cut()) == state.size
+    assert size(Cut.of(graph, state.sides)) == state.size
     np.testing.assert_array_equal(state.gains, np.array(counted) - state.size)
     temperatures = np.linspace(2.0, 0.1, 5)
-    twin = _flips.Flips(graph, state.sides.copy())
-    for kernel, run in ((flips.anneal, state), (flips.anneal.py_func, twin)):
+    twin = SideSearch(graph, state.sides.copy())
+    for kernel, run in ((flips.anneal_sides, state), (flips.anneal_sides.py_func, twin)):
         kernel(
             graph.indptr,
             graph.indices,
@@ -86,7 +91,7 @@ def test_flip_kernels_against_recounting(graph: Graph, seed: int) -> None:
     np.testing.assert_array_equal(state.sides, twin.sides)
     fresh = flips.flip_gains.py_func(graph.indptr, graph.indices, state.sides)
     np.testing.assert_array_equal(state.gains, fresh)
-    state.descend()
+    state.ascend()
     assert state.gains.max() <= 0
 
 
@@ -127,12 +132,25 @@ def test_same_seed_same_annealing() -> None:
 
 
 @pytest.mark.parametrize("seconds", [0.3, 1.0])
-def test_best_keeps_the_time(seconds: float) -> None:
+def test_best_keeps_the_time(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = Graph.random(3000, 0.01, seed=0)
-    cuts.best(graph, seconds=0.05)
-    start = time.perf_counter()
+    now = [0.0]
+
+    def charge(name: str) -> Callable[..., int | None]:
+        kernel = getattr(flips, name)
+
+        def run(*given: Any) -> int | None:
+            sweeps = len(given[4]) if name == "anneal_sides" else 2  # an ascent's last ones
+            now[0] += 1e-8 * sweeps * (graph.n + graph.m)
+            return kernel(*given)
+
+        return run
+
+    for name in ("ascend_sides", "anneal_sides"):
+        monkeypatch.setattr(flips, name, charge(name))
+    monkeypatch.setattr(budget, "time", SimpleNamespace(perf_counter=lambda: now[0]))
     cut = cuts.best(graph, seconds=seconds, seed=0)
-    assert time.perf_counter() - start <= 1.2 * seconds + 0.5
+    assert 0.9 * seconds < now[0] < seconds + 2e-8 * in_place.CHUNK
     assert size(cut) > size(cuts.local_search(graph))
 
 
@@ -144,7 +162,7 @@ def test_ctrl_c_returns_the_best_cut_so_far(monkeypatch: pytest.MonkeyPatch) -> 
         calls.append(1)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_flips.kernels, "anneal", interrupt)
+    monkeypatch.setattr(flips, "anneal_sides", interrupt)
     for method in (cuts.best, cuts.annealing):
         cut = method(graph, seed=0)
         assert size(cut) >= graph.m / 4

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from gbb._support.checks import InputError
-from gbb.graph import Graph, _families
+from gbb.graph import Graph, _families, _loops, _pattern
+from graphs import small_graphs
 
 # What files trip over: separators, quotes, comments, numbers, markup, odd spaces, other planes.
 ALPHABET = "abN0123 #,;\"'+-._<&>\u00e9\u6f22\u00a0\u2028\u200b\ufeff\U0001f600"
@@ -506,3 +507,24 @@ print((after - before) * unit)
     )
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) < 1.5e9
+
+
+@given(small_graphs(), st.booleans())
+@settings(deadline=None)
+def test_large_graphs_find_reverse_edges_as_small_ones_do(graph: Graph, drop: bool) -> None:
+    indptr, indices = graph.indptr, graph.indices
+    if drop:
+        indptr, indices = np.minimum(indptr, graph.m - 1), indices[:-1]
+    found = [_pattern.find_reverse(indptr, indices)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_pattern, "SMALL", -1)
+        found.append(_pattern.find_reverse(indptr, indices))
+        patch.setattr(_loops, "reverse_edges", _loops.reverse_edges.py_func)
+        found.append(_pattern.find_reverse(indptr, indices))
+    if drop:
+        assert found == [None] * 3
+        return
+    where = {(i, j): k for k, (i, j) in enumerate(graph.edges.tolist())}
+    for positions in found:
+        assert positions is not None
+        assert positions.tolist() == [where[j, i] for i, j in graph.edges.tolist()]

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gbb
-from gbb._kernels.cuts import cut as cut_kernels
-from gbb._kernels.pairwise import mixing, moves
+from gbb._kernels.cuts import greedy as greedy_kernels
+from gbb._kernels.cuts import mixing
+from gbb._kernels.pairwise import moves
 from gbb.cuts import KCut, kcut
 from graphs import largest_cut, small_graphs
 
@@ -33,8 +34,8 @@ def test_kcut_against_all_partitions(graph: gbb.Graph, k: int, seed: int) -> Non
             slow[cut.parts[i], cut.parts[j]] += 1
         np.testing.assert_array_equal(cut.counts, slow)
         assert cut.k == k
-    greedy = cut_kernels.greedy_parts(graph.indptr, graph.indices, k)
-    slow = cut_kernels.greedy_parts.py_func(graph.indptr, graph.indices, k)
+    greedy = greedy_kernels.greedy_parts(graph.indptr, graph.indices, k)
+    slow = greedy_kernels.greedy_parts.py_func(graph.indptr, graph.indices, k)
     np.testing.assert_array_equal(greedy, slow)
 
 

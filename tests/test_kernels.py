@@ -14,7 +14,7 @@ from gbb._kernels.choice.choose import fill_values, largest, pick
 from gbb._kernels.choice.joint_linear import ascend_linear, pays_of
 from gbb._kernels.choice.joint_orthogonal import ascend_orthogonal, count_pairs
 from gbb._kernels.choice.work import MU, SHARE, VAR, log_det, make_work, smallest_share
-from gbb._kernels.cuts.cut import greedy_sides
+from gbb._kernels.cuts.greedy import greedy_sides
 from gbb._kernels.learning.factor import factor
 from gbb._kernels.rounds.features import drift, evaluate
 from gbb._kernels.rounds.random_play import play_random

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 import gbb
 import naive
-from gbb._kernels.pairwise.counts import enumerate_counts
+from gbb._kernels.pairwise.enumeration import enumerate_counts
 from gbb.optimum import Optimum, arm_counts, brute_force, pair_table, solve, value_of
 from strategies import matrices
 

@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gbb
-from gbb._kernels.pairwise import forest, moves, odometer
-from gbb._kernels.pairwise.walk import around
-from gbb.optimum import Optimum, PairProblem, _search, solve, solvers
+from gbb._kernels.pairwise import enumeration, forest, moves
+from gbb._kernels.pairwise.circle import order_around
+from gbb.optimum import Optimum, PairProblem, solve, solvers
 from gbb.optimum.circle import closed_walk
+from gbb.pairwise import ArmSearch
 from graphs import small_graphs
 from pair_problems import Case, cases
 
@@ -58,14 +59,12 @@ def test_kernels_against_slow_twins(case: Case, seed: int) -> None:
     arms = rng.integers(pairs.K, size=pairs.n)
     for i in range(pairs.n):
         arms[i] = rng.choice(np.flatnonzero(pairs.allowed[i]))
-    graph = pairs.graph
-    problem = (graph.indptr, graph.indices, pairs.types, pairs.tables)
     slow = np.zeros((pairs.n, pairs.K))
-    for k, (i, j) in enumerate(graph.edges):
+    for k, (i, j) in enumerate(pairs.graph.edges):
         slow[i] += pairs.tables[pairs.types[k], :, arms[j]]
-    pays = moves.arm_pays(*problem, arms)
+    pays = moves.arm_pays(pairs.arrays, arms)
     np.testing.assert_allclose(pays, slow, atol=1e-12)
-    np.testing.assert_allclose(moves.arm_pays.py_func(*problem, arms), slow, atol=1e-12)
+    np.testing.assert_allclose(moves.arm_pays.py_func(pairs.arrays, arms), slow, atol=1e-12)
     runs = {
         moves.anneal_arms: lambda: (np.linspace(1.0, 0.1, 4), np.random.default_rng(seed)),
         moves.ascend_arms: lambda: (50,),
@@ -75,13 +74,13 @@ def test_kernels_against_slow_twins(case: Case, seed: int) -> None:
         ends = []
         for run in (kernel, kernel.py_func):
             moved, paid = arms.copy(), pays.copy()
-            run(*problem, pairs.allowed, moved, paid, *options())
-            np.testing.assert_allclose(paid, moves.arm_pays(*problem, moved), atol=1e-9)
+            run(pairs.arrays, moved, paid, *options())
+            np.testing.assert_allclose(paid, moves.arm_pays(pairs.arrays, moved), atol=1e-9)
             assert pairs.allowed[np.arange(pairs.n), moved].all()
             ends.append(moved)
         np.testing.assert_array_equal(*ends)
-    best = odometer.enumerate_arms(*problem, pairs.allowed)
-    np.testing.assert_array_equal(best, odometer.enumerate_arms.py_func(*problem, pairs.allowed))
+    best = enumeration.enumerate_arms(pairs.arrays)
+    np.testing.assert_array_equal(best, enumeration.enumerate_arms.py_func(pairs.arrays))
 
 
 @given(case=cases(kinds="plain both oriented"), seed=st.integers(0, 99))
@@ -92,9 +91,9 @@ def test_a_forest_move_is_the_best_joint_change(case: Case, seed: int) -> None:
     parent, members = forest.induced_forest(pairs.graph.indptr, pairs.graph.indices, order)
     inside = np.isin(pairs.graph.edges, members).all(axis=1)
     assert inside.sum() == 2 * (parent >= 0).sum()
-    search = _search.Search(pairs, pairs.allowed.argmax(axis=1))
+    search = ArmSearch(pairs, pairs.allowed.argmax(axis=1))
     start = search.arms.copy()
-    gain = forest.ascend_forest(*search._problem, pairs.allowed, search.arms, search.pays, order)
+    gain = forest.ascend_forest(pairs.arrays, search.arms, search.pays, order)
     choices = [
         np.flatnonzero(pairs.allowed[i]) if i in members else [start[i]] for i in range(pairs.n)
     ]
@@ -120,11 +119,11 @@ def test_a_circle_of_a_million_agents_in_any_order() -> None:
     n = 100_001
     order = np.random.default_rng(0).permutation(n)
     graph = gbb.Graph.from_edges(np.column_stack((order, np.roll(order, -1))), n=n, undirected=True)
-    walked = around(graph.indptr, graph.indices)
+    walked = order_around(graph.indptr, graph.indices)
     np.testing.assert_array_equal(np.sort(walked), np.arange(n))
     small = graph.__class__.circle(9)
     np.testing.assert_array_equal(
-        around(small.indptr, small.indices), around.py_func(small.indptr, small.indices)
+        order_around(small.indptr, small.indices), order_around.py_func(small.indptr, small.indices)
     )
     M = gbb.instances.absolute_normal(5, seed=3, distinct_couple=True, zeta=0.0)
     found = solve(gbb.Problem(graph, np.eye(5)), M)
@@ -179,7 +178,7 @@ def test_ctrl_c_returns_the_best_allocation_so_far(monkeypatch: pytest.MonkeyPat
     M = gbb.instances.absolute_normal(5, seed=0, distinct_couple=True, zeta=0.0)
     for name in ("anneal_arms", "ascend_arms"):
         with monkeypatch.context() as patch:
-            patch.setattr(_search.moves, name, interrupt)
+            patch.setattr(moves, name, interrupt)
             found = solve(problem, M, method="heuristic")
         assert 0 < found.value <= found.upper_bound
 
@@ -199,7 +198,7 @@ def test_counts_of_a_large_complete_graph(K: int, n: int, seed: int, zero: bool)
         assert best.value - 1e-9 <= found.upper_bound
         assert found.value <= best.value + 1e-9
         assert found.bound_method == "quadratic"
-        patch.setattr("gbb.optimum._quadratic.MOST", 0)
+        patch.setattr("gbb.pairwise.quadratic.MOST", 0)
         assert solve(problem, M, method="arm_counts").bound_method == "edges"
 
 

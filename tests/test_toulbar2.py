@@ -15,7 +15,7 @@ import pytest
 import gbb
 from gbb.optimum import PairProblem, _solve, _toulbar2_process, solve, toulbar2
 from gbb.optimum._toulbar2_process import Toulbar2Process
-from gbb.optimum.heuristic import search
+from gbb.optimum.heuristic import find_arms
 
 pytestmark = pytest.mark.skipif(not toulbar2.installed(), reason="needs gbb[exact]")
 
@@ -46,11 +46,24 @@ def test_a_search_that_starts_from_the_optimum_proves_it() -> None:
     assert found.value == pytest.approx(best.value)
 
 
-def test_the_bound_at_the_time_limit_holds_and_the_limit_too() -> None:
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """How long each wait for the process was allowed to take."""
+    allowed: list[float] = []
+    original = Toulbar2Process._ended
+
+    def ended(self: Toulbar2Process, timeout: float) -> bool:
+        allowed.append(timeout)
+        return original(self, timeout)
+
+    monkeypatch.setattr(Toulbar2Process, "_ended", ended)
+    return allowed
+
+
+def test_the_bound_at_the_time_limit_holds_and_the_limit_too(waits: list[float]) -> None:
     problem, M = hard()
-    start = time.perf_counter()
     found = solve(problem, M, method="toulbar2", seconds=2.0)
-    assert time.perf_counter() - start < 2.0 * 1.2 + 0.5
+    assert 0 < sum(waits) <= 2.0
     assert found.value <= found.upper_bound
     assert found.upper_bound <= PairProblem.of(problem, M).edge_bound + 1e-9
 
@@ -61,14 +74,13 @@ def test_the_bound_at_the_time_limit_holds_and_the_limit_too() -> None:
     ids=["crash", "failure", "hang"],
 )
 def test_whatever_the_process_does_the_answer_stands(
-    script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, waits: list[float]
 ) -> None:
     (tmp_path / "worker.py").write_text(script)
     monkeypatch.setattr(_toulbar2_process, "SCRIPT", tmp_path / "worker.py")
     problem, M = hard(12, 4)
-    start = time.perf_counter()
     found = solve(problem, M, method="toulbar2", seconds=1.5)
-    assert time.perf_counter() - start < 1.5 * 1.2 + 0.5
+    assert 0 < sum(waits) <= 1.5
     assert found.method == "toulbar2"
     assert found.bound_method == "edges"
     assert 0 < found.value <= found.upper_bound
@@ -97,10 +109,10 @@ def test_ctrl_c_while_the_process_runs(monkeypatch: pytest.MonkeyPatch) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Toulbar2Process, "answer", interrupt)
-    monkeypatch.setattr(_solve, "tightened", lambda *given: given[1])
+    monkeypatch.setattr(_solve, "tighten", lambda *given: given[1])
     problem, M = hard()
     pairs = PairProblem.of(problem, M)
-    best = search(pairs, _solve.Budget(), np.random.default_rng(0))
+    best = find_arms(pairs, _solve.Budget(), np.random.default_rng(0))
     for method in (None, "toulbar2"):
         found = solve(problem, M, method=method)
         assert found.value >= 0.95 * pairs.value(best)
@@ -119,11 +131,11 @@ print("value", value, flush=True)
 """
 
 WORK = {
-    "solve": "value = gbb.optimum.solve(problem, M, seconds=60.0).value",
+    "solve": "value = gbb.optimum.solve(problem, M, seconds=3600.0).value",
     "heuristic": "value = gbb.optimum.solve(gbb.Problem(gbb.Graph.random(20000, 0.001, seed=0), "
-    "np.eye(10)), M, method='heuristic', seconds=60.0).value",
-    "best": "value = gbb.cuts.best(gbb.Graph.random(5000, 0.01, seed=0), seconds=60.0).rho",
-    "kcut": "value = gbb.cuts.kcut(gbb.Graph.random(5000, 0.01, seed=0), 3, sweeps=10**6).rho",
+    "np.eye(10)), M, method='heuristic', seconds=3600.0).value",
+    "best": "value = gbb.cuts.best(gbb.Graph.random(5000, 0.01, seed=0), seconds=3600.0).rho",
+    "kcut": "value = gbb.cuts.kcut(gbb.Graph.random(5000, 0.01, seed=0), 3, sweeps=10**9).rho",
 }
 
 
@@ -137,10 +149,8 @@ def test_a_real_ctrl_c_returns_the_best_so_far(work: str) -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         time.sleep(1.5)
-        start = time.perf_counter()
         process.send_signal(signal.SIGINT)
-        line = process.stdout.readline()
+        line, _ = process.communicate(timeout=600)  # without the signal it would take an hour
         assert line.startswith("value"), line
         assert float(line.split()[1]) > 0.0
-        assert time.perf_counter() - start < 20.0
-        assert process.wait(20) == 0
+        assert process.returncode == 0

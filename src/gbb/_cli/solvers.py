@@ -23,7 +23,7 @@ from gbb._cli.outputs import check_output
 from gbb._cli.show import as_json, console, number, pairs
 from gbb._support import checks
 from gbb._support.files import atomic
-from gbb.cuts._exact import largest_if_quick
+from gbb.cuts import largest_if_quick
 from gbb.graph import Graph
 
 SEARCH = "The search"

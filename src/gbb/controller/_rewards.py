@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from gbb._support import checks, csv_files
 from gbb._support.checks import FloatArray, InputError, IntArray
 from gbb.controller.storage.bytes import Observed
-from gbb.graph import links
+from gbb.graph import lookup
 from gbb.problem import LARGEST, Problem
 
 Rewards = ArrayLike | Mapping[Any, float] | pd.DataFrame | str | Path
@@ -115,11 +115,12 @@ def _ordered(problem: Problem, whose: list[list[Any]], values: list[Any]) -> Obs
         raise checks.input_error("rewards", "hold one number in all", f"{len(values)} rows")
     places = np.zeros(1, dtype=np.int64)
     if problem.feedback == "edge":
-        places = links.positions("rewards", problem.graph, *whose)
+        places = lookup.find_edges("rewards", problem.graph, *whose)
     elif problem.feedback == "agent":
-        places = links.agents("rewards", problem.graph, whose[0])
-        if (row := links.repeated(places)) is not None:
-            raise checks.input_error("rewards", "name every agent once", f"{whose[0][row]!r} twice")
+        places = lookup.find_agents("rewards", problem.graph, whose[0])
+        if (twice := lookup.find_repeat(places)) is not None:
+            name = whose[0][twice[1]]
+            raise checks.input_error("rewards", "name every agent once", f"{name!r} twice")
     numbers = _numbers(values, whose)
     order = np.argsort(places, kind="stable")
     full = len(places) == problem.observations

@@ -10,10 +10,10 @@ import sys
 from typing import cast
 
 from gbb._support import discover
+from gbb.cuts._bound import CutBound, upper_bound
 from gbb.cuts._cut import Cut, CutMethod, check_cut
-from gbb.cuts._exact import exact
+from gbb.cuts._exact import exact, largest_if_quick
 from gbb.cuts._kcut import KCut, kcut, refine
-from gbb.cuts._low_rank import CutBound, upper_bound
 from gbb.cuts.annealing import annealing
 from gbb.cuts.best import best
 from gbb.cuts.edwards_erdos import edwards_erdos
@@ -34,6 +34,7 @@ __all__ = [
     "goemans_williamson",
     "greedy",
     "kcut",
+    "largest_if_quick",
     "local_search",
     "methods",
     "refine",

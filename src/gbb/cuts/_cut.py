@@ -108,7 +108,7 @@ class CutMethod(Protocol):
     """What a file of this folder offers under its own name."""
 
     def __call__(self, graph: Graph, *, seed: Seed = None) -> Cut:
-        """Cut ``graph``; a deterministic method ignores ``seed``."""
+        """Cut ``graph``; ``seed`` says where randomness comes from, if the method has any."""
         ...
 
 

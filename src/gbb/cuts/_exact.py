@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb._kernels.cuts.gray import enumerate_cuts
+from gbb._kernels import cuts as kernels
 from gbb._support import checks
 from gbb._support.budget import Budget
 from gbb._support.seeds import Seed
 from gbb.cuts._cut import Cut
 from gbb.graph import Graph
-from gbb.pairwise.elimination import eliminate, elimination_order
+from gbb.pairwise import PairProblem
+from gbb.pairwise.elimination import best_by_elimination
 
 ALL, ALL_QUICKLY = 30, 20
 """Agents up to which all 2^(n-1) cuts are visited."""
@@ -51,27 +52,18 @@ def exact_sides(graph: Graph, *, quick: bool = False) -> NDArray[np.int8] | None
     if sides is not None:
         return sides
     if graph.n <= (ALL_QUICKLY if quick else ALL):
-        return _enumerated(graph)
+        return _enumerate(graph)
     if graph.n > (AGENTS_QUICKLY if quick else AGENTS):
         return None
-    return _eliminated(graph, TABLE_QUICKLY if quick else TABLE)
+    limit = TABLE_QUICKLY if quick else TABLE
+    pairs = PairProblem.of_table(graph, 1.0 - np.eye(2))
+    best = best_by_elimination(pairs, Budget(), limit=limit, work=64 * limit)
+    return None if best is None else best.astype(np.int8)
 
 
-def _enumerated(graph: Graph) -> NDArray[np.int8]:
+def _enumerate(graph: Graph) -> NDArray[np.int8]:
     state = np.zeros(5, dtype=np.int64)
-    while not enumerate_cuts(graph.indptr, graph.indices, state, CHUNK):
+    while not kernels.gray.enumerate_cuts(graph.indptr, graph.indices, state, CHUNK):
         pass
     sides: NDArray[np.int8] = ((state[3] >> np.arange(graph.n)) & 1).astype(np.int8)
     return sides
-
-
-def _eliminated(graph: Graph, limit: float) -> NDArray[np.int8] | None:
-    sizes = np.full(graph.n, 2)
-    found = elimination_order(graph.indptr, graph.indices, sizes, limit=limit)
-    if found is None or found[1] > 64 * limit:
-        return None
-    once = graph.sources < graph.indices
-    edges = graph.edges[once].astype(np.int64)
-    table = 1.0 - np.eye(2)
-    best = eliminate(found[0], edges, [table] * len(edges), sizes, Budget())
-    return None if best is None else best.astype(np.int8)

@@ -8,20 +8,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbb._kernels.cuts.cut import greedy_parts
-from gbb._kernels.pairwise import moves
+from gbb._kernels import cuts as kernels
 from gbb._support import checks, seeds
 from gbb._support.budget import Budget
 from gbb._support.checks import IntArray
 from gbb._support.seeds import Seed
 from gbb.cuts._cut import Cut
 from gbb.graph import Graph
-
-HOT, COLD = 0.5, 0.05
-"""First and last temperature of annealing, in units of the root of the mean degree."""
-
-CHUNK = 2_000_000
-"""Agents and edges visited between two looks at the clock."""
+from gbb.pairwise import ArmSearch, PairProblem
+from gbb.pairwise.side_search import cut_cooling
 
 GROUPED = 16
 """The most parts that are grouped in two every way."""
@@ -111,7 +106,7 @@ def kcut(
         Number of parts, at least 2.
     method
         ``greedy`` (agents in order, each to the part with fewest of its neighbours; O(n k + m)) or
-        ``annealing`` (from random parts, finished by descent; never less than greedy).
+        ``annealing`` (from random parts, finished by ascent; never less than greedy).
     sweeps
         How many times annealing offers every agent another part.
     seed
@@ -124,12 +119,15 @@ def kcut(
     checks.choice("method", method, ("annealing", "greedy"))
     sweeps = checks.integer("sweeps", sweeps, low=0)
     budget = Budget(seconds)
-    parts = greedy_parts(graph.indptr, graph.indices, k)
-    if method == "greedy":
-        return KCut.of(graph, parts, k)
+    parts = kernels.greedy.greedy_parts(graph.indptr, graph.indices, k)
     greedy = KCut.of(graph, parts, k)
-    annealed = KCut.of(graph, _annealed(graph, k, sweeps, seeds.generator(seed), budget), k)
-    return annealed if annealed.uncut <= greedy.uncut else greedy
+    if method == "greedy":
+        return greedy
+    rng = seeds.generator(seed)
+    search = _search(graph, k, rng.integers(k, size=graph.n))
+    search.anneal(sweeps, cut_cooling(graph), rng, budget)
+    search.ascend()
+    return _fewest_inside(KCut.of(graph, search.arms, k), greedy)
 
 
 def refine(cut: Cut, k: int) -> KCut:
@@ -140,41 +138,15 @@ def refine(cut: Cut, k: int) -> KCut:
     couple pays on most of its edges.
     """
     k = checks.integer("k", k, low=2)
-    graph = cut.graph
-    parts = cut.sides.astype(np.int64)
-    types = checks.frozen(np.zeros(graph.m, dtype=np.int32))
-    tables = checks.frozen(1.0 - np.eye(k)[None])
-    allowed = checks.frozen(np.ones((graph.n, k), dtype=np.bool_))
-    problem = (graph.indptr, graph.indices, types, tables)
-    pays = moves.arm_pays(*problem, parts)
-    while moves.ascend_arms(*problem, allowed, parts, pays, 1) > 0:
-        pass
-    near, far = KCut.of(graph, parts, k), kcut(graph, k, seed=0)
-    return near if near.uncut <= far.uncut else far
+    near = _search(cut.graph, k, cut.sides.astype(np.int64))
+    near.ascend()
+    return _fewest_inside(KCut.of(cut.graph, near.arms, k), kcut(cut.graph, k, seed=0))
 
 
-def _annealed(
-    graph: Graph, k: int, sweeps: int, rng: np.random.Generator, budget: Budget
-) -> IntArray:
-    """Parts by simulated annealing and descent: changes of arm where an edge pays 1 when cut."""
-    parts = rng.integers(k, size=graph.n)
-    types = checks.frozen(np.zeros(graph.m, dtype=np.int32))
-    tables = checks.frozen(1.0 - np.eye(k)[None])
-    allowed = checks.frozen(np.ones((graph.n, k), dtype=np.bool_))
-    problem = (graph.indptr, graph.indices, types, tables)
-    pays = moves.arm_pays(*problem, parts)
-    chunk = max(1, CHUNK // (graph.n + graph.m))
-    scale = max(1.0, graph.m / graph.n) ** 0.5
-    done = 0
-    try:
-        while done < sweeps and not budget.over:
-            now = min(chunk, sweeps - done)
-            progress = np.maximum((done + np.arange(now)) / sweeps, budget.progress)
-            temperatures = scale * (HOT + (COLD - HOT) * progress)
-            moves.anneal_arms(*problem, allowed, parts, pays, temperatures, rng)
-            done += now
-    except KeyboardInterrupt:
-        budget.interrupt()
-    while moves.ascend_arms(*problem, allowed, parts, pays, chunk) > 0:
-        pass
-    return parts
+def _search(graph: Graph, k: int, parts: IntArray) -> ArmSearch:
+    """Parts as arms, where an edge pays 1 when its ends differ."""
+    return ArmSearch(PairProblem.of_table(graph, 1.0 - np.eye(k)), parts)
+
+
+def _fewest_inside(first: KCut, second: KCut) -> KCut:
+    return first if first.uncut <= second.uncut else second

@@ -6,8 +6,8 @@ from gbb._support import checks, seeds
 from gbb._support.budget import Budget
 from gbb._support.seeds import Seed
 from gbb.cuts._cut import Cut
-from gbb.cuts._flips import Flips
 from gbb.graph import Graph
+from gbb.pairwise.side_search import SideSearch, cut_cooling
 
 SWEEPS = 300
 """Default number of sweeps over all agents."""
@@ -16,14 +16,12 @@ SWEEPS = 300
 def annealing(
     graph: Graph, *, seed: Seed = None, sweeps: int = SWEEPS, seconds: float | None = None
 ) -> Cut:
-    """One run of simulated annealing from random sides, finished by descent.
+    """One run of simulated annealing from random sides, finished by ascent.
 
     Parameters
     ----------
-    graph
-        The graph to cut.
-    seed
-        Where the randomness comes from.
+    graph, seed
+        As for every :class:`~gbb.cuts.CutMethod`.
     sweeps
         How many times every agent is offered a flip. More sweeps cut more edges.
     seconds
@@ -38,6 +36,7 @@ def annealing(
     sweeps = checks.integer("sweeps", sweeps, low=0)
     budget = Budget(seconds)
     rng = seeds.generator(seed)
-    flips = Flips.random(graph, rng)
-    flips.anneal(sweeps, rng, budget)
-    return flips.cut()
+    search = SideSearch.random(graph, rng)
+    search.anneal(sweeps, cut_cooling(graph), rng, budget)
+    search.ascend()
+    return Cut.of(graph, search.sides)

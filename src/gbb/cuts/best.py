@@ -9,9 +9,9 @@ from gbb._support.budget import Budget
 from gbb._support.seeds import Seed
 from gbb.cuts._cut import Cut
 from gbb.cuts._exact import exact_sides
-from gbb.cuts._flips import Flips
 from gbb.cuts.edwards_erdos import edwards_erdos
 from gbb.graph import Graph
+from gbb.pairwise.side_search import SideSearch, cut_cooling
 
 SECONDS = 1.0
 """Default time limit."""
@@ -19,9 +19,8 @@ SECONDS = 1.0
 FIRST, MOST = 500, 20_000
 """Sweeps of the first annealing run and of the longest; each run doubles the last."""
 
-
 LATEST = 0.93
-"""The part of the remaining time that an annealing run may take; its descent needs the rest."""
+"""The part of the remaining time that an annealing run may take; its ascent needs the rest."""
 
 
 def best(graph: Graph, *, seed: Seed = None, seconds: float = SECONDS) -> Cut:
@@ -29,10 +28,8 @@ def best(graph: Graph, *, seed: Seed = None, seconds: float = SECONDS) -> Cut:
 
     Parameters
     ----------
-    graph
-        The graph to cut.
-    seed
-        Where the randomness comes from.
+    graph, seed
+        As for every :class:`~gbb.cuts.CutMethod`.
     seconds
         The time limit, kept unless the first pass over the graph alone takes longer. Less is spent
         when the cut is proven to be maximal (bipartite, small or tree-like graphs).
@@ -48,17 +45,18 @@ def best(graph: Graph, *, seed: Seed = None, seconds: float = SECONDS) -> Cut:
     proven = exact_sides(graph, quick=True)
     if proven is not None:
         return Cut.of(graph, proven)
-    champion = Flips(graph, np.array(sure.sides))
-    rng = seeds.generator(seed)
+    champion = SideSearch(graph, np.array(sure.sides))
+    rng, cooling = seeds.generator(seed), cut_cooling(graph)
     try:
-        champion.descend(budget)
+        champion.ascend(budget)
         sweeps, whole = FIRST, True
         while whole and not budget.over:
-            rival = Flips.random(graph, rng)
-            whole = rival.anneal(sweeps, rng, budget.part(LATEST))
+            rival = SideSearch.random(graph, rng)
+            whole = rival.anneal(sweeps, cooling, rng, budget.part(LATEST))
+            rival.ascend()
             if rival.size > champion.size:
                 champion = rival
             sweeps = min(2 * sweeps, MOST)
     except KeyboardInterrupt:
         pass
-    return champion.cut()
+    return Cut.of(graph, champion.sides)

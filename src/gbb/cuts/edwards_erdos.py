@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbb._kernels.cuts.stars import place_stars, star_centres
+from gbb._kernels import cuts as kernels
 from gbb._support.seeds import Seed
 from gbb.cuts._cut import Cut
 from gbb.graph import Graph
@@ -21,8 +21,9 @@ def edwards_erdos(graph: Graph, *, seed: Seed = None) -> Cut:  # noqa: ARG001
     ----------
     C. S. Edwards, Some extremal properties of bipartite subgraphs, Canad. J. Math. 25 (1973).
     """
-    centre = star_centres(graph.indptr, graph.indices)
+    centre = kernels.stars.star_centres(graph.indptr, graph.indices)
     order = np.argsort(centre, kind="stable").astype(np.int64)
     ends = np.cumsum(np.bincount(centre, minlength=graph.n))
     ends = np.unique(ends[ends > 0]).astype(np.int64)
-    return Cut.of(graph, place_stars(graph.indptr, graph.indices, order, ends, centre))
+    sides = kernels.stars.place_stars(graph.indptr, graph.indices, order, ends, centre)
+    return Cut.of(graph, sides)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gbb._kernels.cuts.cut import greedy_sides
+from gbb._kernels import cuts as kernels
 from gbb._support.seeds import Seed
 from gbb.cuts._cut import Cut
 from gbb.graph import Graph
@@ -14,4 +14,4 @@ def greedy(graph: Graph, *, seed: Seed = None) -> Cut:  # noqa: ARG001
     Agents are taken in order; each joins V2 when more of its neighbours are already in V1 than in
     V2, and V1 otherwise. Deterministic: ``seed`` is accepted for the protocol and not used.
     """
-    return Cut.of(graph, greedy_sides(graph.indptr, graph.indices))
+    return Cut.of(graph, kernels.greedy.greedy_sides(graph.indptr, graph.indices))

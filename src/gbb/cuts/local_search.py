@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from gbb._kernels.cuts.cut import greedy_sides
+from gbb._kernels import cuts as kernels
 from gbb._support.seeds import Seed
 from gbb.cuts._cut import Cut
-from gbb.cuts._flips import Flips
 from gbb.graph import Graph
+from gbb.pairwise.side_search import SideSearch
 
 
 def local_search(graph: Graph, *, seed: Seed = None) -> Cut:  # noqa: ARG001
@@ -16,6 +14,6 @@ def local_search(graph: Graph, *, seed: Seed = None) -> Cut:  # noqa: ARG001
 
     Deterministic: ``seed`` is accepted for the protocol and not used.
     """
-    flips = Flips(graph, np.array(greedy_sides(graph.indptr, graph.indices)))
-    flips.descend()
-    return flips.cut()
+    search = SideSearch(graph, kernels.greedy.greedy_sides(graph.indptr, graph.indices))
+    search.ascend()
+    return Cut.of(graph, search.sides)

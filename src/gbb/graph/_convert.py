@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-import networkx as nx
 import numpy as np
-from scipy import sparse
 
 from gbb._support import checks
 from gbb._support.checks import IntArray, input_error
@@ -20,6 +18,8 @@ if TYPE_CHECKING:
 
 def from_networkx(g: Any, *, undirected: bool = False) -> Rows:
     """Rows of a networkx graph; ``undirected`` lets an edge of a DiGraph stand for both ways."""
+    import networkx as nx  # noqa: PLC0415
+
     if not isinstance(g, nx.Graph):
         raise input_error("g", "be a networkx Graph or DiGraph", type(g).__name__)
     if g.is_multigraph():
@@ -41,6 +41,8 @@ def from_networkx(g: Any, *, undirected: bool = False) -> Rows:
 
 def to_networkx(graph: Graph) -> Any:
     """An undirected networkx graph on the agents' labels."""
+    import networkx as nx  # noqa: PLC0415
+
     g = nx.Graph()
     g.add_nodes_from(graph.labels)
     once = (graph.sources < graph.indices).nonzero()[0]
@@ -52,6 +54,8 @@ def to_networkx(graph: Graph) -> Any:
 
 def from_sparse(matrix: Any, names: Sequence[str] | None) -> tuple[IntArray, Integers, Names]:
     """``indptr``, ``indices`` and names of the pattern of a sparse matrix."""
+    from scipy import sparse  # noqa: PLC0415
+
     if not sparse.issparse(matrix):
         cure = "Wrap a dense array with scipy.sparse.csr_array."
         raise input_error("matrix", "be a scipy.sparse array", type(matrix).__name__, cure)
@@ -83,6 +87,8 @@ def from_sparse(matrix: Any, names: Sequence[str] | None) -> tuple[IntArray, Int
 
 def to_sparse(graph: Graph) -> Any:
     """The adjacency matrix, float64 ones, as a ``csr_array`` of its own memory."""
+    from scipy import sparse  # noqa: PLC0415
+
     entries = (np.ones(graph.m), graph.indices, graph.indptr)
     return sparse.csr_array(entries, shape=(graph.n, graph.n), copy=True)
 

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from gbb._support.checks import InputError, IntArray, input_error
 from gbb.graph._rows import Rows
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from gbb.graph._graph import Graph
 
 COMMENT = re.compile(rb"^#.*(?:\n|\Z)", re.MULTILINE)
@@ -42,6 +43,8 @@ def read_csv(path: Path, undirected: bool) -> Rows:
     order of first appearance: among the sources when both directions are listed (the order in
     which ``write_csv`` put them), row by row otherwise.
     """
+    import pandas as pd  # noqa: PLC0415
+
     data = path.read_bytes().removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
     if b"#" in data:
         data = COMMENT.sub(b"", data)
@@ -49,10 +52,11 @@ def read_csv(path: Path, undirected: bool) -> Rows:
     if not data:
         raise InputError("it holds no edge.")
     columns, header = _columns(data)
-    edges = _numbers(data, columns, header)
+    body = data.partition(b"\n")[2] if header else data
+    edges = _read_numbers(body, columns)
     if edges is not None:
         return Rows(edges, int(edges.max()) + 1, None, undirected)
-    table = _table(data, columns, header, str)
+    table = read_columns(body, columns, str)
     empty = ((table[0] == "") | (table[1] == "")).to_numpy()
     if empty.any():
         row = int(np.argmax(empty))
@@ -71,6 +75,8 @@ def read_csv(path: Path, undirected: bool) -> Rows:
 
 def write_csv(graph: Graph, path: Path) -> None:
     """Write a header and both directions of every edge, in the graph's edge order."""
+    import pandas as pd  # noqa: PLC0415
+
     cure = "Write a .graphml or .json file instead."
     alone = graph.degrees == 0
     if alone.any():
@@ -113,12 +119,17 @@ def _holds(body: bytes, words: tuple[str, str]) -> bool:
     return re.search(rb'(?m)(?:^|,)[ \t]*"?(?:' + either + rb')"?[ \t]*(?:,|$)', body) is not None
 
 
-def _table(data: bytes, columns: tuple[int, int], header: bool, dtype: Any) -> pd.DataFrame:
+def read_columns(
+    data: bytes, columns: tuple[int, int], dtype: Any, separator: str = ","
+) -> pd.DataFrame:
+    """The two columns of text without a header; an error that says so when there is no row."""
+    import pandas as pd  # noqa: PLC0415
+
     try:
         table = pd.read_csv(
             BytesIO(data),
+            sep=separator,
             header=None,
-            skiprows=int(header),
             usecols=list(columns),
             dtype=dtype,
             na_filter=False,
@@ -130,10 +141,10 @@ def _table(data: bytes, columns: tuple[int, int], header: bool, dtype: Any) -> p
     return table[list(columns)].set_axis([0, 1], axis=1)
 
 
-def _numbers(data: bytes, columns: tuple[int, int], header: bool) -> IntArray | None:
+def _read_numbers(data: bytes, columns: tuple[int, int]) -> IntArray | None:
     """The labels as numbers when they are exactly 0..n-1."""
     try:
-        edges: IntArray = _table(data, columns, header, np.int64).to_numpy()
+        edges: IntArray = read_columns(data, columns, np.int64).to_numpy()
     except InputError:
         raise
     except (ValueError, OverflowError):

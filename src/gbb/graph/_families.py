@@ -7,14 +7,13 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gbb._support import checks
 from gbb._support.checks import IntArray, input_error
 from gbb._support.seeds import Seed, generator
-from gbb.graph._rows import suggestion
+from gbb.graph._rows import suggest
 
 
 def complete(n: int) -> IntArray:
@@ -82,6 +81,8 @@ def regular(n: int, degree: int, seed: Seed = None) -> IntArray:
     degree = checks.integer("degree", degree, low=0, high=n - 1, cure="It must be below n.")
     if n * degree % 2:
         raise input_error("degree", f"make n * degree even (n = {n})", degree)
+    import networkx as nx  # noqa: PLC0415
+
     drawn = nx.random_regular_graph(degree, n, seed=int(generator(seed).integers(2**32)))
     return np.array(drawn.edges(), dtype=np.int64).reshape(-1, 2)
 
@@ -135,7 +136,7 @@ def family(name: str, n: int, options: dict[str, Any]) -> IntArray:
     for key in used:
         if key not in known or key == "n":
             rule = f"be options of the family {name!r}: {', '.join(list(known)[1:]) or 'none'}"
-            raise input_error("options", rule, repr(key), suggestion(key, list(known)[1:]))
+            raise input_error("options", rule, repr(key), suggest(key, list(known)[1:]))
     for key, parameter in known.items():
         if parameter.default is parameter.empty and key not in ("n", *used):
             raise input_error(

@@ -8,20 +8,20 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
-from scipy.sparse import csgraph
 
 from gbb._support import checks
 from gbb._support.checks import IntArray, frozen, input_error
 from gbb._support.seeds import Seed
 from gbb.graph import _convert, _families, _io
-from gbb.graph._bipartite import two_colouring
-from gbb.graph._pattern import index_type, is_pattern, pattern
-from gbb.graph._rows import MOST_AGENTS, Integers, Rows, numbered, suggestion
+from gbb.graph._pattern import find_reverse, index_type, is_pattern, pattern
+from gbb.graph._rows import MOST_AGENTS, Integers, Rows, number_rows, suggest
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,7 +78,7 @@ class Graph:
         undirected
             Whether each row stands for both directions. Otherwise both must be among the rows.
         """
-        return cls._of(numbered(edges, n=n, names=names, undirected=undirected))
+        return cls._of(number_rows(edges, n=n, names=names, undirected=undirected))
 
     @classmethod
     def complete(cls, n: int) -> Graph:
@@ -172,12 +172,12 @@ class Graph:
         source,target; from,to; src,dst; u,v; i,j; node1,node2; or agent1,agent2. Without a header
         the first two columns count.
         """
-        with _io.explained("read", path):
+        with _io.explain_errors("read", path):
             return cls._of(_io.load(Path(path), undirected))
 
     def write(self, path: str | Path) -> None:
         """Write a ``.csv``, ``.graphml`` or ``.json`` file, whole or not at all."""
-        with _io.explained("write", path):
+        with _io.explain_errors("write", path):
             _io.save(self, Path(path))
 
     @classmethod
@@ -212,10 +212,9 @@ class Graph:
     @cached_property
     def reverse(self) -> IntArray:
         """Position of edge (j, i) for each edge (i, j)."""
-        # Positions sorted by target, then by source: the edges (j, i) in the order of the (i, j).
-        positions = np.arange(self.m, dtype=np.int64)
-        entries = (positions, self.indices, self.indptr)
-        return frozen(sparse.csr_array(entries, shape=(self.n, self.n)).tocsc().data)
+        found = find_reverse(self.indptr, self.indices)
+        assert found is not None
+        return frozen(found)
 
     @property
     def labels(self) -> Sequence[str] | Sequence[int]:
@@ -236,9 +235,7 @@ class Graph:
                     raise input_error("agent", rule, repr(agent))
                 return number
             if agent not in self._places:
-                raise input_error(
-                    "agent", "name an agent", repr(agent), suggestion(agent, self.names)
-                )
+                raise input_error("agent", "name an agent", repr(agent), suggest(agent, self.names))
             return self._places[agent]
         cure = "" if self.names is None else "Pass one of the names instead."
         return checks.integer("agent", agent, low=0, high=self.n - 1, cure=cure)
@@ -250,6 +247,9 @@ class Graph:
 
     def components(self) -> int:
         """Number of connected components."""
+        from scipy import sparse  # noqa: PLC0415
+        from scipy.sparse import csgraph  # noqa: PLC0415
+
         ones = np.ones(self.m, dtype=np.int8)
         matrix = sparse.csr_array((ones, self.indices, self.indptr), shape=(self.n, self.n))
         # Every edge goes both ways, so strong components need no transposed copy.
@@ -274,6 +274,8 @@ class Graph:
 
     @cached_property
     def _sides(self) -> NDArray[np.int8]:
+        from gbb.graph._loops import two_colouring  # noqa: PLC0415
+
         return frozen(two_colouring(self.indptr, self.indices))
 
     @cached_property

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import ParseError
 
-import networkx as nx
 import numpy as np
-import pandas as pd
 
 from gbb._support.checks import InputError, input_error
 from gbb._support.files import atomic
 from gbb.graph._convert import from_networkx, to_networkx
-from gbb.graph._csv import read_csv, write_csv
-from gbb.graph._rows import Rows, suggestion
+from gbb.graph._csv import read_columns, read_csv, write_csv
+from gbb.graph._rows import Rows, suggest
 
 if TYPE_CHECKING:
     from gbb.graph._graph import Graph
@@ -30,11 +29,11 @@ BROKEN = (OSError, ValueError, LookupError, TypeError, AttributeError, Recursion
 
 
 @contextmanager
-def explained(verb: str, path: str | Path) -> Iterator[None]:
+def explain_errors(verb: str, path: str | Path) -> Iterator[None]:
     """Turn whatever goes wrong with a file into one line that names it."""
     try:
         yield
-    except (*BROKEN, nx.NetworkXException) as error:
+    except _file_errors() as error:
         raise InputError(f"Cannot {verb} `path` {str(path)!r}: {_reason(error)}") from None
 
 
@@ -60,6 +59,8 @@ def save(graph: Graph, path: Path) -> None:
 
 def read_graphml(path: Path, undirected: bool) -> Rows:
     """Rows of a GraphML file."""
+    import networkx as nx  # noqa: PLC0415
+
     g = nx.read_graphml(path)
     ids = set(g)
     if g.graph.get("agents") != "named" and ids == {str(i) for i in range(len(ids))}:
@@ -69,6 +70,8 @@ def read_graphml(path: Path, undirected: bool) -> Rows:
 
 def write_graphml(graph: Graph, path: Path) -> None:
     """Write an undirected GraphML file whose node ids are the labels."""
+    import networkx as nx  # noqa: PLC0415
+
     g = to_networkx(graph)
     g.graph.update(NAMED if graph.names is not None else {})
     nx.write_graphml(g, path)
@@ -76,6 +79,8 @@ def write_graphml(graph: Graph, path: Path) -> None:
 
 def read_json(path: Path, undirected: bool) -> Rows:
     """Rows of a node-link JSON file, whose edges stand under ``edges`` or ``links``."""
+    import networkx as nx  # noqa: PLC0415
+
     data = json.loads(path.read_text(encoding="utf-8-sig"))
     if not isinstance(data, dict) or not isinstance(data.get("nodes"), list):
         raise InputError("it is not node-link JSON: an object with 'nodes' and 'edges' is needed.")
@@ -90,24 +95,22 @@ def read_json(path: Path, undirected: bool) -> Rows:
 
 def write_json(graph: Graph, path: Path) -> None:
     """Write node-link JSON whose ids are the labels."""
+    import networkx as nx  # noqa: PLC0415
+
     data = nx.node_link_data(to_networkx(graph), edges="edges")
     path.write_text(json.dumps(data), encoding="utf-8")
 
 
 def read_gset(path: Path, _undirected: bool) -> Rows:
     """Rows of a Gset file: ``n m``, then ``i j [weight]``, agents from 1, each edge once."""
-    with path.open(encoding="utf-8") as file:
-        head = file.readline().split()
+    first, _, body = path.read_bytes().partition(b"\n")
+    head = first.decode("utf-8").split()
     if len(head) < 2 or not (head[0].isdecimal() and head[1].isdecimal()):
         raise InputError("its first line must be `n m`, the numbers of agents and edges.")
     n, count = int(head[0]), int(head[1])
-    try:
-        table = pd.read_csv(
-            path, sep=r"\s+", skiprows=1, header=None, usecols=[0, 1], dtype=np.int64
-        )
-        edges = table.to_numpy()
-    except pd.errors.EmptyDataError:
-        edges = np.empty((0, 2), dtype=np.int64)
+    edges = np.empty((0, 2), dtype=np.int64)
+    if body.strip():
+        edges = read_columns(body, (0, 1), np.int64, separator=r"\s+").to_numpy()
     if len(edges) != count:
         raise InputError(f"its first line promises {count} edges, but {len(edges)} follow.")
     bad = ((edges < 1) | (edges > n)).any(axis=1)
@@ -134,9 +137,15 @@ WRITERS: dict[str, Callable[[Graph, Path], None]] = {
 def _extension(path: Path, known: dict[str, Any]) -> str:
     extension = path.suffix.lower()
     if extension not in known:
-        cure = suggestion(extension, known)
+        cure = suggest(extension, known)
         raise input_error("path", f"end in {', '.join(known)}", repr(path.suffix), cure)
     return extension
+
+
+def _file_errors() -> tuple[type[Exception], ...]:
+    """What a broken file can raise: networkx's own errors only where it is loaded."""
+    networkx = sys.modules.get("networkx")
+    return BROKEN if networkx is None else (*BROKEN, networkx.NetworkXException)
 
 
 def _reason(error: BaseException) -> str:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
-from gbb._support.checks import InputError, IntArray, input_error
+from gbb._support.checks import InputError, IntArray, frozen, input_error
 from gbb.graph._rows import Integers, Rows, pair, show
+from gbb.graph.lookup import find_repeat
+
+SMALL = 100_000
+"""Edges up to which sorting is quicker than loading the compiled loop."""
 
 
 def pattern(rows: Rows) -> tuple[IntArray, Integers]:
@@ -22,13 +25,13 @@ def pattern(rows: Rows) -> tuple[IntArray, Integers]:
         _keys(target, source, n, keys[count:])
     keys.sort()
     if (keys[1:] == keys[:-1]).any():
-        raise _duplicate(rows)
+        raise _name_duplicate(rows)
     indptr = np.searchsorted(keys, np.arange(n + 1, dtype=np.int64) * n).astype(np.int64)
     np.remainder(keys, n, out=keys)
     indices: Integers = keys.astype(index_type(n))
     del keys
     if not rows.undirected and not is_symmetric(indptr, indices):
-        raise _one_way(rows)
+        raise _name_one_way(rows)
     return indptr, indices
 
 
@@ -38,11 +41,24 @@ def index_type(n: int) -> np.dtype[np.integer]:
 
 
 def is_symmetric(indptr: IntArray, indices: Integers) -> bool:
-    """Whether (j, i) is in the sorted pattern whenever (i, j) is, in linear time."""
-    n = len(indptr) - 1
-    ones = np.ones(len(indices), dtype=np.int8)
-    turned = sparse.csr_array((ones, indices, indptr), shape=(n, n)).tocsc()
-    return np.array_equal(turned.indptr, indptr) and np.array_equal(turned.indices, indices)
+    """Whether (j, i) is in the sorted pattern whenever (i, j) is."""
+    return find_reverse(indptr, indices) is not None
+
+
+def find_reverse(indptr: IntArray, indices: Integers) -> IntArray | None:
+    """Position of (j, i) for each (i, j) of the sorted pattern; None when one is missing."""
+    n, m = len(indptr) - 1, len(indices)
+    if m > SMALL:
+        from gbb.graph._loops import reverse_edges  # noqa: PLC0415
+
+        found = np.empty(m, dtype=np.int64)
+        # Read-only views, as graphs have: the loop is compiled for them.
+        whole = reverse_edges(frozen(indptr.view()), frozen(indices.view()), found)
+        return found if whole else None
+    sources = np.repeat(np.arange(n, dtype=np.int64), np.diff(indptr))
+    found = np.argsort(indices * np.int64(n) + sources)
+    back = np.array_equal(indices[found], sources) and np.array_equal(sources[found], indices)
+    return found if back else None
 
 
 def is_pattern(indptr: IntArray, indices: Integers) -> bool:
@@ -66,14 +82,13 @@ def _keys(source: Integers, target: Integers, n: int, out: IntArray) -> None:
     np.add(out, target, out=out, dtype=np.int64, casting="same_kind")
 
 
-def _duplicate(rows: Rows) -> InputError:
+def _name_duplicate(rows: Rows) -> InputError:
     edges = np.sort(rows.edges, axis=1) if rows.undirected else rows.edges
     keys = np.empty(len(edges), dtype=np.int64)
     _keys(edges[:, 0], edges[:, 1], rows.n, keys)
-    order = np.argsort(keys, kind="stable")
-    again = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
-    k = again[np.argmin(order[again + 1])]
-    first, second = int(order[k]), int(order[k + 1])
+    twice = find_repeat(keys)
+    assert twice is not None
+    first, second = twice
     value = f"{show(rows, second)} after {show(rows, first)}"
     if rows.edges[first, 0] != rows.edges[second, 0]:
         cure = "The rows already hold both directions: leave out undirected=True."
@@ -81,7 +96,7 @@ def _duplicate(rows: Rows) -> InputError:
     return input_error("edges", "hold each edge once", value, "Remove the duplicates.")
 
 
-def _one_way(rows: Rows) -> InputError:
+def _name_one_way(rows: Rows) -> InputError:
     source, target, n = rows.edges[:, 0], rows.edges[:, 1], rows.n
     there = np.empty(len(source), dtype=np.int64)
     back = np.empty_like(there)

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from gbb._support import checks
@@ -32,7 +31,7 @@ class Rows(NamedTuple):
     undirected: bool
 
 
-def numbered(
+def number_rows(
     edges: ArrayLike | Iterable[Sequence[Any]],
     *,
     n: int | None,
@@ -45,11 +44,11 @@ def numbered(
     if names is not None:
         n = len(names) if n is None else n
         names = checks.names("names", names, length=n)
-    raw = _table(edges)
+    raw = _to_table(edges)
     if raw.dtype.kind in "UTO" and _all_text(raw):
-        raw, names = _from_names(raw, names, n)
+        raw, names = _number_names(raw, names, n)
         n = len(names)
-    rows = _whole(raw)
+    rows = _to_whole(raw)
     if n is None:
         if not len(rows):
             raise input_error(
@@ -60,17 +59,17 @@ def numbered(
             rule = "number the agents 0..n-1 without large gaps when `n` is left out"
             cure = "Pass n, or turn other ids into strings to use them as names."
             raise input_error("edges", rule, f"{n - 1} among {len(rows)} rows", cure)
-    _in_range(rows, min(n, MOST_AGENTS))
+    _check_range(rows, min(n, MOST_AGENTS))
     return Rows(rows, n, names if names is None else tuple(names), undirected)
 
 
-def suggestion(word: str, known: Iterable[str]) -> str:
+def suggest(word: str, known: Iterable[str]) -> str:
     """``Did you mean ...?`` for the known word nearest to ``word``, or nothing."""
     close = difflib.get_close_matches(word, itertools.islice(known, 20_000), n=1, cutoff=0.5)
     return f"Did you mean {close[0]!r}?" if close else ""
 
 
-def _table(edges: ArrayLike | Iterable[Sequence[Any]]) -> NDArray[Any]:
+def _to_table(edges: ArrayLike | Iterable[Sequence[Any]]) -> NDArray[Any]:
     if not hasattr(edges, "__array__") and not isinstance(edges, Sequence):
         if not isinstance(edges, Iterable):
             raise input_error("edges", SHAPE, repr(edges))
@@ -88,13 +87,21 @@ def _table(edges: ArrayLike | Iterable[Sequence[Any]]) -> NDArray[Any]:
 
 
 def _all_text(raw: NDArray[Any]) -> bool:
-    return raw.dtype.kind != "O" or pd.api.types.infer_dtype(raw.ravel(), skipna=False) == "string"
+    return raw.dtype.kind != "O" or _infer_kind(raw) == "string"
 
 
-def _from_names(
+def _infer_kind(raw: NDArray[Any]) -> str:
+    from pandas.api.types import infer_dtype  # noqa: PLC0415
+
+    return str(infer_dtype(raw.ravel(), skipna=False))
+
+
+def _number_names(
     raw: NDArray[Any], names: Sequence[str] | None, n: int | None
 ) -> tuple[IntArray, tuple[str, ...]]:
     """Number the agents by ``names``, or else in their order of first appearance."""
+    import pandas as pd  # noqa: PLC0415
+
     codes, seen = pd.factorize(raw.astype(object).ravel())
     rows = np.asarray(codes, dtype=np.int64).reshape(-1, 2)
     if names is None:
@@ -107,12 +114,12 @@ def _from_names(
     if (place < 0).any():
         code = int(np.argmax(place < 0))
         row = int(np.argmax((rows == code).any(axis=1)))
-        cure = suggestion(str(seen[code]), names)
+        cure = suggest(str(seen[code]), names)
         raise input_error("edges", "use the given names", f"{seen[code]!r} at row {row}", cure)
     return np.asarray(place, dtype=np.int64)[rows], tuple(names)
 
 
-def _whole(raw: NDArray[Any]) -> Integers:
+def _to_whole(raw: NDArray[Any]) -> Integers:
     rule = "hold whole numbers, the agents from 0 on, or names"
     if raw.dtype.kind in "iu":
         return raw
@@ -123,7 +130,7 @@ def _whole(raw: NDArray[Any]) -> Integers:
             row = int(np.argmax(bad))
             raise input_error("edges", rule, f"{pair(raw[row])} at row {row}")
         return raw.astype(np.int64)
-    kind = pd.api.types.infer_dtype(raw.ravel(), skipna=False)
+    kind = _infer_kind(raw)
     if kind == "integer":
         try:
             return raw.astype(np.int64)
@@ -132,7 +139,7 @@ def _whole(raw: NDArray[Any]) -> Integers:
     raise input_error("edges", rule, f"values of type {kind}")
 
 
-def _in_range(rows: Integers, n: int) -> None:
+def _check_range(rows: Integers, n: int) -> None:
     if len(rows) and (rows.min() < 0 or rows.max() >= n):
         row = int(np.argmax(((rows < 0) | (rows >= n)).any(axis=1)))
         cure = "Count agents from 0; pass a larger n if there are more agents."

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gbb._support import checks
-from gbb._support.checks import FloatArray, InputError, IntArray
+from gbb._support.checks import FloatArray, IntArray
 from gbb.graph import Graph
 
 FEEDBACKS = ("edge", "agent", "global")
@@ -18,49 +16,6 @@ LARGEST_WEIGHT = 1e50
 
 MOST_TYPES = 1000
 """So many types may always be named; beyond that at most one for each directed edge."""
-
-
-def positions(name: str, graph: Graph, sources: list[Any], targets: list[Any]) -> IntArray:
-    """Places in edge order of the links from ``sources`` to ``targets``, each there and named once."""
-    i, j = agents(name, graph, sources), agents(name, graph, targets)
-    # Edges are sorted by source, then target: their keys rise.
-    keys = graph.sources.astype(np.int64) * graph.n + graph.indices
-    wanted = i * graph.n + j
-    places = np.searchsorted(keys, wanted)
-    known = keys[np.minimum(places, graph.m - 1)] == wanted
-    if not known.all():
-        row = int(np.argmin(known))
-        pair = f"({sources[row]!r}, {targets[row]!r})"
-        raise checks.input_error(name, "name links of the graph", f"no link {pair}")
-    if (again := repeated(places)) is not None:
-        pair = f"({sources[again]!r}, {targets[again]!r})"
-        raise checks.input_error(name, "name every link once", f"{pair} twice")
-    return places
-
-
-def agents(name: str, graph: Graph, given: list[Any]) -> IntArray:
-    """The numbers of agents given by name or number, with or without blanks around."""
-    places: dict[Any, int] = {}
-    for agent in given:
-        try:
-            known = agent in places
-        except TypeError:  # a list or the like
-            rule = "have a name or number for every agent"
-            raise checks.input_error(name, rule, repr(agent)) from None
-        if not known:
-            plain = agent.item() if isinstance(agent, np.generic) else agent
-            try:
-                places[agent] = graph.index(plain.strip() if isinstance(plain, str) else plain)
-            except InputError as error:
-                raise InputError(str(error).replace("`agent`", f"`agent` in `{name}`")) from None
-    return np.array([places[agent] for agent in given], dtype=np.int64)
-
-
-def repeated(places: IntArray) -> int | None:
-    """Where a place comes up for the second time; None when each does once."""
-    order = np.argsort(places, kind="stable")
-    again = np.flatnonzero(places[order[1:]] == places[order[:-1]])
-    return int(order[again[0] + 1]) if again.size else None
 
 
 def edge_types(graph: Graph, given: ArrayLike | None) -> IntArray | None:

@@ -10,8 +10,8 @@ from gbb._support.budget import Budget
 from gbb._support.checks import FloatArray, IntArray
 from gbb.identification.families import Members
 from gbb.learning.confidence import Confidence
-from gbb.optimum import PairProblem, solve_pairs
-from gbb.optimum._search import Search
+from gbb.optimum import solve_pairs
+from gbb.pairwise import ArmSearch, PairProblem
 
 
 class Leader(NamedTuple):
@@ -56,7 +56,7 @@ def anywhere(
     radius = _radius(seen, pairs * (pairs - 1), delta, check)
     tables = np.stack([_gains(seen, int(kind), radius) for kind in kinds])
     gains = PairProblem(graph, tables, types.astype(np.int32), everything)
-    search = Search(gains, np.array(leader))
+    search = ArmSearch(gains, np.array(leader))
     search.finish(np.random.default_rng(check), Budget(seconds))
     if search.value > epsilon:
         return Leader(leader, search.value)

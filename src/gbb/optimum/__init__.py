@@ -11,8 +11,8 @@ from typing import cast
 
 from gbb._support import discover
 from gbb.optimum._optimum import Optimum, Solver, pair_table, value_of
-from gbb.optimum._pairs import PairProblem
 from gbb.optimum._solve import ORDER, solve, solve_pairs
+from gbb.pairwise import PairProblem
 
 __all__ = [
     "ORDER",

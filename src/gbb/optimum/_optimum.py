@@ -14,7 +14,7 @@ from gbb._support import checks, seeds
 from gbb._support.budget import Budget
 from gbb._support.checks import FloatArray, IntArray
 from gbb._support.seeds import Seed
-from gbb.optimum._pairs import PairProblem
+from gbb.pairwise import PairProblem
 from gbb.problem import Problem
 
 SECONDS = 5.0
@@ -71,7 +71,7 @@ class Optimum:
         """Evaluate an allocation; without a ``bound``, its method has proven it."""
         arms = checks.frozen(np.array(allocation, dtype=np.int64))
         value = pairs.value(arms)
-        sure = bound is None or pairs.settled(value, bound)
+        sure = bound is None or pairs.reaches(value, bound)
         upper = value if bound is None else max(bound, value)
         return cls(arms, value, upper, sure, method, 0.0, bound_method or method)
 
@@ -83,7 +83,7 @@ class Optimum:
         return dataclasses.replace(
             better,
             upper_bound=upper,
-            proven=self.proven or other.proven or pairs.settled(better.value, upper),
+            proven=self.proven or other.proven or pairs.reaches(better.value, upper),
             bound_method=tighter.bound_method,
         )
 

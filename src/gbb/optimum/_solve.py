@@ -12,16 +12,16 @@ from gbb._support import checks, seeds
 from gbb._support.budget import Budget
 from gbb._support.seeds import Seed
 from gbb.optimum._optimum import SECONDS, Optimum, Solver
-from gbb.optimum._pairs import PairProblem
 from gbb.optimum._toulbar2_process import Toulbar2Process
 from gbb.optimum.arm_counts import arm_counts
 from gbb.optimum.bipartite import bipartite
 from gbb.optimum.circle import circle
 from gbb.optimum.diagonal import diagonal
-from gbb.optimum.elimination import LIMIT, WORK, eliminated
+from gbb.optimum.elimination import WORK, eliminate_within
 from gbb.optimum.heuristic import heuristic
-from gbb.optimum.sdp import tightened
+from gbb.optimum.sdp import tighten
 from gbb.optimum.toulbar2 import installed
+from gbb.pairwise import PairProblem
 from gbb.problem import Problem
 
 ORDER = (
@@ -85,18 +85,18 @@ def solve(
     budget = Budget(seconds)
     pairs = PairProblem.of(problem, M, edge_types=edge_types, allowed=allowed)
     rng = seeds.generator(seed)
-    found = _picked(pairs, budget, rng) if method is None else _told(method, pairs, budget, rng)
+    found = _pick(pairs, budget, rng) if method is None else _run(method, pairs, budget, rng)
     return dataclasses.replace(found, seconds=budget.elapsed)
 
 
 def solve_pairs(pairs: PairProblem, *, seconds: float = SECONDS, seed: Seed = 0) -> Optimum:
     """:func:`solve` for a pair problem with tables of any origin, such as bounds on rewards."""
     budget = Budget(seconds)
-    found = _picked(pairs, budget, seeds.generator(seed))
+    found = _pick(pairs, budget, seeds.generator(seed))
     return dataclasses.replace(found, seconds=budget.elapsed)
 
 
-def _told(method: str, pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> Optimum:
+def _run(method: str, pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> Optimum:
     known: dict[str, Solver] = importlib.import_module("gbb.optimum").solvers()
     found = known[checks.choice("method", method, known)].run(pairs, budget, rng)
     if found is None:
@@ -105,7 +105,7 @@ def _told(method: str, pairs: PairProblem, budget: Budget, rng: np.random.Genera
     return found
 
 
-def _picked(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> Optimum:
+def _pick(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> Optimum:
     known: Optimum | None = None
     for solver in PROOFS:
         known = solver.run(pairs, budget, rng)
@@ -114,7 +114,7 @@ def _picked(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> Opt
     if known is not None and (known.proven or known.gap < CLOSE):
         return known
     work = min(WORK, ENTRIES_A_SECOND * budget.left / 2)
-    found = eliminated(pairs, budget.part(0.7), limit=LIMIT, work=work)
+    found = eliminate_within(pairs, budget.part(0.7), work)
     if found is not None:
         return found
     found = heuristic.run(pairs, budget.part(0.5), rng)
@@ -123,15 +123,15 @@ def _picked(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> Opt
     if found.proven or budget.over:
         return found
     if not (installed() and Toulbar2Process.fits(pairs)):
-        return tightened(pairs, found, budget, rng)
-    return _raced(pairs, found, budget, rng)
+        return tighten(pairs, found, budget, rng)
+    return _race(pairs, found, budget, rng)
 
 
-def _raced(pairs: PairProblem, found: Optimum, budget: Budget, rng: np.random.Generator) -> Optimum:
+def _race(pairs: PairProblem, found: Optimum, budget: Budget, rng: np.random.Generator) -> Optimum:
     """Exact search in a process of its own while this one looks for better bounds."""
     try:
         with Toulbar2Process(pairs, found.allocation, budget.left) as process:
-            found = tightened(pairs, found, budget.until(lambda: not process.running), rng)
+            found = tighten(pairs, found, budget.until(lambda: not process.running), rng)
             answer = None if found.proven else process.answer(budget.left)
             return found if answer is None else answer.merge(found, pairs)
     except KeyboardInterrupt:

@@ -8,14 +8,13 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
 
 from gbb._support.checks import IntArray
 from gbb.optimum._optimum import Optimum
-from gbb.optimum._pairs import PairProblem
+from gbb.pairwise import PairProblem
 
 SCRIPT = Path(__file__).with_name("_toulbar2_worker.py")
 
@@ -88,12 +87,7 @@ class Toulbar2Process:
         )
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._process.kill()
         self._process.wait()
         self._folder.cleanup()

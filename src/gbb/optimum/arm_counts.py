@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from gbb._kernels.pairwise.counts import enumerate_counts
+from gbb._kernels import pairwise as kernels
 from gbb._support.budget import Budget
 from gbb.optimum._optimum import Optimum, Solver
-from gbb.optimum._pairs import PairProblem
-from gbb.optimum._quadratic import best_counts
+from gbb.pairwise import PairProblem
+from gbb.pairwise.quadratic import find_counts
 
 LIMIT = 20_000_000
 """The largest number of count vectors, (n + K - 1 choose K - 1), that is enumerated."""
@@ -29,8 +29,9 @@ def arm_counts(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> 
         return None
     n, K, W = pairs.n, pairs.K, pairs.tables[0]
     if math.comb(n + K - 1, K - 1) <= LIMIT:
-        return Optimum.of(pairs, np.repeat(np.arange(K), enumerate_counts(n, W)), "arm_counts")
-    counts, bound = best_counts(W, n)
+        counts = kernels.enumeration.enumerate_counts(n, W)
+        return Optimum.of(pairs, np.repeat(np.arange(K), counts), "arm_counts")
+    counts, bound = find_counts(W, n)
     name = "edges" if bound is None else "quadratic"
     bound = pairs.edge_bound if bound is None else bound + pairs.rounding / 10
     arms = np.repeat(np.arange(K), counts)

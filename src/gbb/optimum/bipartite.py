@@ -6,7 +6,7 @@ import numpy as np
 
 from gbb._support.budget import Budget
 from gbb.optimum._optimum import Optimum, Solver
-from gbb.optimum._pairs import PairProblem
+from gbb.pairwise import PairProblem
 
 
 @Solver

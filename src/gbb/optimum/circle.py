@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbb._kernels.pairwise.walk import around
+from gbb._kernels import pairwise as kernels
 from gbb._support.budget import Budget
 from gbb._support.checks import FloatArray, IntArray
 from gbb.optimum._optimum import Optimum, Solver
-from gbb.optimum._pairs import PairProblem
+from gbb.pairwise import PairProblem
 
 
 @Solver
@@ -23,7 +23,8 @@ def circle(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> Opti
         return None
     walk = closed_walk(pairs.tables[0], pairs.n)
     allocation = np.empty(pairs.n, dtype=np.int64)
-    allocation[around(pairs.graph.indptr, pairs.graph.indices)] = walk
+    order = kernels.circle.order_around(pairs.graph.indptr, pairs.graph.indices)
+    allocation[order] = walk
     return Optimum.of(pairs, allocation, "circle")
 
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from gbb._support.budget import Budget
 from gbb.optimum._optimum import Optimum, Solver
-from gbb.optimum._pairs import PairProblem
-from gbb.pairwise.elimination import eliminate, elimination_order
+from gbb.pairwise import PairProblem
+from gbb.pairwise.elimination import best_by_elimination
 
 LIMIT = 1e8
 """The largest number of entries of a table, K^(width + 1)."""
@@ -26,27 +26,12 @@ def elimination(pairs: PairProblem, budget: Budget, rng: np.random.Generator) ->
     None when a table would exceed :data:`LIMIT` (width 7 at K = 10, 10 at K = 5, 16 at K = 3) or the
     time is over.
     """
-    return eliminated(pairs, budget, limit=LIMIT, work=WORK)
+    return eliminate_within(pairs, budget, WORK)
 
 
-def eliminated(pairs: PairProblem, budget: Budget, *, limit: float, work: float) -> Optimum | None:
-    """Eliminate within the given sizes; None when they do not suffice."""
-    graph = pairs.graph
-    if graph.n > AGENTS:
+def eliminate_within(pairs: PairProblem, budget: Budget, work: float) -> Optimum | None:
+    """Eliminate where the tables have at most ``work`` entries in all; None where they have more."""
+    if pairs.n > AGENTS:
         return None
-    sizes = pairs.allowed.sum(axis=1).astype(np.int64)
-    found = elimination_order(graph.indptr, graph.indices, sizes, limit=limit)
-    if found is None or found[1] > work:
-        return None
-    arms = [np.flatnonzero(row) for row in pairs.allowed]
-    edges = graph.edges[pairs.once].astype(np.int64)
-    whole = bool(pairs.allowed.all())
-    tables = [
-        pairs.tables[t] if whole else pairs.tables[t][np.ix_(arms[i], arms[j])]
-        for (i, j), t in zip(edges.tolist(), pairs.types[pairs.once].tolist(), strict=True)
-    ]
-    best = eliminate(found[0], edges, tables, sizes, budget)
-    if best is None:
-        return None
-    chosen = np.array([arms[i][best[i]] for i in range(graph.n)], dtype=np.int64)
-    return Optimum.of(pairs, chosen, "elimination")
+    best = best_by_elimination(pairs, budget, limit=LIMIT, work=work)
+    return None if best is None else Optimum.of(pairs, best, "elimination")

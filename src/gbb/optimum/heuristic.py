@@ -6,13 +6,16 @@ import numpy as np
 
 from gbb._support.budget import Budget
 from gbb._support.checks import FloatArray, IntArray
-from gbb.cuts._flips import Flips
 from gbb.optimum._optimum import Optimum, Solver
-from gbb.optimum._pairs import PairProblem
-from gbb.optimum._search import Search, spread
+from gbb.pairwise import ArmSearch, PairProblem
+from gbb.pairwise.in_place import Cooling
+from gbb.pairwise.side_search import SideSearch, cut_cooling
 
 SWEEPS = 300
 """Sweeps of an annealing run."""
+
+HOT, COLD = 0.4, 0.03
+"""First and last temperature of annealing, in units of what a random change of one arm changes."""
 
 EFFORT = 6_000_000
 """Agents visited by all annealing runs together, which sets how many there are."""
@@ -39,51 +42,57 @@ def heuristic(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> O
     ascent and, where that is affordable, by exact moves on random induced forests. The number of
     searches is fixed by the problem's size; the time limit can only cut it short, and so can Ctrl-C.
     """
-    best = search(pairs, budget, rng)
+    best = find_arms(pairs, budget, rng)
     return Optimum.of(pairs, best, "heuristic", bound=pairs.edge_bound, bound_method="edges")
 
 
-def search(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> IntArray:
+def find_arms(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> IntArray:
     """The best allocation found within the budget."""
     clock = Budget()
-    champion = Search(pairs, homogeneous(pairs))
+    champion = ArmSearch(pairs, homogeneous(pairs))
     price = clock.elapsed  # what another start costs before its search begins
     try:
         champion.finish(rng, budget)
         if budget.left > DEARER * price:
-            rival = Search(pairs, couple_over_cut(pairs, budget, rng))
+            rival = ArmSearch(pairs, couple_over_cut(pairs, budget, rng))
             rival.finish(rng, budget)
-            champion = max(champion, rival, key=lambda search: search.value)
-        scale = spread(pairs)
+            champion = max(champion, rival, key=lambda rival: rival.value)
+        cooling = _cooling(pairs)
         runs = int(np.clip(EFFORT // (SWEEPS * pairs.n), FEWEST, MOST))
         for _ in range(runs):
-            proven = pairs.settled(champion.value, pairs.edge_bound)
+            proven = pairs.reaches(champion.value, pairs.edge_bound)
             if proven or budget.over or budget.left < DEARER * price:
                 break
-            rival = Search(pairs, random_arms(pairs, rng))
-            whole = rival.anneal(SWEEPS, scale, rng, budget.part(0.9).less(2 * price))
+            rival = ArmSearch(pairs, random_arms(pairs, rng))
+            whole = rival.anneal(SWEEPS, cooling, rng, budget.part(0.9).less(2 * price))
             rival.finish(rng, budget)
-            champion = max(champion, rival, key=lambda search: search.value)
+            champion = max(champion, rival, key=lambda rival: rival.value)
             if not whole:
                 break
-            champion = _kicked(champion, rng, budget)
+            champion = _kick(champion, rng, budget)
     except KeyboardInterrupt:
         budget.interrupt()
     return champion.arms
 
 
-def _kicked(champion: Search, rng: np.random.Generator, budget: Budget) -> Search:
+def _kick(champion: ArmSearch, rng: np.random.Generator, budget: Budget) -> ArmSearch:
     """The champion, or the first of some perturbations of it that ends higher."""
     pairs = champion.pairs
     for _ in range(KICKS):
         if budget.over:
             break
         kicked = rng.random(pairs.n) < KICKED
-        rival = Search(pairs, np.where(kicked, random_arms(pairs, rng), champion.arms))
+        rival = ArmSearch(pairs, np.where(kicked, random_arms(pairs, rng), champion.arms))
         rival.finish(rng, budget)
         if rival.value >= champion.value:
             champion = rival
     return champion
+
+
+def _cooling(pairs: PairProblem) -> Cooling:
+    tables = pairs.tables[:100]
+    changes = (tables[:, :, :, None] - tables[:, :, None, :]).std(axis=(1, 2, 3)).max()
+    return Cooling(HOT, COLD, float(changes * np.sqrt(max(1.0, pairs.graph.m / pairs.n))))
 
 
 def random_arms(pairs: PairProblem, rng: np.random.Generator) -> IntArray:
@@ -99,25 +108,26 @@ def homogeneous(pairs: PairProblem) -> IntArray:
     """The arm that pays most when everybody plays it; agents that may not play their first."""
     counts = np.bincount(pairs.types, minlength=len(pairs.tables))
     own = np.einsum("t,taa->a", counts, pairs.tables)
-    return permitted(pairs, np.full(pairs.n, np.argmax(own)))
+    return permit(pairs, np.full(pairs.n, np.argmax(own)))
 
 
 def couple_over_cut(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> IntArray:
     """The couple that pays most over a good cut, V1 playing its first arm and V2 its second."""
     graph = pairs.graph
-    flips = Flips.random(graph, rng)
-    flips.anneal(SWEEPS, rng, budget.part(0.1))
-    sides = flips.sides
+    search = SideSearch.random(graph, rng)
+    search.anneal(SWEEPS, cut_cooling(graph), rng, budget.part(0.1))
+    search.ascend()
+    sides = search.sides
     kinds = pairs.types.astype(np.int64) * 4 + 2 * sides[graph.sources] + sides[graph.indices]
     counts = np.bincount(kinds, minlength=4 * len(pairs.tables)).reshape(-1, 4)
     own = np.einsum("tk,taa->ka", counts, pairs.tables)
     across = np.einsum("t,tab->ab", counts[:, 1], pairs.tables)
     total = across + across.T + own[0][:, None] + own[3][None, :]
     a, b = divmod(int(np.argmax(total)), pairs.K)
-    return permitted(pairs, np.where(sides == 0, a, b))
+    return permit(pairs, np.where(sides == 0, a, b))
 
 
-def permitted(pairs: PairProblem, arms: IntArray) -> IntArray:
+def permit(pairs: PairProblem, arms: IntArray) -> IntArray:
     """The same arms, but the first allowed one where an agent may not play its own."""
     fine = pairs.allowed[np.arange(pairs.n), arms]
     return np.where(fine, arms, pairs.allowed.argmax(axis=1)).astype(np.int64)

@@ -9,12 +9,12 @@ import numpy as np
 from gbb._support.budget import Budget
 from gbb._support.checks import FloatArray
 from gbb._support.threads import one_thread
-from gbb.optimum._certificate import certified_bound, fits, seconds_needed
-from gbb.optimum._low_rank import LowRank
 from gbb.optimum._optimum import Optimum, Solver
-from gbb.optimum._pairs import PairProblem
-from gbb.optimum._spectral import spectral_bound
-from gbb.optimum.heuristic import search
+from gbb.optimum.heuristic import find_arms
+from gbb.pairwise import PairProblem
+from gbb.pairwise.certificate import certified_bound, fits, seconds_needed
+from gbb.pairwise.relaxation import PairRelaxation
+from gbb.pairwise.spectral import spectral_bound
 
 PATIENCE = 12
 """Certificates in a row that bring nothing after which the search for a better bound ends."""
@@ -37,12 +37,12 @@ def sdp(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> Optimum
     up to some thousand arms over all agents, the low-rank semidefinite relaxation with a repaired
     dual, which holds wherever it is stopped. Ctrl-C returns the best so far.
     """
-    start = search(pairs, budget.part(0.3), rng)
+    start = find_arms(pairs, budget.part(0.3), rng)
     first = Optimum.of(pairs, start, "sdp", bound=pairs.edge_bound, bound_method="edges")
-    return tightened(pairs, first, budget, rng)
+    return tighten(pairs, first, budget, rng)
 
 
-def tightened(
+def tighten(
     pairs: PairProblem, found: Optimum, budget: Budget, rng: np.random.Generator
 ) -> Optimum:
     """The same allocation with a smaller bound, if one is found in time."""
@@ -52,9 +52,9 @@ def tightened(
             affordable = budget.left > SECONDS_AN_EDGE * pairs.graph.m and not budget.over
             if pairs.single and affordable and not found.proven:
                 bound, block = spectral_bound(pairs, budget.part(0.7), rng)
-                found = _with(found, pairs, bound, "spectral")
+                found = _merge_bound(found, pairs, bound, "spectral")
             for bound in low_rank_bounds(pairs, block, budget, rng) if fits(pairs) else ():
-                found = _with(found, pairs, bound, "sdp")
+                found = _merge_bound(found, pairs, bound, "sdp")
                 if found.proven:
                     break
     except KeyboardInterrupt:
@@ -66,7 +66,7 @@ def low_rank_bounds(
     pairs: PairProblem, block: FloatArray | None, budget: Budget, rng: np.random.Generator
 ) -> Iterator[float]:
     """Upper bounds from the low-rank relaxation, until time is over or no better ones come."""
-    relaxation = LowRank(pairs, rng, block)
+    relaxation = PairRelaxation(pairs, rng, block)
     failures, best = 0, np.inf
     price = seconds_needed(pairs)
     paid = Budget()
@@ -83,6 +83,6 @@ def low_rank_bounds(
         yield bound
 
 
-def _with(found: Optimum, pairs: PairProblem, bound: float, name: str) -> Optimum:
+def _merge_bound(found: Optimum, pairs: PairProblem, bound: float, name: str) -> Optimum:
     other = Optimum.of(pairs, found.allocation, found.method, bound=bound, bound_method=name)
     return found.merge(other, pairs)

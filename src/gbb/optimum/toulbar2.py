@@ -8,9 +8,9 @@ import numpy as np
 
 from gbb._support.budget import Budget
 from gbb.optimum._optimum import Optimum, Solver
-from gbb.optimum._pairs import PairProblem
 from gbb.optimum._toulbar2_process import Toulbar2Process
-from gbb.optimum.heuristic import search
+from gbb.optimum.heuristic import find_arms
+from gbb.pairwise import PairProblem
 
 
 def installed() -> bool:
@@ -32,7 +32,7 @@ def toulbar2(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> Op
     """
     if not (installed() and Toulbar2Process.fits(pairs)):
         return None
-    start = search(pairs, budget.part(0.3), rng)
+    start = find_arms(pairs, budget.part(0.3), rng)
     fallback = Optimum.of(pairs, start, "toulbar2", bound=pairs.edge_bound, bound_method="edges")
     if fallback.proven:
         return fallback

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, eigh_tridiagonal
 
 from gbb._support.budget import Budget
 from gbb._support.checks import FloatArray
@@ -54,7 +53,7 @@ def largest_eigenvalue(
     provable = n <= DENSE and n**3 / FLOPS < budget.left
     low, high, steps = lanczos(matrix, rng, budget.part(0.9), STEPS if provable else MANY)
     if provable:
-        return _factorised(matrix, high, max(abs(low), abs(high)))
+        return _prove_by_factor(matrix, high, max(abs(low), abs(high)))
     miss = (math.log(1.648 * math.sqrt(n) / FAILURE) / (2 * steps - 1)) ** 2
     # The theorem bounds the miss relative to the spread, which the estimates bound from below.
     return high + (high - low) * miss / max(1e-9, 1 - 2 * miss) if miss < 0.5 else math.inf
@@ -64,6 +63,8 @@ def lanczos(
     matrix: Any, rng: np.random.Generator, budget: Budget, steps: int
 ) -> tuple[float, float, int]:
     """Estimates of the smallest and largest eigenvalue, from inside, and the number of steps."""
+    from scipy.linalg import eigh_tridiagonal  # noqa: PLC0415
+
     n = matrix.shape[0]
     vector: FloatArray = rng.standard_normal(n)
     vector /= np.linalg.norm(vector)
@@ -84,8 +85,10 @@ def lanczos(
     return float(values[0]), float(values[-1]), len(diagonal)
 
 
-def _factorised(matrix: Any, estimate: float, scale: float) -> float:
+def _prove_by_factor(matrix: Any, estimate: float, scale: float) -> float:
     """The first of some numbers above the estimate that a Cholesky factor proves to be a bound."""
+    from scipy.linalg import cholesky  # noqa: PLC0415
+
     dense = np.array(matrix if isinstance(matrix, np.ndarray) else matrix.toarray(), dtype=float)
     n = len(dense)
     np.negative(dense, out=dense)
@@ -95,7 +98,7 @@ def _factorised(matrix: Any, estimate: float, scale: float) -> float:
         dense[np.diag_indices(n)] = diagonal + bound
         try:
             cholesky(dense, check_finite=False)
-        except LinAlgError:
+        except np.linalg.LinAlgError:
             continue
         return bound + 4e-16 * n * (scale + abs(bound))  # rounding in the factorisation
     dense[np.diag_indices(n)] = diagonal

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from gbb._support.budget import Budget
 from gbb._support.checks import FloatArray, IntArray
+from gbb.pairwise.problem import PairProblem
 
 Table = tuple[tuple[int, ...], FloatArray]
 """Agents and an array with an axis for each."""
@@ -32,6 +33,40 @@ SPARSE = 12
 
 AXES = 60
 """The most neighbours an eliminated agent may have: an array has at most 64 axes."""
+
+
+def best_by_elimination(
+    pairs: PairProblem, budget: Budget, *, limit: float, work: float
+) -> IntArray | None:
+    """The best arm of every agent; None when the sizes do not suffice or the budget is over first.
+
+    Parameters
+    ----------
+    pairs
+        The problem.
+    budget
+        Consulted between two agents.
+    limit
+        The largest number of entries of a table.
+    work
+        The largest sum of the sizes of all tables.
+    """
+    graph = pairs.graph
+    sizes = pairs.allowed.sum(axis=1).astype(np.int64)
+    found = elimination_order(graph.indptr, graph.indices, sizes, limit=limit)
+    if found is None or found[1] > work:
+        return None
+    arms = [np.flatnonzero(row) for row in pairs.allowed]
+    edges = graph.edges[pairs.once].astype(np.int64)
+    whole = bool(pairs.allowed.all())
+    tables = [
+        pairs.tables[t] if whole else pairs.tables[t][np.ix_(arms[i], arms[j])]
+        for (i, j), t in zip(edges.tolist(), pairs.types[pairs.once].tolist(), strict=True)
+    ]
+    best = eliminate(found[0], edges, tables, sizes, budget)
+    if best is None:
+        return None
+    return np.array([arms[i][best[i]] for i in range(graph.n)], dtype=np.int64)
 
 
 def elimination_order(
@@ -157,7 +192,7 @@ def _best_over(
     if math.prod(shape) * count <= AT_ONCE:
         total: FloatArray = np.zeros((*shape, count))
         for agents, table in tables:
-            total += _aligned(table, agents, (*scope, i))
+            total += _align(table, agents, (*scope, i))
         return total.max(axis=-1), total.argmax(axis=-1)
     kind = np.uint8 if count <= 256 else np.int32
     best = np.full(shape, -np.inf)
@@ -168,13 +203,13 @@ def _best_over(
             axis = agents.index(i)
             rest = agents[:axis] + agents[axis + 1 :]
             row: FloatArray = np.asarray(table.take(a, axis=axis))
-            total += _aligned(row, rest, scope)
+            total += _align(row, rest, scope)
         place[total > best] = a
         np.maximum(best, total, out=best)
     return best, place
 
 
-def _aligned(table: FloatArray, agents: tuple[int, ...], scope: tuple[int, ...]) -> FloatArray:
+def _align(table: FloatArray, agents: tuple[int, ...], scope: tuple[int, ...]) -> FloatArray:
     """A view of ``table`` with an axis for each agent of ``scope``, of length 1 where it has none."""
     places = [scope.index(j) for j in agents]
     turned = table.transpose(np.argsort(places))

@@ -10,7 +10,7 @@ import numpy as np
 from gbb._cli.control import files
 from gbb._support import checks
 from gbb._support.checks import FloatArray, InputError, IntArray
-from gbb.graph import Graph, links
+from gbb.graph import Graph, lookup
 
 COLUMNS = ("source", "target")
 
@@ -30,7 +30,7 @@ def links_of(
         rule = "have a column type, a column weight or both"
         raise checks.input_error("--links", rule, f"{', '.join(table.columns)} in {str(path)!r}")
     ends = [table[name].tolist() for name in COLUMNS]
-    places = links.positions("--links", graph, *ends)
+    places = lookup.find_edges("--links", graph, *ends)
     if undirected:
         places = _both(graph, places, ends, path)
     found: dict[str, FloatArray] = {}
@@ -46,8 +46,8 @@ def links_of(
 def _both(graph: Graph, places: IntArray, ends: list[list[str]], path: Path) -> IntArray:
     """The edges and their reverse edges, none of them twice."""
     both = np.concatenate([places, graph.reverse[places]])
-    if (again := links.repeated(both)) is not None:
-        row = again % len(places)
+    if (twice := lookup.find_repeat(both)) is not None:
+        row = twice[1] % len(places)
         pair = f"({ends[0][row]!r}, {ends[1][row]!r}) twice in {str(path)!r}"
         cure = "With --undirected a row stands for both directions."
         raise checks.input_error("--links", "name every link once", pair, cure)

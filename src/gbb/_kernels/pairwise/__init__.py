@@ -1,1 +1,12 @@
-"""Kernels of pairwise search and bounds."""
+"""Kernels of pair problems."""
+
+from typing import TYPE_CHECKING
+
+from gbb._kernels._lazy import load_on_use
+
+if TYPE_CHECKING:
+    from gbb._kernels.pairwise import circle, enumeration, flips, forest, lagrangian, moves
+
+__all__ = ["circle", "enumeration", "flips", "forest", "lagrangian", "moves"]
+
+__getattr__ = load_on_use(__name__)

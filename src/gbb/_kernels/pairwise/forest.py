@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbb._kernels._jit import compiled
-from gbb._kernels.pairwise.moves import Allowed, Types, _change
+from gbb._kernels.pairwise.moves import PairArrays, change_arm
 from gbb._support.checks import FloatArray, IntArray
 
 
@@ -69,17 +69,9 @@ def induced_forest(
 
 
 @compiled()
-def ascend_forest(
-    indptr: IntArray,
-    indices: NDArray[np.integer],
-    types: Types,
-    tables: FloatArray,
-    allowed: Allowed,
-    arms: IntArray,
-    pays: FloatArray,
-    order: IntArray,
-) -> float:
+def ascend_forest(pairs: PairArrays, arms: IntArray, pays: FloatArray, order: IntArray) -> float:
     """Give an induced forest its best arms, in place, by dynamic programming; returns the gain."""
+    indptr, indices, types, tables, allowed = pairs
     K = tables.shape[1]
     parent, queue = induced_forest(indptr, indices, order)
     size = queue.shape[0]
@@ -125,5 +117,5 @@ def ascend_forest(
         arm = choice[i, 0] if k < 0 else choice[i, arms[indices[k]]]
         if arm != arms[i]:
             gain += pays[i, arm] - pays[i, arms[i]]
-            _change(i, arm, indptr, indices, types, tables, arms, pays)
+            change_arm(i, arm, pairs, arms, pays)
     return gain

@@ -7,27 +7,26 @@ kept at the edges from a smaller to a larger agent).
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from gbb._kernels._jit import compiled
-from gbb._kernels.pairwise.moves import Types
-from gbb._support.checks import FloatArray, IntArray
+from gbb._kernels.pairwise.moves import PairArrays
+from gbb._support.checks import FloatArray
 
 
 @compiled(fastmath=True)
 def augmented(
-    indptr: IntArray,
-    indices: NDArray[np.integer],
-    types: Types,
-    tables: FloatArray,
+    pairs: PairArrays,
     V: FloatArray,
     E: FloatArray,
     N: FloatArray,
     sigma: float,
     gradient: FloatArray,
+    step: bool,
 ) -> float:
-    """Value of the augmented Lagrangian, which is to be maximised; the gradient is written."""
+    """Value of the augmented Lagrangian, which is to be maximised; the gradient is written.
+
+    With ``step`` the multipliers then make one step of the method of multipliers, in place.
+    """
+    indptr, indices, types, tables, _ = pairs
     n, K, rank = V.shape
     value = 0.0
     gradient[:] = 0.0
@@ -45,6 +44,8 @@ def augmented(
                     force = max(0.0, N[k, a, b] - sigma * product)
                     value += pay * product - (force**2 - N[k, a, b] ** 2) / (2.0 * sigma)
                     pull = pay + force
+                    if step:
+                        N[k, a, b] = force
                     for q in range(rank):
                         gradient[i, a, q] += pull * V[j, b, q]
                         gradient[j, b, q] += pull * V[i, a, q]
@@ -55,38 +56,9 @@ def augmented(
                     product += V[i, a, q] * V[i, b, q]
                 value -= E[i, a, b] * product + 0.5 * sigma * product**2
                 push = E[i, a, b] + sigma * product
+                if step:
+                    E[i, a, b] = E[i, b, a] = push
                 for q in range(rank):
                     gradient[i, a, q] -= push * V[i, b, q]
                     gradient[i, b, q] -= push * V[i, a, q]
     return value
-
-
-@compiled(fastmath=True)
-def step_multipliers(
-    indptr: IntArray,
-    indices: NDArray[np.integer],
-    V: FloatArray,
-    E: FloatArray,
-    N: FloatArray,
-    sigma: float,
-) -> None:
-    """One step of the multipliers, in place."""
-    n, K, rank = V.shape
-    for i in range(n):
-        for k in range(indptr[i], indptr[i + 1]):
-            j = indices[k]
-            if j < i:
-                continue
-            for a in range(K):
-                for b in range(K):
-                    product = 0.0
-                    for q in range(rank):
-                        product += V[i, a, q] * V[j, b, q]
-                    N[k, a, b] = max(0.0, N[k, a, b] - sigma * product)
-        for a in range(K):
-            for b in range(a):
-                product = 0.0
-                for q in range(rank):
-                    product += V[i, a, q] * V[i, b, q]
-                E[i, a, b] += sigma * product
-                E[i, b, a] = E[i, a, b]

@@ -1,12 +1,12 @@
 """Changes of one agent's arm at a time: what each would pay, ascent and annealing.
 
-Edge k from i to j pays ``tables[types[k], x_i, x_j]``; the reverse edge's table is the transpose.
 ``pays[i, a]`` is what all edges of agent i pay when it plays arm a and the others stay.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +18,23 @@ Allowed = NDArray[np.bool_]
 Types = NDArray[np.int32]
 
 
+class PairArrays(NamedTuple):
+    """A pair problem as kernels read it.
+
+    Edge k from i to j pays ``tables[types[k], x_i, x_j]``; the reverse edge's table is the transpose.
+    """
+
+    indptr: IntArray
+    indices: NDArray[np.integer]
+    types: Types
+    tables: FloatArray
+    allowed: Allowed
+
+
 @compiled()
-def arm_pays(
-    indptr: IntArray,
-    indices: NDArray[np.integer],
-    types: Types,
-    tables: FloatArray,
-    arms: IntArray,
-) -> FloatArray:
+def arm_pays(pairs: PairArrays, arms: IntArray) -> FloatArray:
     """What the edges of each agent pay for each of its arms (n x K)."""
+    indptr, indices, types, tables, _ = pairs
     n = indptr.shape[0] - 1
     K = tables.shape[1]
     turned = tables.transpose(0, 2, 1).copy()  # so that rows are read, which lie together
@@ -40,17 +48,9 @@ def arm_pays(
 
 
 @compiled(inline="always")
-def _change(
-    i: int,
-    arm: int,
-    indptr: IntArray,
-    indices: NDArray[np.integer],
-    types: Types,
-    tables: FloatArray,
-    arms: IntArray,
-    pays: FloatArray,
-) -> None:
+def change_arm(i: int, arm: int, pairs: PairArrays, arms: IntArray, pays: FloatArray) -> None:
     """Give agent i another arm and bring its neighbours' pays up to date."""
+    indptr, indices, types, tables, _ = pairs
     old = arms[i]
     for k in range(indptr[i], indptr[i + 1]):
         j = indices[k]
@@ -61,20 +61,12 @@ def _change(
 
 
 @compiled()
-def ascend_arms(
-    indptr: IntArray,
-    indices: NDArray[np.integer],
-    types: Types,
-    tables: FloatArray,
-    allowed: Allowed,
-    arms: IntArray,
-    pays: FloatArray,
-    sweeps: int,
-) -> int:
+def ascend_arms(pairs: PairArrays, arms: IntArray, pays: FloatArray, sweeps: int) -> int:
     """Agents in turn take, in place, their best allowed arm; the changes of the last sweep.
 
     A change must gain more than rounding, so that the ascent ends.
     """
+    allowed = pairs.allowed
     changes = 0
     for _ in range(sweeps):
         changes = 0
@@ -87,7 +79,7 @@ def ascend_arms(
                     best = a
                     floor = pays[i, a]
             if best != now:
-                _change(i, best, indptr, indices, types, tables, arms, pays)
+                change_arm(i, best, pairs, arms, pays)
                 changes += 1
         if changes == 0:
             break
@@ -96,18 +88,15 @@ def ascend_arms(
 
 @compiled()
 def anneal_arms(
-    indptr: IntArray,
-    indices: NDArray[np.integer],
-    types: Types,
-    tables: FloatArray,
-    allowed: Allowed,
+    pairs: PairArrays,
     arms: IntArray,
     pays: FloatArray,
     temperatures: FloatArray,
     rng: np.random.Generator,
 ) -> None:
     """One Metropolis sweep in place at each temperature, each agent offered another random arm."""
-    K = tables.shape[1]
+    allowed = pairs.allowed
+    K = pays.shape[1]
     if K < 2:
         return
     for T in temperatures:
@@ -120,4 +109,4 @@ def anneal_arms(
                 continue
             gain = pays[i, arm] - pays[i, now]
             if gain >= 0 or (gain > floor and rng.random() < math.exp(gain / T)):
-                _change(i, arm, indptr, indices, types, tables, arms, pays)
+                change_arm(i, arm, pairs, arms, pays)

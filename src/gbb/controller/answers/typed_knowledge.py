@@ -16,7 +16,8 @@ from gbb.controller.state.state import State
 from gbb.learning import radius
 from gbb.learning.estimator import Record
 from gbb.learning.typed import AnyRecord, TypedRidge
-from gbb.optimum import Optimum, PairProblem, solve
+from gbb.optimum import Optimum, solve
+from gbb.pairwise import PairProblem
 from gbb.problem import Problem
 
 

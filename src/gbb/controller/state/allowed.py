@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.graph import Graph
-from gbb.optimum import PairProblem
-from gbb.optimum._search import Search
+from gbb.pairwise import ArmSearch, PairProblem
 from gbb.problem import Problem
 
 Allowed = NDArray[np.bool_]
@@ -71,9 +70,9 @@ def repaired(
     choices = allowed & broken[:, None]
     choices[~broken, allocation[~broken]] = True
     arms = np.array(allocation)
-    pays = Search(pairs_of(graph, W, choices), arms).pays
+    pays = ArmSearch(pairs_of(graph, W, choices), arms).pays
     arms[broken] = np.where(choices, pays, -np.inf)[broken].argmax(axis=1)
-    Search(pairs_of(graph, W, choices), arms).ascend()
+    ArmSearch(pairs_of(graph, W, choices), arms).ascend()
     return arms, int(broken.sum())
 
 

@@ -1,4 +1,4 @@
-"""A walk around a circle."""
+"""The order of the agents of a circle."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gbb._support.checks import IntArray
 
 
 @compiled()
-def around(indptr: IntArray, indices: NDArray[np.integer]) -> IntArray:
+def order_around(indptr: IntArray, indices: NDArray[np.integer]) -> IntArray:
     """The agents of a circle in the order of a walk around it, from agent 0."""
     n = indptr.shape[0] - 1
     order = np.empty(n, dtype=np.int64)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, helmert
 
 from gbb._support.budget import Budget
 from gbb._support.checks import FloatArray
-from gbb.optimum._pairs import PairProblem
 from gbb.pairwise.eigen import FLOPS, STEPS, lanczos
+from gbb.pairwise.problem import PairProblem
 
 SIZE = 4_000
 """The largest sum of arms over agents for which a certificate is formed."""
@@ -38,28 +36,31 @@ def certified_bound(
     So whenever ``shift I - B'CB`` is positive definite, which a Cholesky factor proves, the value
     is at most ``c'Cc + shift tau + l' (shift I - B'CB)^-1 l`` with ``l = B'Cc``.
     """
+    from scipy import sparse  # noqa: PLC0415
+    from scipy.linalg import cho_factor, cho_solve, helmert  # noqa: PLC0415
+
     C = _objective(pairs, E, np.maximum(N, 0.0))
-    counts = pairs.allowed.sum(axis=1)
-    several = np.repeat(counts > 1, counts)
-    c = np.repeat(1.0 / counts, counts)
+    sizes = pairs.allowed.sum(axis=1)
+    several = np.repeat(sizes > 1, sizes)
+    c = np.repeat(1.0 / sizes, sizes)
     constant = float(c @ C @ c)
     if not several.any():
         return constant
-    basis = sparse.csr_array(sparse.block_diag([helmert(k).T for k in counts if k > 1]))
+    basis = sparse.csr_array(sparse.block_diag([helmert(k).T for k in sizes if k > 1]))
     linear = basis.T @ (C @ c)[several]
     inner = basis.T @ C[np.ix_(several, several)]
     inner = basis.T @ inner.T
     inner = (inner + inner.T) / 2.0
     low, high, _ = lanczos(inner, rng, Budget(), STEPS)
     scale = max(abs(low), abs(high), 1e-300)
-    tau = float((1.0 - 1.0 / counts).sum())
+    tau = float((1.0 - 1.0 / sizes).sum())
     bound = np.inf
     size = len(inner)
     for slack in SLACKS:
         shift = high + slack * scale
         try:
             factor = cho_factor(shift * np.eye(size) - inner, overwrite_a=True, check_finite=False)
-        except LinAlgError:
+        except np.linalg.LinAlgError:
             continue
         rounding = 1e-15 * size * (scale + abs(shift)) * tau
         raised = constant + shift * tau + float(linear @ cho_solve(factor, linear)) + rounding

@@ -1,11 +1,45 @@
-"""Loops over how many agents play each arm."""
+"""Odometers that keep the value of every prefix: all allocations, all numbers of agents per arm."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from gbb._kernels._jit import compiled
+from gbb._kernels.pairwise.moves import PairArrays
 from gbb._support.checks import FloatArray, IntArray
+
+
+@compiled()
+def enumerate_arms(pairs: PairArrays) -> IntArray:
+    """The best of all allowed allocations, the last agents turning fastest."""
+    indptr, indices, types, tables, allowed = pairs
+    n = indptr.shape[0] - 1
+    K = tables.shape[1]
+    arms = np.full(n, -1, dtype=np.int64)
+    best = np.zeros(n, dtype=np.int64)
+    prefix = np.zeros(n + 1)
+    best_value = -np.inf
+    i = 0
+    while i >= 0:
+        arms[i] += 1
+        while arms[i] < K and not allowed[i, arms[i]]:
+            arms[i] += 1
+        if arms[i] == K:
+            arms[i] = -1
+            i -= 1
+            continue
+        value = prefix[i]
+        for k in range(indptr[i], indptr[i + 1]):
+            j = indices[k]
+            if j < i:
+                value += tables[types[k], arms[i], arms[j]]
+        prefix[i + 1] = value
+        if i < n - 1:
+            i += 1
+        elif value > best_value:
+            best_value = value
+            best[:] = arms
+    return best
 
 
 @compiled()

@@ -1,4 +1,4 @@
-"""Flips of one agent at a time across a cut: gains, descent and annealing.
+"""Flips of one agent at a time across a cut: gains, ascent and annealing.
 
 ``gains[i]`` is how many more undirected edges are cut once agent i has changed sides.
 """
@@ -47,7 +47,7 @@ def _flip(
 
 
 @compiled()
-def descend(
+def ascend_sides(
     indptr: IntArray, indices: NDArray[np.integer], sides: Sides, gains: Gains, sweeps: int
 ) -> int:
     """Flip, in place, every agent whose flip gains, for at most ``sweeps`` sweeps.
@@ -68,7 +68,7 @@ def descend(
 
 
 @compiled()
-def anneal(
+def anneal_sides(
     indptr: IntArray,
     indices: NDArray[np.integer],
     sides: Sides,

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy import sparse
-from scipy.linalg import helmert
-from scipy.optimize import OptimizeResult, minimize
 
 from gbb._support.budget import Budget
 from gbb._support.checks import FloatArray
 from gbb.graph import Graph
-from gbb.optimum._pairs import PairProblem
 from gbb.pairwise.eigen import largest_eigenvalue
+from gbb.pairwise.lbfgs import minimise
+from gbb.pairwise.problem import PairProblem
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 SMOOTHINGS = (0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4)
 """Temperatures of the smoothed maximum of eigenvalues, in units of the largest entry of W."""
@@ -47,6 +48,8 @@ def spectral_bound(pairs: PairProblem, budget: Budget, rng: np.random.Generator)
 
 def spectrum(graph: Graph, rng: np.random.Generator, budget: Budget) -> tuple[float, float]:
     """Bounds on the least and second largest eigenvalue of the normalised adjacency matrix."""
+    from scipy import sparse  # noqa: PLC0415
+
     degrees = graph.degrees.astype(np.float64)
     root = np.sqrt(np.where(degrees > 0, 1.0 / np.maximum(degrees, 1.0), 0.0))
     A = sparse.csr_array(sparse.diags_array(root) @ graph.to_sparse() @ sparse.diags_array(root))
@@ -78,6 +81,8 @@ class _Dual:
     """
 
     def __init__(self, W: FloatArray, low: float, high: float) -> None:
+        from scipy.linalg import helmert  # noqa: PLC0415
+
         self.W, self.low, self.high = W, low, high
         self.K = len(W)
         self.upper = np.triu_indices(self.K, 1)
@@ -92,24 +97,11 @@ class _Dual:
         best = point, self.value(point)
         bounds = [(None, None)] * count + [(0.0, None)] * count + [(None, None)]
 
-        def watch(intermediate_result: OptimizeResult) -> None:  # noqa: ARG001
-            if budget.over:
-                raise StopIteration
-
         for smoothing in SMOOTHINGS:
             if budget.over:
                 break
-            found = minimize(
-                self.smooth,
-                point,
-                args=(smoothing * scale,),
-                jac=True,
-                method="L-BFGS-B",
-                bounds=bounds,
-                callback=watch,
-                options={"maxiter": 300},
-            )
-            point = found.x
+            options = {"args": (smoothing * scale,), "bounds": bounds}
+            point = minimise(self.smooth, point, budget, steps=300, **options)
             best = min(best, (point, self.value(point)), key=lambda pair: pair[1])
         point, value = best
         block = np.zeros((self.K, self.K))

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gbb._kernels import pairwise as kernels
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.graph import Graph, links
-from gbb.problem import Problem
+
+if TYPE_CHECKING:
+    from gbb._kernels.pairwise.moves import PairArrays
+    from gbb.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +83,7 @@ class PairProblem:
     ) -> PairProblem:
         """Build from what each directed edge pays: its weight times the table of its type."""
         if weights is not None:
-            rewards, types = _weighted(rewards, types, weights)
+            rewards, types = _split_by_weight(rewards, types, weights)
         backward = types[graph.reverse] if len(rewards) > 1 else types
         if np.array_equal(types, backward):
             return cls(graph, rewards + rewards.transpose(0, 2, 1), types, permitted)
@@ -88,6 +93,21 @@ class PairProblem:
         there, back = np.divmod(kinds, len(rewards))
         tables = rewards[there] + rewards[back].transpose(0, 2, 1)
         return cls(graph, tables, codes.astype(np.int32), permitted)
+
+    @classmethod
+    def of_table(
+        cls, graph: Graph, W: FloatArray, allowed: NDArray[np.bool_] | None = None
+    ) -> PairProblem:
+        """Build from the one table W by which every undirected edge pays."""
+        every = np.ones((graph.n, len(W)), dtype=np.bool_) if allowed is None else allowed
+        return cls(graph, W[None], np.zeros(graph.m, dtype=np.int32), every)
+
+    @cached_property
+    def arrays(self) -> PairArrays:
+        """What kernels read."""
+        graph = self.graph
+        pattern = (graph.indptr, graph.indices)
+        return kernels.moves.PairArrays(*pattern, self.types, self.tables, self.allowed)
 
     @property
     def n(self) -> int:
@@ -114,7 +134,7 @@ class PairProblem:
         """Differences of values below this are put down to rounding."""
         return 1e-9 * float(np.abs(self.tables).max()) * self.graph.m / 2.0
 
-    def settled(self, value: float, bound: float) -> bool:
+    def reaches(self, value: float, bound: float) -> bool:
         """Whether ``value`` reaches ``bound`` up to rounding.
 
         On the scale of what edges can pay at best: an entry that nobody would play, however large
@@ -151,7 +171,7 @@ class PairProblem:
         return float(np.dot(most, counts) / 2.0)
 
 
-def _weighted(
+def _split_by_weight(
     rewards: FloatArray, types: NDArray[np.int32], weights: FloatArray
 ) -> tuple[FloatArray, NDArray[np.int32]]:
     """A table for every type and weight that occur together, and which of them each edge has."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky
 
 from gbb._support.checks import FloatArray, IntArray
 
@@ -13,7 +12,7 @@ MOST = 20_000
 """Supports looked at before giving up."""
 
 
-def supports(A: FloatArray) -> list[tuple[float, FloatArray]] | None:
+def find_supports(A: FloatArray) -> list[tuple[float, FloatArray]] | None:
     """Stationary values and shares on all supports where ``p' A p`` is strictly concave.
 
     The best of them is the maximum over all shares: a maximiser of smallest support is strictly
@@ -44,12 +43,14 @@ def supports(A: FloatArray) -> list[tuple[float, FloatArray]] | None:
 
 def _stationary(A: FloatArray, S: tuple[int, ...]) -> tuple[float, FloatArray] | None:
     """Value and shares where the gradient is flat on support S; None unless strictly concave."""
+    from scipy.linalg import cholesky  # noqa: PLC0415
+
     inside = A[np.ix_(S, S)]
     last = inside[-1, -1]
     ways = inside[:-1, :-1] - inside[:-1, -1:] - inside[-1:, :-1] + last
     try:
         cholesky(-ways, check_finite=False)
-    except LinAlgError:
+    except np.linalg.LinAlgError:
         return None
     k = len(S)
     bordered = np.zeros((k + 1, k + 1))
@@ -59,7 +60,7 @@ def _stationary(A: FloatArray, S: tuple[int, ...]) -> tuple[float, FloatArray] |
     return float(-solution[k]), solution[:k]
 
 
-def whole_counts(shares: FloatArray, n: int) -> IntArray:
+def round_shares(shares: FloatArray, n: int) -> IntArray:
     """Whole numbers of sum n nearest to ``n * shares``, by largest remainders."""
     exact = shares * n
     counts = np.floor(exact).astype(np.int64)
@@ -68,7 +69,7 @@ def whole_counts(shares: FloatArray, n: int) -> IntArray:
     return counts
 
 
-def climb(W: FloatArray, counts: IntArray) -> IntArray:
+def move_agents(W: FloatArray, counts: IntArray) -> IntArray:
     """Move agents between arms of a complete graph, ever fewer at a time, while that gains.
 
     The value of counts c is ``(c' W c - diag(W)' c) / 2``.
@@ -90,15 +91,15 @@ def climb(W: FloatArray, counts: IntArray) -> IntArray:
     return counts
 
 
-def best_counts(W: FloatArray, n: int) -> tuple[IntArray, float | None]:
+def find_counts(W: FloatArray, n: int) -> tuple[IntArray, float | None]:
     """Good counts of n agents on a complete graph, and an upper bound if it can be had."""
     own = np.diag(W)
     A = W - (own[:, None] + own[None, :]) / (2 * n)
-    found = supports(A)
+    found = find_supports(A)
     bound = None if found is None else n**2 / 2 * found[0][0]
-    starts = [whole_counts(shares, n) for _, shares in itertools.islice(found or [], 20)]
-    starts += [whole_counts(np.eye(len(W))[a], n) for a in range(len(W))]
-    starts += [whole_counts(np.full(len(W), 1 / len(W)), n)]
-    ends = [climb(W, start) for start in starts]
+    starts = [round_shares(shares, n) for _, shares in itertools.islice(found or [], 20)]
+    starts += [round_shares(np.eye(len(W))[a], n) for a in range(len(W))]
+    starts += [round_shares(np.full(len(W), 1 / len(W)), n)]
+    ends = [move_agents(W, start) for start in starts]
     values = [(end @ W @ end - own @ end) / 2 for end in ends]
     return ends[int(np.argmax(values))], bound

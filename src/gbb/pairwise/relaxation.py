@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import OptimizeResult, minimize
 
-from gbb._kernels.pairwise.lagrangian import augmented, step_multipliers
+from gbb._kernels import pairwise as kernels
 from gbb._support.budget import Budget
 from gbb._support.checks import FloatArray
-from gbb.optimum._pairs import PairProblem
+from gbb.pairwise.lbfgs import minimise
+from gbb.pairwise.problem import PairProblem
 
 RANK = 30
 """Length of the vectors."""
@@ -20,13 +20,13 @@ PENALTY = 4.0
 """Weight of the penalty, in units of the largest table entry."""
 
 
-class LowRank:
+class PairRelaxation:
     """Vectors ``V[i, a]`` in place of the indicators of "agent i plays arm a".
 
     The indicators of one agent are orthogonal and sum to 1, products of indicators are not negative;
     the same is asked of the vectors, with a fixed unit vector for 1 (Burer and Monteiro's form of
     the semidefinite relaxation). The sum is kept exactly, by projection; the rest by the method of
-    multipliers. Any multipliers give a valid bound (:mod:`gbb.optimum._certificate`), so it may be
+    multipliers. Any multipliers give a valid bound (:mod:`gbb.pairwise.certificate`), so it may be
     stopped at any time.
 
     Parameters
@@ -67,34 +67,14 @@ class LowRank:
 
     def step(self, budget: Budget) -> None:
         """Some L-BFGS steps on the vectors, then one step of the multipliers."""
-        graph, pairs = self.pairs.graph, self.pairs
-        pattern = (graph.indptr, graph.indices)
 
-        def lagrangian(flat: FloatArray) -> tuple[float, FloatArray]:
+        def lagrangian(flat: FloatArray, step: bool = False) -> tuple[float, FloatArray]:
             V = self.vectors(flat.reshape(self._free.shape))
-            value = augmented(
-                *pattern,
-                pairs.types,
-                pairs.tables,
-                V,
-                self.E,
-                self.N,
-                self.sigma,
-                self._gradient,
-            )
+            multipliers = (self.E, self.N, self.sigma)
+            arrays = self.pairs.arrays
+            value = kernels.lagrangian.augmented(arrays, V, *multipliers, self._gradient, step)
             return -value, -self._tangent(self._gradient).ravel()
 
-        def watch(intermediate_result: OptimizeResult) -> None:  # noqa: ARG001
-            if budget.over:
-                raise StopIteration
-
-        found = minimize(
-            lagrangian,
-            self._free.ravel(),
-            jac=True,
-            method="L-BFGS-B",
-            callback=watch,
-            options={"maxiter": STEPS},
-        )
-        self._free = found.x.reshape(self._free.shape)
-        step_multipliers(*pattern, self.vectors(self._free), self.E, self.N, self.sigma)
+        found = minimise(lagrangian, self._free.ravel(), budget, steps=STEPS)
+        self._free = found.reshape(self._free.shape)
+        lagrangian(found, step=True)
