@@ -121,12 +121,12 @@ class Ridge:
         """A ``centre`` for which theta is drawn from ``N(theta_hat, v^2 A^-1)``.
 
         theta is ``U^-1 (U theta_hat + v g)``, g standard normal and U the triangular factor of
-        ``A = U'U`` with a positive diagonal. U is unique, so the draw does not depend on how A was factorised.
+        ``A = U'U`` with a positive diagonal. U is unique: the draw does not depend on how A was
+        factorised.
         """
         g = rng.standard_normal(self.centre.shape)
-        turned = [
-            _turn(R, pivots) @ each for (R, _, pivots, _), each in zip(self._blocks, g, strict=True)
-        ]
+        turns = (_turn(R, pivots) for R, _, pivots, _ in self._blocks)
+        turned = [turn @ each for turn, each in zip(turns, g, strict=True)]
         drawn: FloatArray = self.centre + v * np.stack(turned)
         return drawn
 
