@@ -37,7 +37,7 @@ def to_json(settings: HasFields) -> str:
 
 def stamp(dataset: xr.Dataset, experiment: str, settings: HasFields, seed: int) -> xr.Dataset:
     """``dataset`` with what made it: experiment, settings, seed and version."""
-    import gbb  # noqa: PLC0415  (the package's root imports this module)
+    import gbb
 
     about = {"experiment": experiment, "settings": to_json(settings), "seed": seed}
     return dataset.assign_attrs(about, gbb_version=gbb.__version__)

@@ -272,7 +272,7 @@ STYLES = {"gamma": "-", "alpha_1": "--", "epsilon": "-.", "alpha_2": ":"}
 
 def plot(dataset: xr.Dataset) -> Figure:
     """The figure in the paper's form."""
-    from gbb.experiments import _figure  # noqa: PLC0415  (matplotlib only when drawing)
+    from gbb.experiments import _figure
 
     settings = _settings.of(dataset, Settings)
     figure, axes = _figure.column(2.6)

@@ -19,7 +19,7 @@ LINES = {"alpha_1": "--", "alpha_2": ":"}
 
 def plot(dataset: xr.Dataset) -> Figure:
     """The fraction of the optimum: faint raw curves, moving averages, and the alphas as lines."""
-    from gbb.experiments import _figure  # noqa: PLC0415  (matplotlib only when drawing)
+    from gbb.experiments import _figure
 
     settings = _settings.of(dataset, Settings)
     figure, axes = _figure.column(3.1)
