@@ -17,7 +17,7 @@ from gbb._support import checks
 
 if TYPE_CHECKING:
     from gbb.experiments._findings import Findings
-    from gbb.experiments._progress import Advance
+    from gbb.experiments._study import Advance
     from gbb.experiments.paper import Progress
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)

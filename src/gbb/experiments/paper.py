@@ -13,7 +13,7 @@ from gbb._support import checks, files
 from gbb.experiments import _report, figure1, figure2, table1
 from gbb.experiments._cache import Store
 from gbb.experiments._findings import Findings
-from gbb.experiments._progress import Advance, ignore
+from gbb.experiments._study import Advance, ignore
 from gbb.simulation.result import read_dataset, write_dataset
 
 EXPERIMENTS = {module.NAME: module for module in (table1, figure1, figure2)}
