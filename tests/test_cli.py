@@ -284,7 +284,7 @@ def test_a_negative_optimum_has_no_fractions(run, refused, tmp_path):
         ("complete:0", "Expected `n` to be a whole number >= 1, but got 0."),
         ("complete:99999999999999999999", "to be a whole number <= 1000000000, but got 9999"),
         ("matching:3", "be even"),
-        ("regular:8", "Expected `--degree` to be given for the family 'regular', but got nothing."),
+        ("regular:8", "The family 'regular' needs `--degree`."),
         ("missing.csv", "'missing.csv': No such file or directory."),
         ("missing.xyz", "to end in .csv, .graphml, .json"),
         ("C:/missing.csv", "'C:/missing.csv': No such file or directory."),
@@ -315,9 +315,9 @@ def test_bad_graph_files(refused, tmp_path, text, message):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["--p", "0.5"], "Expected `--p` to go with the family 'random', but got 'complete:5'."),
-        (["--degree", "3"], "Expected `--degree` to go with the family 'regular', but got"),
-        (["--undirected"], "Expected `--undirected` to go with a graph file, but got the family"),
+        (["--p", "0.5"], "`--p` can only be combined with the family 'random', not with"),
+        (["--degree", "3"], "`--degree` can only be combined with the family 'regular', not"),
+        (["--undirected"], "`--undirected` can only be combined with a graph file, not with"),
         (["--cut", "gredy"], "but got 'gredy'. Did you mean 'greedy'?"),
         (["--seed", "x"], "Invalid value for '--seed': Input should be a valid integer"),
         (["--sigma", "abc"], "Invalid value for '--sigma': Input should be a valid number"),
@@ -332,9 +332,9 @@ def test_bad_options_of_both_commands(refused, args, message):
 
 def test_options_of_families_do_not_go_with_files(refused, tmp_path):
     gbb.Graph.complete(3).write(tmp_path / "g.csv")
-    assert "Expected `--p` to go with a family of graphs" in refused("inspect", "g.csv", "--p", 0.1)
-    message = refused("inspect", "g.csv", "--degree", 2)
-    assert "Expected `--degree` to go with a family of graphs" in message
+    for option, value in (("--p", 0.1), ("--degree", 2)):
+        message = refused("inspect", "g.csv", option, value)
+        assert message.startswith(f"`{option}` can only be combined with a family of graphs. Write")
 
 
 def test_commands_and_graphs_are_needed(refused):
@@ -345,7 +345,7 @@ def test_commands_and_graphs_are_needed(refused):
 @pytest.mark.parametrize("option", ["sigma", "S", "L", "lam", "delta", "rounds"])
 def test_options_of_the_report_need_a_matrix(refused, option):
     message = refused("inspect", "complete:5", f"--{option}", 1)
-    assert message == f"Expected `--{option}` to go with --matrix, but got no matrix."
+    assert message == f"`--{option}` can only be combined with `--matrix`."
 
 
 @pytest.mark.parametrize(
@@ -396,7 +396,7 @@ def test_bad_options_of_simulate(refused, args, message):
 )
 def test_a_matrix_is_read_or_drawn(refused, matrix, args):
     message = refused("simulate", "complete:5", "--matrix", matrix, *args)
-    assert message == f"Expected `{args[0]}` to go with a random matrix, but got --matrix as well."
+    assert message == f"`{args[0]}` cannot be combined with `--matrix`, which is not drawn."
 
 
 @pytest.mark.parametrize(
@@ -538,7 +538,7 @@ def test_system_errors_are_one_line(refused, monkeypatch):
         def broken(*_, error=error, **__):
             raise error
 
-        monkeypatch.setattr(command, "save", broken)
+        monkeypatch.setattr("gbb._cli.results.save", broken)
         assert refused("simulate", "complete:5", *SHORT, "--out", "r.nc") == message
 
 
@@ -676,7 +676,9 @@ def test_the_matrix_that_was_drawn_can_be_played_again(run, refused):
     drawn = run(*args, "--d", 3, "--zeta", 0.5, "--save-matrix", "M.csv").out
     assert run(*args, "--matrix", "M.csv").out == drawn
     message = refused(*args, "--matrix", "M.csv", "--save-matrix", "N.csv")
-    assert message.startswith("Expected `--save-matrix` to go with a random matrix")
+    assert message == "`--save-matrix` writes a random matrix: leave out `--matrix`."
+    message = refused(*args, "--own-matrices", "--save-matrix", "N.csv")
+    assert message == "`--save-matrix` writes one matrix: leave out `--own-matrices`."
     assert "to end in .csv" in refused(*args, "--save-matrix", "M.txt")
 
 

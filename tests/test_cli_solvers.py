@@ -74,7 +74,7 @@ def test_an_optimum_that_is_not_proven(run: Run) -> None:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("optimum", "complete:5"), "`--matrix` to be given"),
+        (("optimum", "complete:5"), "Give the matrix M* as `--matrix`."),
         (("optimum", "circle:5", "--matrix", "M.csv", "--method", "best"), "`method` to be one of"),
         (("cut", "complete:5", "--method", "exac"), "`--method` to be one of"),
         (("cut", "complete:5", "--seconds", 0), "`--seconds` to be a finite number > 0"),
@@ -98,7 +98,7 @@ def test_the_graph_is_not_overwritten(run: Run, tmp_path: Path) -> None:
 
 def test_a_method_goes_with_two_parts_only(run: Run) -> None:
     error = run("cut", "complete:6", "--k", 3, "--method", "greedy", code=2)
-    assert "`--method` to be left out with --k other than 2, but got 'greedy'" in error
+    assert "`--method` can only be combined with `--k 2`." in error
     assert "all edges are cut" in run("cut", "circle:5", "--k", 3, "--seconds", 0.2)
 
 

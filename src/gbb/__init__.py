@@ -4,74 +4,87 @@ After "An alpha-No-Regret Algorithm For Graphical Bilinear Bandits" (Rizk, Colin
 Chevaleyre, NeurIPS 2022).
 """
 
-from typing import TYPE_CHECKING, Any
-
-from gbb import adversary, cuts, experiments, instances, optimum, policies, theory
-from gbb._support.checks import InputError
-from gbb.adversary import AdversarialEnvironment
-from gbb.cuts import Cut, KCut
-from gbb.diagnostics import Diagnosis, diagnose
-from gbb.environment import Environment
-from gbb.graph import Graph
-from gbb.identification import Identification, identify
-from gbb.learning import Design, LowRank, Record, Ridge, g_optimal, radius
-from gbb.problem import Problem
-from gbb.simulation import (
-    compare,
-    comparison,
-    load,
-    save,
-    simulate,
-    simulate_adversarial,
-)
-
-if TYPE_CHECKING:
-    from gbb import controller
-    from gbb.controller import Controller
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "AdversarialEnvironment",
-    "Controller",
-    "Cut",
-    "Design",
-    "Diagnosis",
-    "Environment",
-    "Graph",
-    "Identification",
-    "InputError",
-    "KCut",
-    "LowRank",
-    "Problem",
-    "Record",
-    "Ridge",
+ROOMS = {
+    "_support.checks": ("InputError",),
+    "adversary": ("AdversarialEnvironment",),
+    "controller": ("Controller",),
+    "cuts": ("Cut", "KCut"),
+    "diagnostics": ("Diagnosis", "diagnose"),
+    "environment": ("Environment",),
+    "graph": ("Graph",),
+    "identification": ("Identification", "identify"),
+    "learning": ("Design", "LowRank", "Record", "Ridge", "g_optimal", "radius"),
+    "problem": ("Problem",),
+    "simulation": ("compare", "comparison", "load", "save", "simulate", "simulate_adversarial"),
+}
+"""Public names by the room that defines them; each is imported when it is first used, because part
+of what the package builds on is slow to load and no script needs all of it."""
+
+HOMES = {name: room for room, names in ROOMS.items() for name in names}
+MODULES = [
     "adversary",
-    "compare",
-    "comparison",
     "controller",
     "cuts",
-    "diagnose",
     "experiments",
-    "g_optimal",
-    "identify",
     "instances",
-    "load",
     "optimum",
     "policies",
-    "radius",
-    "save",
-    "simulate",
-    "simulate_adversarial",
     "theory",
 ]
 
+__all__ = [*HOMES, *MODULES]  # noqa: PLE0604  (strings all the same)
 
-def __getattr__(name: str) -> Any:
-    # The database toolkit is slow to import and few scripts need it.
-    if name not in ("Controller", "controller"):
+if TYPE_CHECKING:
+    from gbb import adversary as adversary
+    from gbb import controller as controller
+    from gbb import cuts as cuts
+    from gbb import experiments as experiments
+    from gbb import instances as instances
+    from gbb import optimum as optimum
+    from gbb import policies as policies
+    from gbb import theory as theory
+    from gbb._support.checks import InputError as InputError
+    from gbb.adversary import AdversarialEnvironment as AdversarialEnvironment
+    from gbb.controller import Controller as Controller
+    from gbb.cuts import Cut as Cut
+    from gbb.cuts import KCut as KCut
+    from gbb.diagnostics import Diagnosis as Diagnosis
+    from gbb.diagnostics import diagnose as diagnose
+    from gbb.environment import Environment as Environment
+    from gbb.graph import Graph as Graph
+    from gbb.identification import Identification as Identification
+    from gbb.identification import identify as identify
+    from gbb.learning import Design as Design
+    from gbb.learning import LowRank as LowRank
+    from gbb.learning import Record as Record
+    from gbb.learning import Ridge as Ridge
+    from gbb.learning import g_optimal as g_optimal
+    from gbb.learning import radius as radius
+    from gbb.problem import Problem as Problem
+    from gbb.simulation import compare as compare
+    from gbb.simulation import comparison as comparison
+    from gbb.simulation import load as load
+    from gbb.simulation import save as save
+    from gbb.simulation import simulate as simulate
+    from gbb.simulation import simulate_adversarial as simulate_adversarial
+
+else:  # hidden from type checkers, for which every name would exist
+
+    def __getattr__(name: str) -> object:
+        """A public name, or a room of the package, on first use."""
+        if name in HOMES:
+            return globals().setdefault(name, getattr(import_module(f"gbb.{HOMES[name]}"), name))
+        try:
+            return import_module(f"gbb.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != f"gbb.{name}":
+                raise
         raise AttributeError(f"module 'gbb' has no attribute {name!r}")
-    import importlib  # noqa: PLC0415
 
-    module = importlib.import_module("gbb.controller")
-    return module if name == "controller" else module.Controller
+    def __dir__() -> list[str]:
+        return sorted([*__all__, "__version__"])

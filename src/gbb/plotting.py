@@ -9,15 +9,17 @@ import colorsys
 from collections.abc import Iterable
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from gbb._support import checks, files
 from gbb._support.checks import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 COLOURS = MappingProxyType(
     {
@@ -178,6 +180,8 @@ def _draw_alphas(ax: Axes, result: xr.Dataset, looks: dict[str, dict[str, Any]])
 
 def figure_of(result: xr.Dataset) -> Figure:
     """A figure of :func:`plot_fraction` with the size of the instance above it."""
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(6.4, 3.8), layout="constrained")
     ax = figure.add_subplot()
     plot_fraction(result, ax)

@@ -67,7 +67,7 @@ def test_random_matrices_keep_the_bound_the_learner_is_told(quick: xr.Dataset) -
 
 
 def test_as_released_refuses_another_dimension() -> None:
-    with pytest.raises(InputError, match="five reward tables have that size, but got 10"):
+    with pytest.raises(InputError, match="can only be combined with `--d 5`, the size of its five"):
         figure2.choose(as_released=True, d=10)
     bad = dataclasses.replace(figure2.RELEASED, matrices=6)
     with pytest.raises(InputError, match="at most 5 matrices"):

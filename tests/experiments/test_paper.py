@@ -112,7 +112,7 @@ def test_as_released_with_another_dimension_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert command("paper", "figure2", "--as-released", "--d", 10, "--out", tmp_path / "no") == 2
-    assert "be 5 with --as-released" in capsys.readouterr().err
+    assert "`--as-released` can only be combined with `--d 5`" in capsys.readouterr().err
     assert not (tmp_path / "no").exists()
 
 

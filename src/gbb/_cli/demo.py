@@ -2,82 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated, Any
 
 import typer
 
-from gbb._cli.outputs import check_directory
-from gbb._cli.show import console, pairs
+from gbb._cli.options import expand
+from gbb._cli.outputs import StudyOptions, check_directory, folder_option
 from gbb._support import checks
-from gbb.applications import Outcome, save
-from gbb.plotting import save_figure
-from gbb.simulation._progress import progress_bar
 
-app = typer.Typer(
-    help="Control a real simulator: each demo needs an extra of its own.",
-    no_args_is_help=True,
-    add_completion=False,
-)
+app = typer.Typer(no_args_is_help=True, add_completion=False)
 
-Rounds = Annotated[
-    int | None, typer.Option("--rounds", show_default=False, help="How many rounds to play.")
-]
-SeedNumber = Annotated[int, typer.Option("--seed", help="Where all randomness comes from.")]
-Out = Annotated[
-    Path | None,
-    typer.Option(
-        "--out",
-        metavar="DIR",
-        show_default="results/demo-NAME",
-        help="Where data, pictures and the report go.",
-    ),
-]
-Quick = Annotated[bool, typer.Option("--quick", help="A smaller version, under a minute.")]
 
-Case = Annotated[
-    str,
-    typer.Option(
-        "--case",
-        metavar="3x3-270|4x4-270|4x4-275",
-        help="Turbines of the farm, and the wind direction in degrees.",
-    ),
-]
-Cells = Annotated[int, typer.Option("--cells", metavar="19|37", help="How many radio cells.")]
+@dataclass(frozen=True, kw_only=True)
+class DemoOptions(StudyOptions):
+    """Of every demo."""
 
-Offsets = Annotated[
-    str,
-    typer.Option(
-        "--arms",
-        metavar="one-hot|fourier|both",
-        help="How the learner sees an offset: on its own, or smoothly.",
-    ),
-]
+    out: Annotated[Path | None, folder_option("results/demo-NAME")] = None
+    rounds: Annotated[
+        int | None, typer.Option("--rounds", show_default=False, help="How many rounds to play.")
+    ] = None
 
-Demo = Callable[..., Outcome]
+    def folder(self, name: str) -> Path:
+        """Where the demo leaves its files."""
+        return self.out or Path("results") / f"demo-{name}{'-quick' * self.quick}"
 
 
 @app.command("traffic")
+@expand
 def traffic_command(
-    rounds: Rounds = None,
-    seed: SeedNumber = 0,
-    out: Out = None,
-    quick: Quick = False,
-    arms: Offsets = "both",
+    *,
+    options: DemoOptions,
+    arms: Annotated[
+        str,
+        typer.Option(
+            "--arms",
+            metavar="one-hot|fourier|both",
+            help="How the learner sees an offset: on its own, or smoothly.",
+        ),
+    ] = "both",
 ) -> None:
     """Offsets of a 4 x 4 grid of traffic lights, on the simulator SUMO (extra: traffic)."""
-    from gbb.applications import traffic  # noqa: PLC0415
+    from gbb.applications import traffic
+    from gbb.plotting import save_figure
 
-    total = traffic.steps(arms=arms, rounds=rounds, quick=quick)
-    place = folder("traffic", out, quick=quick) / "loss.png"
-    run = partial(
-        traffic.run, arms=arms, rounds=rounds, watch=lambda figure: save_figure(figure, place)
-    )
+    place = options.folder("traffic") / "loss.png"
     before = place.exists()
     try:
-        present("traffic", run, out=out, total=total, seed=seed, quick=quick)
+        present(traffic, options, {"watch": lambda figure: save_figure(figure, place)}, arms=arms)
     except BaseException:
         if not before:  # the picture so far, of a run that did not end
             place.unlink(missing_ok=True)
@@ -85,59 +59,59 @@ def traffic_command(
 
 
 @app.command("wind")
+@expand
 def wind_command(
-    rounds: Rounds = None,
-    seed: SeedNumber = 0,
-    out: Out = None,
-    quick: Quick = False,
-    case: Case = "4x4-270",
+    *,
+    options: DemoOptions,
+    case: Annotated[
+        str,
+        typer.Option(
+            "--case",
+            metavar="3x3-270|4x4-270|4x4-275",
+            help="Turbines of the farm, and the wind direction in degrees.",
+        ),
+    ] = "4x4-270",
 ) -> None:
     """Yaw angles of the turbines of a wind farm, on the simulator FLORIS (extra: wind)."""
-    from gbb.applications import wind  # noqa: PLC0415
+    from gbb.applications import wind
 
-    total = wind.steps(case=case, rounds=rounds, quick=quick)
-    run = partial(wind.run, case=case, rounds=rounds)
-    present("wind", run, out=out, total=total, seed=seed, quick=quick)
+    present(wind, options, case=case)
 
 
 @app.command("radio")
+@expand
 def radio_command(
-    rounds: Rounds = None,
-    seed: SeedNumber = 0,
-    out: Out = None,
-    quick: Quick = False,
-    cells: Cells = 19,
+    *,
+    options: DemoOptions,
+    cells: Annotated[
+        int, typer.Option("--cells", metavar="19|37", help="How many radio cells.")
+    ] = 19,
 ) -> None:
     """Channels of hexagonal radio cells, on the simulator CRRM (extra: radio)."""
-    from gbb.applications import radio  # noqa: PLC0415
+    from gbb.applications import radio
 
-    total = radio.steps(cells=cells, rounds=rounds, quick=quick)
-    run = partial(radio.run, cells=cells, rounds=rounds)
-    present("radio", run, out=out, total=total, seed=seed, quick=quick)
-
-
-def folder(name: str, out: Path | None, *, quick: bool) -> Path:
-    """Where a demo leaves its files."""
-    return out or Path("results") / f"demo-{name}{'-quick' * quick}"
+    present(radio, options, cells=cells)
 
 
 def present(
-    name: str,
-    demo: Demo,
-    *,
-    out: Path | None,
-    total: int,
-    seed: int,
-    quick: bool,
-    **settings: Any,
+    demo: ModuleType, options: DemoOptions, hooks: dict[str, Any] | None = None, **settings: Any
 ) -> None:
-    """Run ``demo`` with a progress bar of ``total`` steps, save what it leaves and print it."""
-    checks.integer("--seed", seed, low=0)
+    """Run ``demo`` with a progress bar, save what it leaves and print it.
+
+    ``settings`` go to its ``steps`` and to its ``run``, ``hooks`` to its ``run`` alone.
+    """
+    from gbb._cli.show import console, pairs
+    from gbb.applications import save
+    from gbb.simulation._progress import progress_bar
+
+    settings |= {"rounds": options.rounds, "quick": options.quick}
+    total = demo.steps(**settings)
+    checks.integer("--seed", options.seed, low=0)
     checks.integer("--rounds", total, low=1)
-    place = folder(name, out, quick=quick)
+    place = options.folder(demo.__name__.rpartition(".")[2])
     check_directory("--out", place)
     with progress_bar(total, "steps") as advance:
-        outcome = demo(seed=seed, quick=quick, advance=advance, **settings)
+        outcome = demo.run(seed=options.seed, advance=advance, **settings, **(hooks or {}))
     save(outcome, place)
     console.print(pairs(outcome.title, outcome.rows, wide=True))
     for sentence in outcome.sentences:

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 
 import typer
 
+from gbb._cli.loading import GOODBYE, INTERRUPTED
 from gbb._support.checks import InputError
 
 BAD_INPUT = 2
-INTERRUPTED = 130
 
 OPTIONS = (
     "S",
@@ -71,7 +71,7 @@ def exit_code_of(command: Callable[[], object]) -> int:
             raise KeyboardInterrupt
         return code if isinstance(code, int) else 0
     except (KeyboardInterrupt, typer.Abort):
-        return _say("interrupted; nothing half-written is left.", INTERRUPTED)
+        return _say(GOODBYE, INTERRUPTED)
     except typer.TyperException as error:
         text = error.format_message()
         # A group of commands called without one has printed its help and has no more to say.

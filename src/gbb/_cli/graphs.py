@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 from gbb import cuts
+from gbb._cli.options import GRAPH, option
 from gbb._support import checks
 from gbb._support.checks import InputError
 from gbb.cuts import Cut
@@ -19,9 +22,26 @@ MOST_AGENTS = 10**9
 CURE = "Write a family as FAMILY:SIZE (complete:5, grid:4x6) or give a graph file."
 
 
-def graph_of(
-    spec: str, *, p: float | None, degree: int | None, undirected: bool, seed: int
-) -> Graph:
+@dataclass(frozen=True, kw_only=True)
+class GraphOptions:
+    """What is said of a graph beside its file or family."""
+
+    p: Annotated[float | None, option(GRAPH, "--p", "Edge probability of a random graph.", 0.6)] = (
+        None
+    )
+    degree: Annotated[int | None, option(GRAPH, "--degree", "Degree of a regular graph.")] = None
+    undirected: Annotated[
+        bool, option(GRAPH, "--undirected", "Each row of the file stands for both directions.")
+    ] = False
+    seed: Annotated[int, option(GRAPH, "--seed", "Where all randomness comes from.", 0)] = 0
+
+
+CutName = Annotated[
+    str, option(GRAPH, "--cut", f"Cut method: {', '.join(cuts.methods())}.", "greedy")
+]
+
+
+def graph_of(spec: str, given: GraphOptions) -> Graph:
     """The graph that ``spec`` names."""
     match = FAMILY.fullmatch(spec)
     if Path(spec).is_dir():
@@ -29,23 +49,27 @@ def graph_of(
             "GRAPH", "be a file or FAMILY:SIZE", f"the directory {spec!r}", CURE
         )
     if match is None or Path(spec).exists():
-        for name, value in (("--p", p), ("--degree", degree)):
+        for name, value in (("--p", given.p), ("--degree", given.degree)):
             if value is not None:
-                raise checks.input_error(name, "go with a family of graphs", "a file", CURE)
+                raise checks.conflict(
+                    f"`{name}` can only be combined with a family of graphs. {CURE}"
+                )
         if "." not in Path(spec).name and not Path(spec).exists():
             raise checks.input_error("GRAPH", "be a file or FAMILY:SIZE", repr(spec), CURE)
-        return _read(spec, undirected=undirected)
-    if undirected:
-        raise checks.input_error("--undirected", "go with a graph file", f"the family {spec!r}")
+        return _read(spec, undirected=given.undirected)
+    if given.undirected:
+        only = "`--undirected` can only be combined with a graph file"
+        raise checks.conflict(f"{only}, not with {spec!r}.")
     family = checks.choice("family", match[1].lower(), Graph.families())
-    options: dict[str, float | int] = {"seed": seed}
-    for name, value, owner in (("p", p, "random"), ("degree", degree, "regular")):
+    options: dict[str, float | int] = {"seed": given.seed}
+    for name, value, owner in (("p", given.p, "random"), ("degree", given.degree, "regular")):
         if value is not None and family != owner:
-            raise checks.input_error(f"--{name}", f"go with the family '{owner}'", f"{spec!r}")
+            only = f"`--{name}` can only be combined with the family '{owner}'"
+            raise checks.conflict(f"{only}, not with {spec!r}.")
         if value is not None:
             options[name] = value
-    if family == "regular" and degree is None:
-        raise checks.input_error("--degree", "be given for the family 'regular'", "nothing")
+    if family == "regular" and given.degree is None:
+        raise checks.conflict("The family 'regular' needs `--degree`.")
     size = match[2]
     if family == "grid" and (sides := GRID.fullmatch(size)):
         options |= {"rows": int(sides[1]), "cols": int(sides[2])}

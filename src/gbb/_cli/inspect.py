@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
 
 from gbb import theory
 from gbb._cli import options as opt
-from gbb._cli.graphs import cut_of, graph_of
-from gbb._cli.instance import Bounds, environment
+from gbb._cli.graphs import CutName, GraphOptions, cut_of, graph_of
+from gbb._cli.instance import Bounds, Files, environment
+from gbb._cli.policies import Learner
 from gbb._cli.show import as_json, console, grid, number, pairs
 from gbb._support import checks
 from gbb.cuts import Cut
@@ -18,24 +20,17 @@ ROUNDS = 20_000
 """The horizon of the regret bound when nothing says it (the paper's Figure 2)."""
 
 
+@opt.expand
 def inspect(
     graph: opt.GraphSpec,
     *,
-    p: opt.EdgeProbability = None,
-    degree: opt.Degree = None,
-    undirected: opt.Undirected = False,
-    seed: opt.SeedNumber = 0,
-    cut: opt.CutName = "greedy",
-    matrix: opt.MatrixFile = None,
-    arms: opt.ArmsFile = None,
-    sigma: opt.Sigma = None,
-    S: opt.FrobeniusBound = None,
-    L: opt.EdgeArmBound = None,
-    lam: opt.Lam = None,
-    delta: opt.Delta = None,
+    options: GraphOptions,
+    cut: CutName = "greedy",
+    files: Files,
+    bounds: Bounds,
+    learner: Learner,
     rounds: Annotated[
-        int | None,
-        opt.option("--rounds", panel=opt.LEARNER, help="Horizon of the bound.", shown=ROUNDS),
+        int | None, opt.option(opt.LEARNER, "--rounds", "Horizon of the bound.", ROUNDS)
     ] = None,
     agents: Annotated[
         bool,
@@ -43,36 +38,30 @@ def inspect(
             "--agents", help="List V1 and V2, and with --matrix the best allocation found."
         ),
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: opt.Json = False,
 ) -> None:
     """Show a graph and its cut; with --matrix also the theory report.
 
     The report gives the optimum, gamma, Delta, epsilon, both alphas, the regret
     bound and whether each assumption of the theory holds.
     """
-    wanted = {"arms": arms, "sigma": sigma, "S": S, "L": L}
-    wanted |= {"lam": lam, "delta": delta, "rounds": rounds}
-    if matrix is None:
-        for name, value in wanted.items():
+    if files.matrix is None:
+        report_only = {**asdict(files), **asdict(bounds), **asdict(learner), "rounds": rounds}
+        for name, value in report_only.items():
             if value is not None:
-                raise checks.input_error(f"--{name}", "go with --matrix", "no matrix")
+                raise checks.conflict(f"`--{name}` can only be combined with `--matrix`.")
     horizon = ROUNDS if rounds is None else checks.integer("--rounds", rounds, low=1)
-    built = graph_of(graph, p=p, degree=degree, undirected=undirected, seed=seed)
-    found = cut_of(built, cut, seed)
+    built = graph_of(graph, options)
+    found = cut_of(built, cut, options.seed)
     data: dict[str, Any] = _graph_numbers(found) | {"cut_method": cut}
     if agents:
         data["agents"] = {
             "V1": [built.labels[i] for i in found.V1],
             "V2": [built.labels[i] for i in found.V2],
         }
-    if matrix is not None:
-        env = environment(built, matrix, arms, Bounds(sigma, S, L))
-        report = theory.report(
-            env,
-            cut=found,
-            lam=1.0 if lam is None else lam,
-            delta=1e-3 if delta is None else delta,
-        )
+    if files.matrix is not None:
+        env = environment(built, files, bounds)
+        report = theory.report(env, cut=found, **learner.settings())
         data["theory"] = _theory_numbers(report, horizon)
         if agents:
             data["agents"]["best_allocation"] = _by_name(report)

@@ -2,72 +2,144 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated
 
 import numpy as np
 
+from gbb._cli.graphs import CutName, GraphOptions
+from gbb._cli.options import INSTANCE, option
 from gbb._cli.tables import read_arms, read_matrix
 from gbb._support import checks, seeds
 from gbb._support.checks import FloatArray
-from gbb.environment import Environment
+from gbb.environment import NOISES, Environment
 from gbb.graph import Graph
+from gbb.graph.links import FEEDBACKS
 from gbb.instances import absolute_normal
 from gbb.problem import Problem
 
 DIMENSION = 5
-"""The dimension of a random instance when nothing says it."""
+"""The dimension of random matrices when nothing says it."""
+
+Feedback = Annotated[
+    str,
+    option(
+        INSTANCE,
+        "--feedback",
+        f"What a round reports, a number each: {', '.join(FEEDBACKS)}.",
+        "edge",
+    ),
+]
+Sigma = Annotated[float | None, option(INSTANCE, "--sigma", "Scale of the noise, >= 0.", 1)]
+EdgeArmBound = Annotated[
+    float | None, option(INSTANCE, "--L", "Bound on the norms of edge-arms.", "the largest norm")
+]
 
 
-class Draw(NamedTuple):
-    """How to draw a random matrix; None where the command line says nothing."""
+@dataclass(frozen=True, kw_only=True)
+class Files:
+    """An instance from files."""
 
-    d: int | None
-    zeta: float | None
-    frobenius: float | None
-    distinct_couple: bool
-    seed: int
+    matrix: Annotated[
+        Path | None,
+        option(INSTANCE, "--matrix", "M*, a CSV of d x d numbers, no header.", metavar="FILE"),
+    ] = None
+    arms: Annotated[
+        Path | None,
+        option(
+            INSTANCE,
+            "--arms",
+            "The arms, a CSV of K x d numbers; a header and a first column of names may be there.",
+            "identity",
+            metavar="FILE",
+        ),
+    ] = None
 
 
-class Links(NamedTuple):
-    """How links differ from the paper's: a matrix for each agent, rewards in sums."""
+@dataclass(frozen=True, kw_only=True)
+class Draw:
+    """How to draw random matrices; one that is read from a file leaves all of this out."""
 
-    own_matrices: bool = False
-    feedback: str = "edge"
+    d: Annotated[
+        int | None, option(INSTANCE, "--d", "Dimension of random matrices.", DIMENSION)
+    ] = None
+    zeta: Annotated[
+        float | None, option(INSTANCE, "--zeta", "The paper's zeta construction, in [0, 1].")
+    ] = None
+    frobenius: Annotated[
+        float | None, option(INSTANCE, "--frobenius", "Scale random matrices to this norm.")
+    ] = None
+    distinct_couple: Annotated[
+        bool,
+        option(
+            INSTANCE,
+            "--distinct-couple",
+            "Redraw a random matrix until its best couple has two different arms.",
+        ),
+    ] = False
+    own_matrices: Annotated[
+        bool, option(INSTANCE, "--own-matrices", "Draw a matrix for each agent's edges (i, j).")
+    ] = False
 
 
-class Bounds(NamedTuple):
-    """What the learner is told; None where the command line says nothing."""
+@dataclass(frozen=True, kw_only=True)
+class Rewards:
+    """What a round reports, and its noise."""
 
-    sigma: float | None
-    S: float | None
-    L: float | None
+    feedback: Feedback = "edge"
+    noise: Annotated[
+        str, option(INSTANCE, "--noise", f"Noise: {', '.join(NOISES)}.", "gaussian")
+    ] = "gaussian"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bounds:
+    """What the learner is told."""
+
+    sigma: Sigma = None
+    S: Annotated[
+        float | None,
+        option(INSTANCE, "--S", "Bound on the Frobenius norm of M*.", "the norm itself"),
+    ] = None
+    L: EdgeArmBound = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class InstanceOptions:
+    """A graph, its cut, and what it pays, drawn or from files."""
+
+    graph: GraphOptions
+    cut: CutName = "greedy"
+    files: Files
+    draw: Draw
+    rewards: Rewards
+    bounds: Bounds
 
 
 def environment(
     graph: Graph,
-    matrix_file: Path | None,
-    arms_file: Path | None,
-    bounds: Bounds,
+    files: Files,
+    bounds: Bounds | None = None,
     *,
     draw: Draw | None = None,
-    noise: str = "gaussian",
-    links: Links = Links(),  # noqa: B008  (a constant)
+    seed: int = 0,
+    rewards: Rewards | None = None,
 ) -> Environment:
-    """The instance; without ``--S`` the learner is told the Frobenius norm of M* itself."""
-    arms, names = (None, None) if arms_file is None else read_arms(arms_file)
-    if matrix_file is not None:
-        matrix = _read(matrix_file, arms, arms_file, draw)
-        if links.own_matrices:
-            raise checks.input_error(
-                "--own-matrices", "go with random matrices", "--matrix as well"
-            )
-    elif draw is not None and links.own_matrices:
-        matrix = np.stack([_drawn(arms, draw, agent) for agent in range(graph.n)])
-    elif draw is not None:
-        matrix = _drawn(arms, draw)
+    """The instance, its matrix drawn from ``seed`` where there is no file.
+
+    Without ``--S`` the learner is told the Frobenius norm of M* itself.
+    """
+    bounds, rewards = bounds or Bounds(), rewards or Rewards()
+    arms, names = (None, None) if files.arms is None else read_arms(files.arms)
+    own = draw is not None and draw.own_matrices
+    if files.matrix is not None:
+        matrix = _read(files.matrix, arms, files.arms, draw)
+    elif draw is None:
+        raise checks.conflict("Give the matrix M* as `--matrix`.")
     else:
-        raise checks.input_error("--matrix", "be given", "nothing")
+        drawn = [_draw(arms, draw, seed, agent) for agent in range(graph.n if own else 1)]
+        matrix = np.stack(drawn) if own else drawn[0]
     problem = Problem(
         graph,
         np.eye(matrix.shape[-1]) if arms is None else arms,
@@ -75,10 +147,17 @@ def environment(
         S=(_largest_norm(matrix) or 1.0) if bounds.S is None else bounds.S,
         L=bounds.L,
         arm_names=names,
-        edge_types="source" if links.own_matrices else None,
-        feedback=links.feedback,
+        edge_types="source" if own else None,
+        feedback=rewards.feedback,
     )
-    return Environment(problem, matrix, noise=noise)
+    return Environment(problem, matrix, noise=rewards.noise)
+
+
+def draw_environment(graph: Graph, given: InstanceOptions, seed: int) -> Environment:
+    """The instance of all options, its matrix drawn from ``seed`` unless there is a file."""
+    return environment(
+        graph, given.files, given.bounds, draw=given.draw, seed=seed, rewards=given.rewards
+    )
 
 
 def _largest_norm(matrix: FloatArray) -> float:
@@ -89,12 +168,12 @@ def _largest_norm(matrix: FloatArray) -> float:
 def _read(
     matrix_file: Path, arms: FloatArray | None, arms_file: Path | None, draw: Draw | None
 ) -> FloatArray:
-    if draw is not None:
-        for name in ("d", "zeta", "frobenius", "distinct_couple"):
-            value = getattr(draw, name)
-            if value is not None and value is not False:
-                option = f"--{name.replace('_', '-')}"
-                raise checks.input_error(option, "go with a random matrix", "--matrix as well")
+    for name, value in ({} if draw is None else asdict(draw)).items():
+        if value is not None and value is not False:
+            option = f"`--{name.replace('_', '-')}`"
+            raise checks.conflict(
+                f"{option} cannot be combined with `--matrix`, which is not drawn."
+            )
     matrix = read_matrix(matrix_file)
     if arms is not None and arms.shape[1] != len(matrix):
         rule = f"have d = {len(matrix)} columns of numbers, as --matrix is d x d"
@@ -102,7 +181,7 @@ def _read(
     return matrix
 
 
-def _drawn(arms: FloatArray | None, draw: Draw, number: int = 0) -> FloatArray:
+def _draw(arms: FloatArray | None, draw: Draw, seed: int, number: int) -> FloatArray:
     d = draw.d
     if arms is not None:
         if d is not None and d != arms.shape[1]:
@@ -111,7 +190,7 @@ def _drawn(arms: FloatArray | None, draw: Draw, number: int = 0) -> FloatArray:
     return absolute_normal(
         DIMENSION if d is None else d,
         # A child, since a random graph is drawn from the seed itself.
-        seed=seeds.spawn(draw.seed, number + 1)[number],
+        seed=seeds.spawn(seed, number + 1)[number],
         frobenius=draw.frobenius,
         distinct_couple=draw.distinct_couple,
         zeta=draw.zeta,

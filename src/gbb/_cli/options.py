@@ -1,26 +1,25 @@
-"""Options that several commands share."""
+"""Options that several commands share, and groups of options."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Any
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
+from functools import wraps
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from gbb.cuts import methods
-from gbb.environment import NOISES
-from gbb.graph.links import FEEDBACKS
-from gbb.learning.radius import RADII
-
-FAMILY = "The graph"
+GRAPH = "The graph"
 INSTANCE = "The instance"
 LEARNER = "The learner"
+RUN = "The run"
 
 
-def option(*names: str, panel: str, help: str, shown: object = None, metavar: str = "") -> Any:
+def option(panel: str, name: str, help: str, shown: object = None, *, metavar: str = "") -> Any:
     """An option in a panel of the help; ``shown`` is the default to show for one left out."""
     return typer.Option(
-        *names,
+        *name.split(),
         help=help,
         rich_help_panel=panel,
         show_default=False if shown is None else str(shown),
@@ -37,81 +36,45 @@ GraphSpec = Annotated[
         "random:100, grid:4x6 or regular:50.",
     ),
 ]
-EdgeProbability = Annotated[
-    float | None,
-    option("--p", panel=FAMILY, help="Edge probability of a random graph.", shown=0.6),
-]
-Degree = Annotated[int | None, option("--degree", panel=FAMILY, help="Degree of a regular graph.")]
-Undirected = Annotated[
-    bool,
-    option("--undirected", panel=FAMILY, help="Each row of the file stands for both directions."),
-]
-SeedNumber = Annotated[
-    int, option("--seed", panel=FAMILY, help="Where all randomness comes from.", shown=0)
-]
-CutName = Annotated[
-    str,
-    option("--cut", panel=FAMILY, help=f"Cut method: {', '.join(methods())}.", shown="greedy"),
-]
-MatrixFile = Annotated[
-    Path | None,
-    option(
-        "--matrix", panel=INSTANCE, metavar="FILE", help="M*, a CSV of d x d numbers, no header."
-    ),
-]
-ArmsFile = Annotated[
-    Path | None,
-    option(
-        "--arms",
-        panel=INSTANCE,
-        metavar="FILE",
-        help="The arms, a CSV of K x d numbers; a header and a first column of names may be there.",
-        shown="identity",
-    ),
-]
-Sigma = Annotated[
-    float | None, option("--sigma", panel=INSTANCE, help="Scale of the noise, >= 0.", shown=1)
-]
-FrobeniusBound = Annotated[
-    float | None,
-    option(
-        "--S", panel=INSTANCE, help="Bound on the Frobenius norm of M*.", shown="the norm itself"
-    ),
-]
-EdgeArmBound = Annotated[
-    float | None,
-    option(
-        "--L", panel=INSTANCE, help="Bound on the norms of edge-arms.", shown="the largest norm"
-    ),
-]
-Noise = Annotated[
-    str,
-    option("--noise", panel=INSTANCE, help=f"Noise: {', '.join(NOISES)}.", shown="gaussian"),
-]
-OwnMatrices = Annotated[
-    bool,
-    option("--own-matrices", panel=INSTANCE, help="Draw a matrix for each agent's edges (i, j)."),
-]
-Feedback = Annotated[
-    str,
-    option(
-        "--feedback",
-        panel=INSTANCE,
-        help=f"What a round reports, a number each: {', '.join(FEEDBACKS)}.",
-        shown="edge",
-    ),
-]
-Lam = Annotated[
-    float | None,
-    option("--lam", "--lambda", panel=LEARNER, help="Ridge regulariser, > 0.", shown=1),
-]
-Delta = Annotated[
-    float | None,
-    option("--delta", panel=LEARNER, help="Failure probability of the bound, (0, 1].", shown=0.001),
-]
-RadiusName = Annotated[
-    str,
-    option(
-        "--radius", panel=LEARNER, help=f"Confidence radius: {', '.join(RADII)}.", shown="paper"
-    ),
-]
+Rounds = Annotated[int, option(RUN, "--rounds", "The horizon T.", 1000)]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def expand(command: Callable[..., None]) -> Callable[..., None]:
+    """A command whose groups of options are the options of these groups, one by one.
+
+    A parameter annotated with a dataclass of options, or of further groups, stands for one keyword
+    per option; the command itself is handed the filled dataclass.
+    """
+    hints = get_type_hints(command, include_extras=True)
+    parameters = inspect.signature(command).parameters.values()
+    plain = [each for parameter in parameters for each in _options(parameter, hints)]
+
+    @wraps(command)
+    def expanded(**given: Any) -> None:
+        command(**{each.name: _fill(each.name, hints, given) for each in parameters})
+
+    expanded.__signature__ = inspect.Signature(plain)  # type: ignore[attr-defined]
+    expanded.__annotations__ = {each.name: each.annotation for each in plain}
+    return expanded
+
+
+def _options(parameter: inspect.Parameter, hints: dict[str, Any]) -> Iterator[inspect.Parameter]:
+    """The options that a parameter stands for: itself, or those of its group."""
+    kind = hints[parameter.name]
+    if not is_dataclass(kind):
+        yield parameter.replace(annotation=kind)
+        return
+    inner = get_type_hints(kind, include_extras=True)
+    for field in fields(kind):
+        keyword = inspect.Parameter(field.name, parameter.KEYWORD_ONLY, default=field.default)
+        yield from _options(keyword, inner)
+
+
+def _fill(name: str, hints: dict[str, Any], given: dict[str, Any]) -> Any:
+    """The value of a parameter: what is given, or its group filled from that."""
+    if not is_dataclass(kind := hints[name]):
+        return given[name]
+    make: Any = kind
+    inner = get_type_hints(kind, include_extras=True)
+    return make(**{field.name: _fill(field.name, inner, given) for field in fields(kind)})

@@ -1,4 +1,4 @@
-"""Output paths are tried before a long simulation starts."""
+"""Where commands write; paths are tried before a long simulation starts."""
 
 from __future__ import annotations
 
@@ -6,10 +6,28 @@ import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, Any
+
+import typer
 
 from gbb._support import checks, files
 from gbb._support.checks import InputError
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyOptions:
+    """Of a command that fills a folder with data, pictures and a report."""
+
+    seed: Annotated[int, typer.Option("--seed", help="Where all randomness comes from.")] = 0
+    quick: Annotated[bool, typer.Option("--quick", help="A smaller and faster version.")] = False
+
+
+def folder_option(default: str, note: str = "") -> Any:
+    """The option for the folder that a command fills."""
+    help = f"Where data, pictures and the report go{note}."
+    return typer.Option("--out", metavar="DIR", show_default=default, help=help)
 
 
 def check_output(name: str, path: Path | None, suffixes: Sequence[str]) -> None:

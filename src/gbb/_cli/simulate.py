@@ -6,140 +6,79 @@ import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-import xarray as xr
 from rich.text import Text
 
 from gbb import optimum, policies
 from gbb._cli import options as opt
 from gbb._cli.errors import warn
 from gbb._cli.graphs import cut_of, graph_of
-from gbb._cli.instance import DIMENSION, Bounds, Draw, Links, environment
+from gbb._cli.instance import InstanceOptions, draw_environment
 from gbb._cli.outputs import check_output
+from gbb._cli.policies import Learner, RadiusName, class_name, policies_option
+from gbb._cli.results import Results, say_written
 from gbb._cli.show import as_json, console, grid, number
 from gbb._cli.summary import summary
 from gbb._cli.tables import write_matrix
 from gbb._support import checks
 from gbb.cuts import Cut
 from gbb.environment import Environment
-from gbb.simulation import save
 from gbb.simulation import simulate as play
 from gbb.theory import check_assumptions
 
+if TYPE_CHECKING:
+    import xarray as xr
+
 DEFAULT = ("OFUL", "ImprovedOFUL", "ExploreThenCommit")
-RUN = "The simulation"
 
 
+@opt.expand
 def simulate(
     graph: opt.GraphSpec,
     *,
-    policy: Annotated[
-        list[str] | None,
-        opt.option(
-            "--policy",
-            panel=RUN,
-            metavar="NAME",
-            help=f"A policy, once or more: {', '.join(policies.classes())}.",
-            shown=", ".join(DEFAULT),
-        ),
-    ] = None,
-    rounds: Annotated[
-        int, opt.option("--rounds", panel=RUN, help="The horizon T.", shown=1000)
-    ] = 1000,
-    runs: Annotated[
-        int, opt.option("--runs", panel=RUN, help="Independent runs of each policy.", shown=1)
-    ] = 1,
+    policy: Annotated[list[str] | None, policies_option(DEFAULT)] = None,
+    rounds: opt.Rounds = 1000,
+    runs: Annotated[int, opt.option(opt.RUN, "--runs", "Independent runs of each policy.", 1)] = 1,
     record: Annotated[
-        str,
-        opt.option("--record", panel=RUN, metavar="K|log", help="Keep every K-th round.", shown=1),
+        str, opt.option(opt.RUN, "--record", "Keep every K-th round.", 1, metavar="K|log")
     ] = "1",
     reference: Annotated[
-        bool,
-        opt.option("--reference", panel=RUN, help="Play edge by edge, by the plain Python loop."),
+        bool, opt.option(opt.RUN, "--reference", "Play edge by edge, by the plain Python loop.")
     ] = False,
     workers: Annotated[
-        int | None,
-        opt.option("--workers", panel=RUN, help="Threads for the runs.", shown="all cores"),
+        int | None, opt.option(opt.RUN, "--workers", "Threads for the runs.", "all cores")
     ] = None,
-    out: Annotated[
-        Path | None,
-        opt.option("--out", panel=RUN, metavar="FILE", help="Write the result here (.nc)."),
-    ] = None,
-    plot: Annotated[
-        Path | None,
-        opt.option("--plot", panel=RUN, metavar="FILE", help="Draw it here (.png, .pdf or .svg)."),
-    ] = None,
+    results: Results,
     save_matrix: Annotated[
         Path | None,
-        opt.option(
-            "--save-matrix", panel=RUN, metavar="FILE", help="Write the M* that was drawn (.csv)."
-        ),
+        opt.option(opt.RUN, "--save-matrix", "Write the M* that was drawn (.csv).", metavar="FILE"),
     ] = None,
-    json: Annotated[
-        bool, opt.option("--json", panel=RUN, help="Print the summary as JSON.")
-    ] = False,
-    p: opt.EdgeProbability = None,
-    degree: opt.Degree = None,
-    undirected: opt.Undirected = False,
-    seed: opt.SeedNumber = 0,
-    cut: opt.CutName = "greedy",
-    matrix: opt.MatrixFile = None,
-    arms: opt.ArmsFile = None,
-    d: Annotated[
-        int | None,
-        opt.option(
-            "--d", panel=opt.INSTANCE, help="Dimension of a random matrix.", shown=DIMENSION
-        ),
-    ] = None,
-    zeta: Annotated[
-        float | None,
-        opt.option("--zeta", panel=opt.INSTANCE, help="The paper's zeta construction, in [0, 1]."),
-    ] = None,
-    frobenius: Annotated[
-        float | None,
-        opt.option("--frobenius", panel=opt.INSTANCE, help="Scale a random matrix to this norm."),
-    ] = None,
-    distinct_couple: Annotated[
-        bool,
-        opt.option(
-            "--distinct-couple",
-            panel=opt.INSTANCE,
-            help="Redraw a random matrix until its best couple has two different arms.",
-        ),
-    ] = False,
-    own_matrices: opt.OwnMatrices = False,
-    feedback: opt.Feedback = "edge",
-    noise: opt.Noise = "gaussian",
-    sigma: opt.Sigma = None,
-    S: opt.FrobeniusBound = None,
-    L: opt.EdgeArmBound = None,
-    lam: opt.Lam = None,
-    delta: opt.Delta = None,
-    radius: opt.RadiusName = "paper",
+    json: opt.Json = False,
+    instance: InstanceOptions,
+    learner: Learner,
+    radius: RadiusName = "paper",
 ) -> None:
     """Play policies on an instance and sum up what they earned.
 
     The matrix M* is read from --matrix, or drawn: absolute values of standard
     normals. Without --S the learner is told the Frobenius norm of M* itself.
     """
-    check_output("--out", out, (".nc",))
-    check_output("--plot", plot, (".png", ".pdf", ".svg"))
+    results.check()
     check_output("--save-matrix", save_matrix, (".csv",))
-    if save_matrix is not None and own_matrices:
-        raise checks.input_error("--save-matrix", "go with one matrix", "--own-matrices as well")
-    if save_matrix is not None and matrix is not None:
-        raise checks.input_error("--save-matrix", "go with a random matrix", "--matrix as well")
+    if save_matrix is not None and instance.draw.own_matrices:
+        raise checks.conflict("`--save-matrix` writes one matrix: leave out `--own-matrices`.")
+    if save_matrix is not None and instance.files.matrix is not None:
+        raise checks.conflict("`--save-matrix` writes a random matrix: leave out `--matrix`.")
     every = _record(record)
-    built = graph_of(graph, p=p, degree=degree, undirected=undirected, seed=seed)
-    draw = Draw(d, zeta, frobenius, distinct_couple, seed)
-    links = Links(own_matrices, feedback)
-    env = environment(built, matrix, arms, Bounds(sigma, S, L), draw=draw, noise=noise, links=links)
-    settings: dict[str, Any] = {"lam": lam, "delta": delta, "radius": radius, "horizon": rounds}
-    chosen = _policies(env, cut_of(built, cut, seed), policy or _default(env), settings)
+    seed, built = instance.graph.seed, graph_of(graph, instance.graph)
+    env = draw_environment(built, instance, seed)
+    settings = learner.settings(radius=radius, horizon=rounds)
+    cut = cut_of(built, instance.cut, seed)
+    chosen = _policies(env, cut, policy or _default(env), settings)
     best = optimum.solve(env.problem, env.M_star)
-    if plot is not None and best.value <= 0:
+    if results.plot is not None and best.value <= 0:
         raise checks.input_error(
             "--plot", "have a positive optimum to draw fractions of", best.value
         )
@@ -159,18 +98,13 @@ def simulate(
         _warn_of_assumptions(env)
     if save_matrix is not None:
         write_matrix(env.M_star, save_matrix)
-    if out is not None:
-        save(result, out)
-    if plot is not None:
-        _draw(result, plot)
+    results.write(result)
     rows = summary(result)
     if json:
         typer.echo(as_json({"attributes": _plain(result.attrs), "policies": rows}))
     else:
         _print(graph, result, rows)
-        written = [str(path) for path in (save_matrix, out, plot) if path is not None]
-        if written:
-            console.print(f"wrote {', '.join(written)}", markup=False, soft_wrap=True)
+        say_written(save_matrix, results.out, results.plot)
 
 
 def _default(env: Environment) -> tuple[str, ...]:
@@ -208,18 +142,7 @@ def _policies(
         if "," in name:
             cure = "Repeat it: " + " ".join(f"--policy {one.strip()}" for one in name.split(","))
             raise checks.input_error("--policy", "name one policy", repr(name), f"{cure}.")
-    known = {name.lower(): name for name in policies.classes()}
-    given = {key: value for key, value in settings.items() if value is not None}
-    return [
-        policies.build(known.get(name.lower(), name), env.problem, cut=cut, **given)
-        for name in names
-    ]
-
-
-def _draw(result: xr.Dataset, path: Path) -> None:
-    from gbb.plotting import figure_of, save_figure  # noqa: PLC0415  (slow to import)
-
-    save_figure(figure_of(result), path)
+    return [policies.build(class_name(name), env.problem, cut=cut, **settings) for name in names]
 
 
 def _plain(attributes: dict[Any, Any]) -> dict[str, Any]:

@@ -6,19 +6,18 @@ import csv
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from gbb import cuts
 from gbb import optimum as solvers
 from gbb._cli import options as opt
-from gbb._cli.graphs import graph_of
-from gbb._cli.instance import Bounds, environment
+from gbb._cli.graphs import GraphOptions, graph_of
+from gbb._cli.instance import Files, environment
 from gbb._cli.outputs import check_output
 from gbb._cli.show import as_json, console, number, pairs
 from gbb._support import checks
@@ -31,50 +30,68 @@ SECONDS = 10.0
 BOUND_SHARE = 0.2
 """The part of a cut's time limit that its upper bound may take."""
 
-Seconds = Annotated[
-    float, opt.option("--seconds", panel=SEARCH, help="Time limit.", shown=int(SECONDS))
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions:
+    """What both searches are told beside the graph."""
+
+    seconds: Annotated[float, opt.option(SEARCH, "--seconds", "Time limit.", int(SECONDS))] = (
+        SECONDS
+    )
+    out: Annotated[
+        Path | None,
+        opt.option(SEARCH, "--out", "Write what each agent gets (.csv).", metavar="FILE"),
+    ] = None
+    json: opt.Json = False
+
+    def check(self, graph: str) -> None:
+        """Refuse a time limit or an output file that cannot be meant."""
+        checks.real("--seconds", self.seconds, low=0.0, low_open=True)
+        check_output("--out", self.out, (".csv",))
+        if self.out is None or not (self.out.exists() and Path(graph).exists()):
+            return
+        if self.out.samefile(graph):
+            raise checks.input_error("--out", "name another file than GRAPH", repr(str(self.out)))
+
+    def write(self, heading: str, graph: Graph, values: Iterable[str]) -> None:
+        """A row for each agent: its name or number, and its value."""
+        if self.out is None:
+            return
+        with atomic(self.out) as temporary, temporary.open("w", encoding="utf-8", newline="") as f:
+            writer = csv.writer(f, lineterminator="\n")
+            writer.writerow(("agent", heading))
+            writer.writerows(zip(graph.labels, values, strict=True))
 
 
+@opt.expand
 def cut(
     graph: opt.GraphSpec,
     *,
     method: Annotated[
         str,
-        opt.option(
-            "--method", panel=SEARCH, help=f"Cut method: {', '.join(cuts.methods())}.", shown="best"
-        ),
+        opt.option(SEARCH, "--method", f"Cut method: {', '.join(cuts.methods())}.", "best"),
     ] = "best",
-    k: Annotated[int, opt.option("--k", panel=SEARCH, help="Number of parts.", shown=2)] = 2,
-    seconds: Seconds = SECONDS,
-    out: Annotated[
-        Path | None,
-        opt.option("--out", panel=SEARCH, metavar="FILE", help="Write each agent's part (.csv)."),
-    ] = None,
-    json: Json = False,
-    p: opt.EdgeProbability = None,
-    degree: opt.Degree = None,
-    undirected: opt.Undirected = False,
-    seed: opt.SeedNumber = 0,
+    k: Annotated[int, opt.option(SEARCH, "--k", "Number of parts.", 2)] = 2,
+    search: SearchOptions,
+    options: GraphOptions,
 ) -> None:
     """Cut a graph in parts so that many edges run between them.
 
     A line says what is proven: at most so many edges can be cut. Ctrl-C shows the
     best cut so far.
     """
-    _check(graph, out, seconds)
+    search.check(graph)
     if k != 2 and method != "best":
-        raise checks.input_error("--method", "be left out with --k other than 2", repr(method))
-    built = graph_of(graph, p=p, degree=degree, undirected=undirected, seed=seed)
+        raise checks.conflict("`--method` can only be combined with `--k 2`.")
+    seconds, seed = search.seconds, options.seed
+    built = graph_of(graph, options)
     if built.m == 0:
         raise checks.input_error("GRAPH", "have at least one edge", "none")
     with _working(f"cutting, at most {seconds:g} s"):
         data = _two(built, method, seconds, seed) if k == 2 else _many(built, k, seconds, seed)
     parts = data.pop("parts")
-    if out is not None:
-        _write(out, "part", built, (str(part) for part in parts))
-    if json:
+    search.write("part", built, map(str, parts))
+    if search.json:
         typer.echo(as_json(data))
         return
     rows = [
@@ -85,14 +102,6 @@ def cut(
     ]
     console.print(pairs(f"Cut of {graph} in {k} ({data['method']})", rows))
     console.print(data["proof"])
-
-
-def _check(graph: str, out: Path | None, seconds: float) -> None:
-    """Refuse a time limit or an output file that cannot be meant."""
-    checks.real("--seconds", seconds, low=0.0, low_open=True)
-    check_output("--out", out, (".csv",))
-    if out is not None and out.exists() and Path(graph).exists() and out.samefile(graph):
-        raise checks.input_error("--out", "name another file than GRAPH", repr(str(out)))
 
 
 def _two(graph: Graph, method: str, seconds: float, seed: int) -> dict[str, Any]:
@@ -137,50 +146,39 @@ def _many(graph: Graph, k: int, seconds: float, seed: int) -> dict[str, Any]:
     }
 
 
+@opt.expand
 def optimum(
     graph: opt.GraphSpec,
     *,
-    matrix: opt.MatrixFile = None,
-    arms: opt.ArmsFile = None,
+    files: Files,
     method: Annotated[
         str | None,
         opt.option(
-            "--method",
-            panel=SEARCH,
-            help=f"Solver: {', '.join(solvers.solvers())}.",
-            shown="picked by itself",
+            SEARCH, "--method", f"Solver: {', '.join(solvers.solvers())}.", "picked by itself"
         ),
     ] = None,
-    seconds: Seconds = SECONDS,
-    out: Annotated[
-        Path | None,
-        opt.option("--out", panel=SEARCH, metavar="FILE", help="Write the allocation (.csv)."),
-    ] = None,
-    json: Json = False,
-    p: opt.EdgeProbability = None,
-    degree: opt.Degree = None,
-    undirected: opt.Undirected = False,
-    seed: opt.SeedNumber = 0,
+    search: SearchOptions,
+    options: GraphOptions,
 ) -> None:
     """Find the best allocation for a known matrix, and say what is proven of it.
 
     Ctrl-C shows the best allocation so far.
     """
-    _check(graph, out, seconds)
-    built = graph_of(graph, p=p, degree=degree, undirected=undirected, seed=seed)
-    env = environment(built, matrix, arms, Bounds(None, None, None))
+    search.check(graph)
+    seconds, seed = search.seconds, options.seed
+    built = graph_of(graph, options)
+    env = environment(built, files)
     with _working(f"solving, at most {seconds:g} s"):
         found = solvers.solve(env.problem, env.M_star, method=method, seconds=seconds, seed=seed)
     names = env.problem.arm_names or tuple(map(str, range(env.problem.K)))
-    if out is not None:
-        _write(out, "arm", built, (names[arm] for arm in found.allocation))
+    search.write("arm", built, (names[arm] for arm in found.allocation))
     played = np.bincount(found.allocation, minlength=env.problem.K)
     counts = {name: int(count) for name, count in zip(names, played, strict=True) if count}
     proof = f"proven optimal by {found.method}"
     if not found.proven:
         proof = f"not proven: at most {number(found.upper_bound)} (bound by {found.bound_method})"
         proof += f", gap {found.gap:.2%}"
-    if json:
+    if search.json:
         data = {
             "value": found.value,
             "upper_bound": found.upper_bound,
@@ -206,16 +204,11 @@ def optimum(
 @contextmanager
 def _working(text: str) -> Iterator[None]:
     """A spinner and a clock on standard error while a terminal is there to see them."""
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
     columns = (SpinnerColumn("line"), TextColumn(text), TimeElapsedColumn())
     shown = sys.stderr.isatty()
     with Progress(*columns, console=Console(stderr=True), transient=True, disable=not shown) as bar:
         bar.add_task(text, total=None)
         yield
-
-
-def _write(path: Path, heading: str, graph: Graph, values: Iterable[str]) -> None:
-    """A row for each agent: its name or number, and its value."""
-    with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("agent", heading))
-        writer.writerows(zip(graph.labels, values, strict=True))

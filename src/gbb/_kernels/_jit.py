@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+import sys
+import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from numba import njit
+from numba.core import event
+from numba.core.caching import FunctionCache
 
 HERE = Path(__file__).parent
+PATIENCE = 2.0
+"""Seconds of compiling before whoever sits at a terminal is told."""
+
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 
@@ -17,33 +27,67 @@ def compiled(**options: Any) -> Callable[[Kernel], Kernel]:
     """Decorator that compiles a kernel; kept on disk where some folder for that can be written."""
 
     def decorate(function: Kernel) -> Kernel:
-        settings = {"nogil": True, "error_model": "numpy", **options}
-        try:
-            return cast(Kernel, njit(cache=True, **settings)(function))
-        except RuntimeError:  # numba found no folder it may write to
-            return cast(Kernel, njit(**settings)(function))
+        kernel = njit(nogil=True, error_model="numpy", **options)(function)
+        with suppress(RuntimeError):  # numba found no folder it may write to
+            kernel._cache = _Cache(function)
+        return cast(Kernel, kernel)
 
     return decorate
 
 
-def forget_stale(folder: Path) -> None:
-    """Delete compiled kernels when any source beside them has changed.
+class _Cache(FunctionCache):
+    """Numba's cache of one kernel, outdated when the source of any kernel has changed.
 
-    Numba looks at the file a kernel stands in only, but kernels call one another across files.
+    Numba stamps a cache with the file that the kernel stands in, but kernels call one another across
+    files and the callee is compiled into the caller. With the digest of all sources as the stamp, numba
+    itself passes over what is outdated: nothing has to be deleted, and a copy of the same sources
+    with other dates is still up to date.
     """
-    stamp = folder / "__pycache__" / "kernels.digest"
-    sources = sorted(folder.rglob("*.py"))
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
-    try:
-        if stamp.is_file() and stamp.read_text() == digest:
-            return
-        for pattern in ("*.nbi", "*.nbc"):
-            for path in folder.rglob(f"__pycache__/{pattern}"):
-                path.unlink(missing_ok=True)
-        stamp.parent.mkdir(exist_ok=True)
-        stamp.write_text(digest)
-    except OSError:  # a read-only installation does not change either
-        return
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)  # type: ignore[no-untyped-call]
+        self._cache_file._source_stamp = source_digest(HERE)
 
 
-forget_stale(HERE)
+@cache
+def source_digest(folder: Path) -> str:
+    """A digest of all Python files below ``folder`` (a millisecond for the kernels)."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*.py")):
+        text = path.read_bytes()
+        digest.update(f"{path.relative_to(folder).as_posix()} {len(text)}\n".encode() + text)
+    return digest.hexdigest()
+
+
+class Announcement(event.Listener):
+    """Says once, on standard error, that the time goes into compiling."""
+
+    def __init__(self, patience: float = PATIENCE) -> None:
+        self._depth = 0  # a kernel compiles what it calls within its own compilation
+        self._patience = patience
+
+    def on_start(self, found: Any) -> None:
+        """Start the clock, unless it has spoken."""
+        self._depth += 1
+        if self._depth == 1:
+            name = found.data["dispatcher"].py_func.__name__
+            self._started = time.perf_counter()
+            self._clock = threading.Timer(self._patience, _announce, [name])
+            self._clock.daemon = True
+            if self._patience > 0:
+                self._clock.start()
+
+    def on_end(self, found: Any) -> None:  # noqa: ARG002
+        """Stop the clock."""
+        self._depth -= 1
+        if self._depth == 0:
+            self._clock.cancel()
+            self._patience -= time.perf_counter() - self._started
+
+
+def _announce(name: str) -> None:
+    sys.stderr.write(f"gbb: compiling {name} (once; it may take half a minute).\n")
+
+
+if sys.stderr is not None and sys.stderr.isatty():
+    event.register("numba:compile", Announcement())  # type: ignore[no-untyped-call]

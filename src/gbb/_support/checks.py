@@ -26,6 +26,15 @@ def input_error(name: str, rule: str, value: object, cure: str = "") -> InputErr
     return InputError(f"{text} {cure}" if cure else text)
 
 
+def conflict(sentence: str) -> InputError:
+    """The error for arguments that do not go together, to be raised by the caller.
+
+    >>> conflict("`--all` can only be combined with `--allow`.")
+    InputError('`--all` can only be combined with `--allow`.')
+    """
+    return InputError(sentence)
+
+
 def real(
     name: str,
     value: object,

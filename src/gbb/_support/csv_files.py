@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from gbb._support.checks import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def table(name: str, source: str, text: str) -> pd.DataFrame:
     """The table in ``text``, all cells as text without blanks around; blank lines do not count."""
+    import pandas as pd
+
     where = f"`{name}` {source!r}"
     try:
         read = list(csv.reader(io.StringIO(text, newline=""), strict=True))

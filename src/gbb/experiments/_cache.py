@@ -12,30 +12,21 @@ from pathlib import Path
 
 import xarray as xr
 
+import gbb
 from gbb._support import checks
-from gbb.experiments._settings import HasFields, to_json
+from gbb.experiments._study import HasFields, Keep, to_json
 from gbb.simulation.result import read_dataset, write_dataset
 
 if sys.platform != "win32":
     import fcntl
 
-Keep = Callable[[str, Callable[[], xr.Dataset]], xr.Dataset]
-"""``keep(part, compute)``: the stored part, or ``compute()`` stored under that name."""
-
 LEFTOVER = re.compile(r"\.(table1|figure1|figure2|report)[\w-]*-\w{8}\.(nc|csv|png|pdf|md|html)")
 """Names of the temporary files that a killed run leaves behind."""
-
-
-def compute_always(part: str, compute: Callable[[], xr.Dataset]) -> xr.Dataset:  # noqa: ARG001
-    """Keep nothing."""
-    return compute()
 
 
 @cache
 def source_digest() -> str:
     """A digest of the package's source: changed code does not meet parts computed by the old."""
-    import gbb  # noqa: PLC0415  (the package's root imports this module)
-
     digest = hashlib.sha256(gbb.__version__.encode())
     root = Path(gbb.__file__).parent
     for path in sorted(root.rglob("*.py")):

@@ -1,9 +1,15 @@
-"""Figure 1: gamma, epsilon and both alphas as the unwanted edge-arms' reward zeta grows."""
+"""Figure 1: gamma, epsilon and both alphas as the unwanted edge-arms' reward zeta grows.
+
+``run`` gives ``gamma``, ``epsilon``, ``alpha_1``, ``alpha_2`` and ``optimum`` over (matrix, zeta), from
+proven optima; how many exact ``solves`` each matrix took and whether all were ``proven``. Matrix k is
+the same whatever their number, and a step is a matrix.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -15,8 +21,6 @@ from gbb import cuts, theory
 from gbb._support import seeds
 from gbb._support.checks import FloatArray
 from gbb.environment import Environment
-from gbb.experiments import _settings
-from gbb.experiments._cache import Keep, compute_always
 from gbb.experiments._envelope import envelope
 from gbb.experiments._findings import (
     CURVE_ONLY,
@@ -31,7 +35,7 @@ from gbb.experiments._findings import (
     within,
     yes_no,
 )
-from gbb.experiments._progress import Advance, ignore
+from gbb.experiments._study import Advance, Part, Study
 from gbb.graph import Graph
 from gbb.instances import absolute_normal, with_zeta
 from gbb.optimum import Optimum, solve
@@ -82,55 +86,20 @@ RELEASED_MATRICES = 100
 TOLERANCE = 0.02
 
 
-def choose(*, quick: bool = False, as_released: bool = False) -> Settings:
-    """The settings for the two switches."""
-    if as_released:
-        return QUICK_RELEASED if quick else RELEASED
-    return QUICK if quick else PAPER
-
-
-def steps(settings: Settings) -> int:
-    """How many steps ``run`` reports."""
-    return settings.matrices
-
-
-def run(
-    settings: Settings = PAPER,
-    *,
-    seed: int = 0,
-    progress: Advance = ignore,
-    keep: Keep = compute_always,
-) -> xr.Dataset:
-    """Compute the parameters for every matrix and every zeta, from proven optima.
-
-    Parameters
-    ----------
-    settings
-        The constants; change one with :func:`dataclasses.replace`.
-    seed
-        Of the matrices; matrix k is the same whatever their number.
-    progress
-        Called with the number of matrices done since the last call.
-    keep
-        Where finished blocks of matrices are stored.
-
-    Returns
-    -------
-    xarray.Dataset
-        ``gamma``, ``epsilon``, ``alpha_1``, ``alpha_2`` and ``optimum`` over (matrix, zeta); how many
-        exact ``solves`` each matrix took and whether all were ``proven``.
-    """
-    seed = _settings.check_seed(seed)
+def _parts(settings: Settings, seed: int) -> Iterator[Part]:
     children = seeds.spawn(seed, settings.matrices)
-    blocks = []
     for start in range(0, settings.matrices, settings.block):
         chosen = children[start : start + settings.block]
-        blocks.append(keep(f"from{start:04d}", partial(_block, settings, start, chosen)))
-        progress(len(chosen))
-    return _settings.stamp(xr.concat(blocks, dim="matrix"), NAME, settings, seed)
+        yield Part(f"from{start:04d}", len(chosen), partial(_block, settings, start, chosen))
 
 
-def _block(settings: Settings, start: int, seeds: list[np.random.SeedSequence]) -> xr.Dataset:
+STUDY = Study(NAME, PAPER, RELEASED, QUICK, QUICK_RELEASED, _parts)
+choose, run, steps = STUDY.choose, STUDY.run, STUDY.steps
+
+
+def _block(
+    settings: Settings, start: int, seeds: list[np.random.SeedSequence], progress: Advance
+) -> xr.Dataset:
     problem = Problem(Graph.complete(settings.n), np.eye(settings.d))
     cut = cuts.greedy(problem.graph)
     zetas = np.linspace(0.0, 1.0, settings.zeta_steps + 1)
@@ -140,6 +109,7 @@ def _block(settings: Settings, start: int, seeds: list[np.random.SeedSequence]) 
             settings.d, seed=child, frobenius=settings.frobenius, distinct_couple=True
         )
         results.append(_one_matrix(settings, problem, cut, M, zetas))
+        progress(1)
     axes = ("matrix", "zeta")
     names = (*CURVES, "optimum")
     stacked = {name: (axes, np.array([values[name] for values, *_ in results])) for name in names}
@@ -178,13 +148,13 @@ def _one_matrix(
 
 def report(dataset: xr.Dataset) -> Findings:
     """Read the figure's numbers and the paper's claims off the data."""
-    settings = _settings.of(dataset, Settings)
+    settings = STUDY.settings_of(dataset)
     rows = [_row(settings, dataset, name, zeta) for name in CURVES for zeta in SHOWN]
     scale = f", scaled to Frobenius norm {settings.frobenius:g}" if settings.frobenius else ""
     of = "before the zeta construction" if settings.fixed_optimum else "at every zeta"
     return Findings(
         title="Figure 1: gamma, epsilon and the alphas against zeta",
-        label=_settings.label(settings, PAPER, RELEASED),
+        label=STUDY.label(settings),
         caption=(
             f"Complete graph of n = {settings.n} agents, greedy cut, d = K = {settings.d} one-hot arms; "
             f"means over {settings.matrices} matrices of absolute standard normals{scale}, drawn "
@@ -272,14 +242,14 @@ STYLES = {"gamma": "-", "alpha_1": "--", "epsilon": "-.", "alpha_2": ":"}
 
 def plot(dataset: xr.Dataset) -> Figure:
     """The figure in the paper's form."""
-    from gbb.experiments import _figure  # noqa: PLC0415  (matplotlib only when drawing)
+    from gbb.experiments import _figure
 
-    settings = _settings.of(dataset, Settings)
+    settings = STUDY.settings_of(dataset)
     figure, axes = _figure.column(2.6)
     for name in CURVES:
         _figure.parameter(
             axes, name, dataset.zeta.values, dataset[name].mean("matrix").values, STYLES[name]
         )
     axes.set(xlim=(0, 1), ylim=(0, 1), xlabel=r"$\zeta$")
-    _figure.finish(figure, axes, _settings.short_label(settings, PAPER, RELEASED), legend_columns=4)
+    _figure.finish(figure, axes, STUDY.short_label(settings), legend_columns=4)
     return figure

@@ -13,7 +13,7 @@ from gbb._support import checks, files
 from gbb.experiments import _report, figure1, figure2, table1
 from gbb.experiments._cache import Store
 from gbb.experiments._findings import Findings
-from gbb.experiments._progress import Advance, ignore
+from gbb.experiments._study import Advance, ignore
 from gbb.simulation.result import read_dataset, write_dataset
 
 EXPERIMENTS = {module.NAME: module for module in (table1, figure1, figure2)}
@@ -100,7 +100,7 @@ def reproduce(
 def _write(directory: Path, name: str, dataset: xr.Dataset) -> None:
     """The data and, beside them, the picture or the table."""
     if name in PICTURES:
-        from gbb.experiments import _figure  # noqa: PLC0415  (matplotlib only when drawing)
+        from gbb.experiments import _figure
 
         picture = EXPERIMENTS[name].plot(dataset)
         for kind in ("png", "pdf"):
@@ -112,7 +112,7 @@ def _write(directory: Path, name: str, dataset: xr.Dataset) -> None:
 
 def write_report(directory: str | Path) -> None:
     """Write ``report.md`` and ``report.html`` from all data found in ``directory``."""
-    import gbb  # noqa: PLC0415  (the package's root imports this module)
+    import gbb
 
     place = Path(directory)
     sections = []

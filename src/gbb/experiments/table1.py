@@ -1,8 +1,12 @@
-"""Table 1: how much of each graph the greedy cut leaves uncut, and what that makes of the alphas."""
+"""Table 1: how much of each graph the greedy cut leaves uncut, and what that makes of the alphas.
+
+``run`` gives ``uncut`` = (m1 + m2) / m and its ``standard_error`` over ``graph``, and ``uncut_random``
+over ``draw``; its seed is that of the random graphs.
+"""
 
 from __future__ import annotations
 
-import dataclasses
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,8 +14,6 @@ import xarray as xr
 
 from gbb import cuts
 from gbb._support import seeds
-from gbb.experiments import _settings
-from gbb.experiments._cache import Keep, compute_always
 from gbb.experiments._findings import (
     DIFFERS,
     NONE,
@@ -22,7 +24,7 @@ from gbb.experiments._findings import (
     standard_error,
     within,
 )
-from gbb.experiments._progress import Advance, ignore
+from gbb.experiments._study import Part, Study
 from gbb.graph import Graph
 
 NAME = "table1"
@@ -43,6 +45,7 @@ class Settings:
 PAPER = Settings()
 RELEASED = Settings(as_released=True)
 QUICK = Settings(draws=10, quick=True)
+QUICK_RELEASED = Settings(draws=10, quick=True, as_released=True)
 
 PUBLISHED = {"complete": 0.495, "random": 0.453, "circle": 0.01, "star": 0.0, "matching": 0.0}
 RELEASED_OUTPUT = {
@@ -56,48 +59,6 @@ ROUNDING = {"complete": 0.0005, "circle": 0.005, "star": 0.0, "matching": 0.0}
 """Half of the last published digit; a published 0 is taken as exact."""
 
 ODD = "odd circle"
-
-
-def choose(*, quick: bool = False, as_released: bool = False) -> Settings:
-    """The settings for the two switches."""
-    return dataclasses.replace(QUICK if quick else PAPER, as_released=as_released)
-
-
-def steps(settings: Settings) -> int:
-    """How many steps ``run`` reports."""
-    return settings.draws
-
-
-def run(
-    settings: Settings = PAPER,
-    *,
-    seed: int = 0,
-    progress: Advance = ignore,
-    keep: Keep = compute_always,
-) -> xr.Dataset:
-    """Cut every graph of the table.
-
-    Parameters
-    ----------
-    settings
-        The constants; change one with :func:`dataclasses.replace`.
-    seed
-        Of the random graphs.
-    progress
-        Called with the number of steps done since the last call.
-    keep
-        Where finished parts are stored.
-
-    Returns
-    -------
-    xarray.Dataset
-        ``uncut`` = (m1 + m2) / m and its ``standard_error`` over ``graph``; ``uncut_random`` over
-        ``draw``.
-    """
-    seed = _settings.check_seed(seed)
-    result = keep("all", lambda: _cut_all(settings, seed))
-    progress(steps(settings))
-    return _settings.stamp(result, NAME, settings, seed)
 
 
 def _cut_all(settings: Settings, seed: int) -> xr.Dataset:
@@ -130,15 +91,23 @@ def _cut_all(settings: Settings, seed: int) -> xr.Dataset:
     )
 
 
+def _parts(settings: Settings, seed: int) -> Iterator[Part]:
+    yield Part("all", settings.draws, lambda _: _cut_all(settings, seed))
+
+
+STUDY = Study(NAME, PAPER, RELEASED, QUICK, QUICK_RELEASED, _parts, along=None)
+choose, run, steps = STUDY.choose, STUDY.run, STUDY.steps
+
+
 def report(dataset: xr.Dataset) -> Findings:
     """Compare the table with the published one and with the released code's."""
-    settings = _settings.of(dataset, Settings)
+    settings = STUDY.settings_of(dataset)
     values = dataset.set_coords("standard_error").uncut
     rows = [_row(settings, name, values.sel(graph=name)) for name in PUBLISHED]
     rows.append(_odd_row(settings, values.sel(graph=ODD).item()))
     return Findings(
         title="Table 1: share of uncut edges (m1 + m2) / m and the alphas",
-        label=_settings.label(settings, PAPER, RELEASED),
+        label=STUDY.label(settings),
         caption=(
             f"Graphs of n = {settings.n} agents, greedy cut in agent order; the random graph has edge "
             f"probability {settings.p:g} and is averaged over {settings.draws} draws "

@@ -41,16 +41,17 @@ def forbid(  # noqa: PLR0917
 ) -> None:
     """Keep agents from playing arms; or pin them to one, or allow arms again."""
     if pin and allow:
-        raise checks.input_error("forbid", "have one of --pin and --allow", "both")
+        raise checks.conflict("`--pin` and `--allow` cannot be combined.")
     if not arm and not allow:
-        raise checks.input_error("--arm", "be given", "none")
+        raise checks.conflict("Give at least one `--arm`, or `--allow`.")
     if all and (not allow or agent or arm):
-        raise checks.input_error("--all", "go with --allow and nothing else", "it otherwise")
+        raise checks.conflict("`--all` can only be combined with `--allow`.")
     if allow and not (agent or arm or all):
-        cure = "--all lifts every ban."
-        raise checks.input_error("--allow", "go with --agent, --arm or --all", "none of them", cure)
+        raise checks.conflict(
+            "`--allow` needs `--agent`, `--arm` or `--all`, which lifts every ban."
+        )
     if pin and len(arm or ()) != 1:
-        raise checks.input_error("--arm", "be one arm with --pin", arm)
+        raise checks.conflict(f"`--pin` needs exactly one `--arm`, but got {len(arm or ())}.")
     with opened(url, name) as controller:
         if pin:
             controller.pin(agent or None, (arm or [""])[0])

@@ -8,9 +8,8 @@ import json
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import typer
 
 from gbb._cli.outputs import check_output
@@ -18,6 +17,9 @@ from gbb._cli.show import as_json, console, grid
 from gbb._support import checks, csv_files
 from gbb._support.checks import InputError
 from gbb._support.files import write_text
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FORMATS = ("text", "json", "csv")
 
@@ -53,6 +55,8 @@ def rewards_from(source: str, feedback: str) -> Any:
     named = isinstance(rows, dict) and feedback == "edge"  # names of agents, where links have two
     if not named and all(_is_number(value) for value in values):
         return rows
+    import pandas as pd
+
     if isinstance(rows, list) and all(isinstance(row, dict) for row in rows):
         return pd.DataFrame(rows)
     size = len(columns)

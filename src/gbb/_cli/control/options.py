@@ -40,7 +40,7 @@ Out = Annotated[
 @contextmanager
 def opened(url: str, name: str | None) -> Iterator[Controller]:
     """The controller, until the block ends."""
-    from gbb.controller import Controller  # noqa: PLC0415  (slow to import)
+    from gbb.controller import Controller
 
     with Controller.open(url_of(url), name) as controller:
         yield controller
@@ -48,6 +48,6 @@ def opened(url: str, name: str | None) -> Iterator[Controller]:
 
 def url_of(url: str) -> str | URL:
     """A URL, or a file as one of SQLite, whatever its name holds."""
-    from sqlalchemy import URL  # noqa: PLC0415  (slow to import)
+    from sqlalchemy import URL
 
     return url if "://" in url or DATABASE.match(url) else URL.create("sqlite", database=url)

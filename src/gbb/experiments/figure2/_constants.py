@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 
-from gbb._support import checks
-
 NAME = "figure2"
 
 
@@ -59,22 +57,3 @@ LABELS = {
 """What the paper's figure calls the policies."""
 
 GUARANTEES = {"OFUL": "alpha_1", "ImprovedOFUL": "alpha_2", "ExploreThenCommit": "alpha_1"}
-
-
-def choose(*, quick: bool = False, as_released: bool = False, d: int | None = None) -> Settings:
-    """The settings for the switches of the command."""
-    if as_released:
-        if d not in (None, RELEASED.d):
-            cure = "Leave out --as-released to choose another dimension."
-            rule = f"be {RELEASED.d} with --as-released, whose five reward tables have that size"
-            raise checks.input_error("--d", rule, d, cure)
-        return QUICK_RELEASED if quick else RELEASED
-    chosen = QUICK if quick else PAPER
-    if d is None:
-        return chosen
-    return dataclasses.replace(chosen, d=checks.integer("--d", d, low=2))
-
-
-def steps(settings: Settings) -> int:
-    """How many rounds ``run`` plays."""
-    return settings.matrices * len(LABELS) * settings.runs * settings.T

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from gbb.experiments import _settings
-from gbb.experiments.figure2._constants import LABELS, PAPER, RELEASED, Settings
+from gbb.experiments.figure2._constants import LABELS
 from gbb.experiments.figure2._report import smoothed_mean
+from gbb.experiments.figure2._run import STUDY
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,9 +19,9 @@ LINES = {"alpha_1": "--", "alpha_2": ":"}
 
 def plot(dataset: xr.Dataset) -> Figure:
     """The fraction of the optimum: faint raw curves, moving averages, and the alphas as lines."""
-    from gbb.experiments import _figure  # noqa: PLC0415  (matplotlib only when drawing)
+    from gbb.experiments import _figure
 
-    settings = _settings.of(dataset, Settings)
+    settings = STUDY.settings_of(dataset)
     figure, axes = _figure.column(3.1)
     rounds = dataset["round"].values
     for policy, label in LABELS.items():
@@ -37,5 +37,5 @@ def plot(dataset: xr.Dataset) -> Figure:
         xlabel="$T$",
         ylabel="fraction of the optimal\nglobal reward",
     )
-    _figure.finish(figure, axes, _settings.short_label(settings, PAPER, RELEASED), legend_columns=2)
+    _figure.finish(figure, axes, STUDY.short_label(settings), legend_columns=2)
     return figure

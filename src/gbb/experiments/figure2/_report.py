@@ -6,7 +6,6 @@ import numpy as np
 import xarray as xr
 
 from gbb._support.checks import FloatArray
-from gbb.experiments import _settings
 from gbb.experiments._findings import (
     CURVE_ONLY,
     NO_NUMBER,
@@ -24,20 +23,20 @@ from gbb.experiments._findings import (
 from gbb.experiments.figure2._constants import (
     GUARANTEES,
     LABELS,
-    PAPER,
     RELEASED,
     RELEASED_ALL,
     RELEASED_LAST,
     TOLERANCE,
     Settings,
 )
+from gbb.experiments.figure2._run import STUDY
 
 SYMBOLS = {"alpha_1": "α₁", "alpha_2": "α₂"}
 
 
 def report(dataset: xr.Dataset) -> Findings:
     """Read the figure's numbers and the paper's claims off the data."""
-    settings = _settings.of(dataset, Settings)
+    settings = STUDY.settings_of(dataset)
     rows = [
         _row(settings, dataset, policy, theirs[policy], last=last)
         for last, theirs in ((0, RELEASED_ALL), (settings.last, RELEASED_LAST))
@@ -48,7 +47,7 @@ def report(dataset: xr.Dataset) -> Findings:
     answers += [_stays_above(settings, dataset, policy) for policy in LABELS]
     return Findings(
         title="Figure 2: fraction of the optimal global reward",
-        label=_settings.label(settings, PAPER, RELEASED),
+        label=STUDY.label(settings),
         caption=_caption(settings, dataset),
         rows=tuple(rows),
         answers=tuple(answers),

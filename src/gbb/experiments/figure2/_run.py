@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
+from collections.abc import Iterator
 from functools import partial
 from importlib.resources import files
 
@@ -13,10 +15,9 @@ from gbb import cuts, theory
 from gbb._support import checks, seeds
 from gbb._support.checks import FloatArray
 from gbb.environment import Environment
-from gbb.experiments import _settings
-from gbb.experiments._cache import Keep, compute_always
-from gbb.experiments._progress import Advance, Counted, ignore
-from gbb.experiments.figure2._constants import NAME, PAPER, Settings, steps
+from gbb.experiments._study import Advance, Part, Study
+from gbb.experiments.figure2 import _constants as constants
+from gbb.experiments.figure2._constants import LABELS, NAME, Settings
 from gbb.graph import Graph
 from gbb.instances import absolute_normal, with_zeta
 from gbb.optimum import solve
@@ -27,41 +28,32 @@ from gbb.simulation import simulate
 PARAMETERS = ("gamma", "epsilon", "alpha_1", "alpha_2")
 
 
-def run(
-    settings: Settings = PAPER,
-    *,
-    seed: int = 0,
-    progress: Advance = ignore,
-    keep: Keep = compute_always,
-) -> xr.Dataset:
-    """Play the three algorithms on every matrix.
+def _parts(settings: Settings, seed: int) -> Iterator[Part]:
+    rounds = len(LABELS) * settings.runs * settings.T
+    for k, child in enumerate(seeds.spawn(seed, settings.matrices)):
+        yield Part(f"matrix{k}", rounds, partial(_one, settings, k, child))
 
-    Parameters
-    ----------
-    settings
-        The constants; change one with :func:`dataclasses.replace`.
-    seed
-        Of matrices and runs; the algorithms share the matrices and, run by run, the noise.
-    progress
-        Called with the number of rounds played since the last call.
-    keep
-        Where finished matrices are stored.
 
-    Returns
-    -------
-    xarray.Dataset
-        ``fraction`` of the optimum over (matrix, policy, run, round); ``gamma``, ``epsilon``,
-        ``alpha_1``, ``alpha_2`` and ``optimum`` over (matrix); the matrices ``M_star``.
-    """
-    seed = _settings.check_seed(seed)
-    children = seeds.spawn(seed, settings.matrices)
-    share = steps(settings) // settings.matrices
-    parts = []
-    for k, child in enumerate(children):
-        counted = Counted(progress)
-        parts.append(keep(f"matrix{k}", partial(_one, settings, k, child, counted)))
-        progress(share - counted.done)
-    return _settings.stamp(xr.concat(parts, dim="matrix"), NAME, settings, seed)
+STUDY = Study(
+    NAME,
+    constants.PAPER,
+    constants.RELEASED,
+    constants.QUICK,
+    constants.QUICK_RELEASED,
+    _parts,
+)
+run, steps = STUDY.run, STUDY.steps
+
+
+def choose(*, quick: bool = False, as_released: bool = False, d: int | None = None) -> Settings:
+    """The settings for the switches of the command."""
+    chosen = STUDY.choose(quick=quick, as_released=as_released)
+    if d in (None, chosen.d):
+        return chosen
+    if as_released:
+        only = f"`--as-released` can only be combined with `--d {chosen.d}`"
+        raise checks.conflict(f"{only}, the size of its five reward tables.")
+    return dataclasses.replace(chosen, d=checks.integer("--d", d, low=2))
 
 
 def released_matrices() -> FloatArray:

@@ -1,0 +1,92 @@
+"""``gbb control create``: a controller for a graph and its arms."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gbb import policies
+from gbb._cli import options as opt
+from gbb._cli.control.links import links_of
+from gbb._cli.control.options import Storage, url_of
+from gbb._cli.errors import worded
+from gbb._cli.graphs import CutName, GraphOptions, cut_of, graph_of
+from gbb._cli.instance import EdgeArmBound, Feedback, Sigma
+from gbb._cli.policies import Learner, RadiusName, class_name
+from gbb._cli.tables import read_arms
+from gbb.problem import Problem
+
+OWN_WORDS = {
+    "`horizon`": "`--horizon`",
+    "Give the horizon, or the number of exploring rounds as `exploration`.": "Say how many rounds "
+    "are to come.",
+    "`edge_types`": "`--links`",
+    "`edge_weights`": "`--links`",
+}
+"""What ``create`` calls things that the library, or another command, calls otherwise."""
+
+
+@opt.expand
+def create(
+    url: Storage,
+    graph: opt.GraphSpec,
+    *,
+    arms: Annotated[
+        Path,
+        typer.Option("--arms", metavar="FILE", help="The arms, a CSV with names and features."),
+    ],
+    name: Annotated[str, typer.Option("--name", help="The controller's name.")] = "default",
+    policy: Annotated[str, typer.Option("--policy", help="The policy.")] = "ImprovedOFUL",
+    horizon: Annotated[
+        int | None, typer.Option("--horizon", help="Rounds to come, for policies that must know.")
+    ] = None,
+    options: GraphOptions,
+    cut: CutName = "greedy",
+    links: Annotated[
+        Path | None,
+        opt.option(
+            opt.INSTANCE,
+            "--links",
+            "A CSV with the columns source, target, and type and/or weight.",
+            metavar="FILE",
+        ),
+    ] = None,
+    feedback: Feedback = "edge",
+    sigma: Sigma = None,
+    S: Annotated[
+        float | None, opt.option(opt.INSTANCE, "--S", "Bound on the norm of M*.", 1)
+    ] = None,
+    L: EdgeArmBound = None,
+    learner: Learner,
+    radius: RadiusName = "paper",
+) -> None:
+    """Start a controller for a graph and its arms."""
+    from gbb.controller import Controller
+
+    seed, built = options.seed, graph_of(graph, options)
+    features, names = read_arms(arms)
+    with worded(OWN_WORDS):
+        types, weights = links_of(links, built, undirected=options.undirected)
+        problem = Problem(
+            built,
+            features,
+            L=L,
+            S=1.0 if S is None else S,
+            sigma=1.0 if sigma is None else sigma,
+            arm_names=names,
+            edge_types=types,
+            edge_weights=weights,
+            feedback=feedback,
+        )
+        settings = learner.settings(radius=radius, horizon=horizon)
+        settings["cut"] = cut_of(built, cut, seed)
+        chosen = policies.build(class_name(policy), problem, **settings)
+    with Controller.create(url_of(url), problem, chosen, seed, name=name) as controller:
+        typer.echo(f"created {name!r}: {controller.problem!r}, policy {chosen.name}")
+    assumed = [f"{key} = 1" for key, given in (("S", S), ("sigma", sigma)) if given is None]
+    if assumed:
+        typer.echo(
+            f"assumed {' and '.join(assumed)}, as not given: asks, intervals and bounds rely on it"
+        )

@@ -1,0 +1,100 @@
+"""``gbb control ask | tell | attach``: what to play next, and what it paid."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gbb._cli.control import files
+from gbb._cli.control.options import Format, Name, Storage, TrialNumber, opened
+from gbb._support import checks
+
+if TYPE_CHECKING:
+    from gbb.controller import Trial
+
+
+def ask(
+    url: Storage,
+    name: Name = None,
+    trial: Annotated[
+        int | None, typer.Option("--trial", help="Show this open trial again; ask for nothing.")
+    ] = None,
+    count: Annotated[
+        int | None,
+        typer.Option("--count", help="Ask for so many trials at once; 1 when left out."),
+    ] = None,
+    format: Format = "text",
+) -> None:
+    """What each agent should do next."""
+    files.format_of(format)
+    if trial is not None and count is not None:
+        raise checks.conflict("`--trial` and `--count` cannot be combined.")
+    asked = 1 if count is None else count
+    with opened(url, name) as controller:
+        trials = controller.ask_many(asked) if trial is None else [controller.trial(trial)]
+    data = [_trial(each) for each in trials]
+    rows = [(t.id, t.round, *pair) for t in trials for pair in t.allocation.items()]
+    title = f"trial {trials[0].id}" if len(trials) == 1 else f"{len(trials)} trials"
+    columns = ("trial", "round", "agent", "arm")
+    files.show(format, title, columns, rows, data=data[0] if len(data) == 1 else data)
+
+
+def _trial(trial: Trial) -> dict[str, Any]:
+    return {"trial": trial.id, "round": trial.round, "allocation": trial.allocation}
+
+
+def tell(  # noqa: PLR0917
+    url: Storage,
+    trial: TrialNumber,
+    rewards: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[REWARDS]",
+            help="CSV or JSON rows of source, target and reward (some edges or all), of agent and "
+            "reward, or one number, whichever the feedback is; - reads them from standard input.",
+        ),
+    ] = None,
+    fail: Annotated[bool, typer.Option("--fail", help="It was played and gave nothing.")] = False,
+    abandon: Annotated[bool, typer.Option("--abandon", help="It was not played.")] = False,
+    reason: Annotated[str, typer.Option("--reason", help="Why it gave nothing.")] = "",
+    name: Name = None,
+) -> None:
+    """What was paid when a trial was played."""
+    if (rewards is not None) + fail + abandon != 1:
+        raise checks.conflict("Give exactly one of REWARDS, `--fail` and `--abandon`.")
+    if rewards is not None and reason:
+        raise checks.conflict("`--reason` can only be combined with `--fail` or `--abandon`.")
+    with opened(url, name) as controller:
+        if rewards is not None:
+            controller.tell(trial, files.rewards_from(rewards, controller.problem.feedback))
+        else:
+            (controller.fail if fail else controller.abandon)(trial, reason)
+        status = controller.status()
+    typer.echo(
+        f"trial {trial} is closed; {status['rounds']} rounds told, {len(status['open'])} open"
+    )
+
+
+def attach(
+    url: Storage,
+    allocation: Annotated[
+        str,
+        typer.Argument(
+            metavar="ALLOCATION", help="CSV of agent and arm, or JSON {agent: arm}; - reads it."
+        ),
+    ],
+    rewards: Annotated[str, typer.Argument(metavar="REWARDS", help="CSV or JSON rows as in tell.")],
+    key: Annotated[
+        str | None,
+        typer.Option("--key", help="The round's own name: attached again, it counts once."),
+    ] = None,
+    name: Name = None,
+) -> None:
+    """Learn from a round that was played elsewhere."""
+    arms = files.allocation_from(allocation)
+    with opened(url, name) as controller:
+        given = files.rewards_from(rewards, controller.problem.feedback)
+        controller.attach(arms, given, key=key)
+        rounds = controller.status()["rounds"]
+    typer.echo(f"attached; {rounds} rounds told")

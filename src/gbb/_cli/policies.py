@@ -1,0 +1,84 @@
+"""Policies as the command line names them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, NamedTuple
+
+from gbb import policies
+from gbb._cli.options import LEARNER, RUN, option
+from gbb._support import checks
+from gbb.learning.radius import RADII
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learner:
+    """Settings that most policies have."""
+
+    lam: Annotated[
+        float | None, option(LEARNER, "--lam --lambda", "Ridge regulariser, > 0.", 1)
+    ] = None
+    delta: Annotated[
+        float | None, option(LEARNER, "--delta", "Failure probability of the bound, (0, 1].", 0.001)
+    ] = None
+
+    def settings(self, **more: Any) -> dict[str, Any]:
+        """Those that are given, with ``more`` of which the same holds."""
+        given = {"lam": self.lam, "delta": self.delta, **more}
+        return {key: value for key, value in given.items() if value is not None}
+
+
+RadiusName = Annotated[
+    str, option(LEARNER, "--radius", f"Confidence radius: {', '.join(RADII)}.", "paper")
+]
+
+
+def policies_option(default: Sequence[str], *, metavar: str = "NAME", note: str = "") -> Any:
+    """The option that names one policy or more."""
+    help = f"A policy{note}, once or more. Names: {', '.join(policies.classes())}."
+    return option(RUN, "--policy", help, ", ".join(default), metavar=metavar)
+
+
+def class_name(name: str) -> str:
+    """The policy's own spelling of ``name``; small and capital letters are alike."""
+    return {each.lower(): each for each in policies.classes()}.get(name.lower(), name)
+
+
+class Spec(NamedTuple):
+    """A policy with settings of its own, as ``NAME:KEY=VALUE,...`` gives them."""
+
+    label: str
+    name: str
+    settings: dict[str, Any]
+
+
+def parse(text: str) -> Spec:
+    """Read ``NAME`` or ``NAME:KEY=VALUE,...``."""
+    name, _, rest = text.partition(":")
+    name = class_name(name)
+    settings: dict[str, Any] = {}
+    for item in filter(None, rest.split(",")):
+        key, sign, value = item.partition("=")
+        if not sign or not key or not value:
+            raise checks.input_error("--policy", "be NAME or NAME:KEY=VALUE,...", repr(text))
+        settings[_setting(name, key.strip())] = _value(value.strip())
+    return Spec(f"{name}, {rest}" if rest else name, name, settings)
+
+
+def _setting(policy: str, key: str) -> str:
+    """``key``, if the policy has such a setting; an unknown policy is refused where it is built."""
+    if policy in policies.classes():
+        known = set(inspect.signature(policies.classes()[policy]).parameters) - {"problem", "name"}
+        checks.choice(f"a setting of {policy}", key, known)
+    return key
+
+
+def _value(text: str) -> int | float | str:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

@@ -1,0 +1,73 @@
+"""``gbb warm``: compile ahead what is usually played, so that no later command waits for it."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from gbb import policies
+from gbb._cli.control.options import url_of
+from gbb._cli.policies import class_name, policies_option
+from gbb._support.checks import FloatArray
+from gbb.controller import Controller
+from gbb.cuts import greedy
+from gbb.environment import Environment
+from gbb.graph import Graph
+from gbb.instances import absolute_normal
+from gbb.problem import Problem
+from gbb.simulation import simulate
+
+USUAL = ("OFUL", "ImprovedOFUL", "ExploreThenCommit", "ThompsonSampling", "JointOFUL")
+ROUNDS = 20
+
+
+def warm(
+    policy: Annotated[list[str] | None, policies_option(USUAL)] = None,
+) -> None:
+    """Compile ahead what is usually played.
+
+    Plays a few rounds of each policy, simulated and controlled, with one-hot arms
+    and with arms in few dimensions. What is compiled stays on disk until the
+    version changes.
+    """
+    for name in map(class_name, policy or USUAL):
+        for kind, arms in (("one-hot arms", np.eye(5)), ("dense arms", _dense_arms())):
+            problem = Problem(Graph.complete(5), arms, S=4.0)
+            built = policies.build(name, problem, cut=greedy(problem.graph), horizon=ROUNDS)
+            with _timed(f"{name}, simulated, {kind}"):
+                env = Environment(problem, absolute_normal(problem.d, seed=0, frobenius=4.0))
+                simulate(env, built, rounds=ROUNDS)
+            if built.controllable:
+                with _timed(f"{name}, controlled, {kind}"):
+                    _control(built)
+
+
+def _dense_arms() -> FloatArray:
+    """More arms than dimensions, none at right angles to another."""
+    return np.random.default_rng(0).normal(size=(8, 3))
+
+
+def _control(policy: policies.AnyPolicy) -> None:
+    """A round of a controller that is thrown away."""
+    problem = policy.problem
+    with tempfile.TemporaryDirectory() as folder:
+        url = url_of(str(Path(folder) / "warm.db"))
+        with Controller.create(url, problem, policy) as controller:
+            for _ in range(2):
+                controller.tell(controller.ask().id, np.zeros(problem.graph.m))
+            controller.recommend(seconds=0.1)
+
+
+@contextmanager
+def _timed(what: str) -> Iterator[None]:
+    """Print ``what`` and the seconds it took."""
+    start = time.perf_counter()
+    yield
+    typer.echo(f"{what}: {time.perf_counter() - start:.1f} s")

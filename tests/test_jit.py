@@ -1,0 +1,71 @@
+"""Compiled kernels: kept on disk, outdated by any kernel's source, announced when they take long."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+from numba import njit
+from numba.core import event
+
+from gbb._kernels import _jit
+
+CALLEE = "from kernels._jit import compiled\n\n@compiled()\ndef inner(x):\n    return x + {}\n"
+CALLER = (
+    "from kernels._jit import compiled\nfrom kernels.one.callee import inner\n\n"
+    "@compiled()\ndef outer(x):\n    return 10 * inner(x)\n"
+)
+CALL = (
+    "from kernels.two.caller import outer\nprint(outer(1), sum(outer.stats.cache_hits.values()))\n"
+)
+
+
+@pytest.fixture
+def call(tmp_path):
+    """Call a kernel that calls one of another folder: its value, and whether it came from disk."""
+    for room in ("one", "two"):
+        (tmp_path / "kernels" / room).mkdir(parents=True)
+    shutil.copy(_jit.__file__, tmp_path / "kernels")
+    (tmp_path / "kernels/one/callee.py").write_text(CALLEE.format(1))
+    (tmp_path / "kernels/two/caller.py").write_text(CALLER)
+
+    def run() -> list[str]:
+        done = subprocess.run(
+            [sys.executable, "-c", CALL], cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+        return done.stdout.split()
+
+    return run
+
+
+def test_a_kernel_is_outdated_when_one_that_it_calls_has_changed(call, tmp_path):
+    assert call() == ["20", "0"]
+    assert call() == ["20", "1"]
+    (tmp_path / "kernels/one/callee.py").write_text(CALLEE.format(2))
+    assert call() == ["30", "0"]
+    assert call() == ["30", "1"]
+
+
+def test_a_copy_with_another_date_is_up_to_date(call, tmp_path):
+    assert call() == ["20", "0"]
+    (tmp_path / "kernels/two/caller.py").touch()
+    assert call() == ["20", "1"]
+
+
+def announced(capsys, patience: float) -> str:
+    listener = _jit.Announcement(patience)
+    event.register("numba:compile", listener)
+    try:
+        for _ in range(2):
+            njit(lambda x: x + 1)(1)
+    finally:
+        event.unregister("numba:compile", listener)
+    return capsys.readouterr().err
+
+
+def test_compiling_for_long_is_announced_once(capsys):
+    text = "gbb: compiling <lambda> (once; it may take half a minute).\n"
+    assert announced(capsys, 0.001) == text
+    assert announced(capsys, 60.0) == ""
