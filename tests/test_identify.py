@@ -47,7 +47,7 @@ def explore(env, policy, *, seed=0, most=200_000):
     while state.couple is None and state.learned.rounds < most:
         choice = policy.select(state, rng)
         seen.append(choice.allocation)
-        state = policy.update(state, choice, env.draw(choice.allocation, noise))
+        state = policy.update(state, choice, env.draw(1, choice.allocation, noise))
     return state, np.array(seen)
 
 
@@ -207,7 +207,7 @@ def test_partial_rewards_share_delta_between_the_symmetric_and_the_full_ellipsoi
     for t in range(12):
         arms = rng.integers(problem.K, size=problem.n)
         edges = np.arange(problem.m if t < 4 else 1)  # whole rounds, then one edge
-        seen = observed(problem, arms, env.draw(arms, rng)[edges], edges)
+        seen = observed(problem, arms, env.draw(1, arms, rng)[edges], edges)
         before, state = state, policy.absorb(state, None, seen)
         if state.due == before.due:
             continue
@@ -251,7 +251,7 @@ def test_plays_a_system_of_ones_own():
 
     def play(allocation):
         asked.append(allocation)
-        return env.draw(allocation, noise)
+        return env.draw(1, allocation, noise)
 
     found = gbb.identify(env.problem, play=play, epsilon=0.5)
     assert found.certified
@@ -368,7 +368,7 @@ def test_the_policy_certifies_from_rewards_of_some_edges_only():
         while state.couple is None:
             choice = policy.select(state, rng)
             edges = np.sort(rng.choice(6, size=rng.integers(1, 6), replace=False))
-            paid = env.draw(choice.allocation, rng)[edges]
+            paid = env.draw(1, choice.allocation, rng)[edges]
             seen = gbb.Record.of(graph, choice.allocation, paid, 3, edges=edges)
             state = policy.absorb(state, choice, seen)
         values = cut.couple_values(env.reward_table)
@@ -389,7 +389,7 @@ def test_a_controller_that_is_reopened_certifies_the_same_couple(tmp_path):
                 controller = gbb.Controller.open(url)
             trial = controller.ask()
             trials.append(trial.allocation)
-            controller.tell(trial, env.draw(trial.allocation, noise))
+            controller.tell(trial, env.draw(1, trial.allocation, noise))
         controller.close()
         asked.append(np.array(trials))
     assert np.array_equal(*asked)

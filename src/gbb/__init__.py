@@ -22,7 +22,6 @@ from gbb.simulation import (
     load,
     save,
     simulate,
-    simulate_adversarial,
 )
 
 if TYPE_CHECKING:
@@ -62,7 +61,6 @@ __all__ = [
     "radius",
     "save",
     "simulate",
-    "simulate_adversarial",
     "theory",
 ]
 

@@ -13,17 +13,15 @@ import numpy as np
 from gbb._support import checks, seeds
 from gbb._support.checks import IntArray
 from gbb._support.threads import one_thread
-from gbb.environment import Environment
 from gbb.policies import AnyPolicy
 from gbb.simulation._trace import Trace
 
 
 class Loop(Protocol):
-    """A loop over rounds: the reference's or the engine's."""
+    """A loop over the rounds of one environment: the reference's or the engine's."""
 
     def __call__(
         self,
-        env: Environment,
         policy: AnyPolicy,
         rounds: int,
         recorded: IntArray,
@@ -49,7 +47,6 @@ class _StoppedError(Exception):
 
 
 def run_jobs(
-    env: Environment,
     jobs: Sequence[Job],
     *,
     rounds: int,
@@ -70,7 +67,6 @@ def run_jobs(
 
     def play(job: Job) -> Trace:
         return job.loop(
-            env,
             job.policy,
             rounds,
             recorded,
