@@ -10,7 +10,7 @@ from scipy.stats import binom
 import gbb
 import naive
 from gbb.identification import certify
-from gbb.identification.families import allocations
+from gbb.identification.families import list_allocations
 from gbb.learning.typed import observed
 from gbb.policies import PhasedExploration
 
@@ -139,20 +139,20 @@ def test_dropping_arms_saves_rounds_and_keeps_to_what_is_left():
     assert explore(env, plain)[0].learned.rounds > 2 * state.learned.rounds
 
 
-def test_members_are_all_allocations():
+def test_family_are_all_allocations():
     rng = np.random.default_rng(4)
     for graph in GRAPHS.values():
         problem = gbb.Problem(graph, rng.normal(size=(3, 2)))
-        members = allocations(problem)
+        family = list_allocations(problem)
         R = rng.normal(size=(3, 3))
         R = R + R.T
-        values = members.combine(R.ravel())
+        values = family.combine(R.ravel())
         edges = graph.edges.tolist()
         everyone = itertools.product(range(3), repeat=graph.n)
         expected = {round(sum(R[a[i], a[j]] for i, j in edges), 9) for a in everyone}
         assert {round(float(value), 9) for value in values} == expected
-        for index in range(0, members.size, 7):
-            arms = members.allocation(index)
+        for index in range(0, family.size, 7):
+            arms = family.allocation(index)
             assert arms.shape == (graph.n,)
             assert values[index] == pytest.approx(sum(R[arms[i], arms[j]] for i, j in edges))
 
@@ -172,11 +172,11 @@ def test_many_arms_are_not_listed_when_their_table_is_large():
         assert found.certified
         top = gbb.optimum.solve(env.problem, env.M_star).value
         assert env.expected_reward(found.allocation) >= top - 1.0
-    assert allocations(instance(gbb.Graph.path(2), 0, K=75).problem) is not None
+    assert list_allocations(instance(gbb.Graph.path(2), 0, K=75).problem) is not None
     wide = gbb.Problem(gbb.Graph.path(3), np.eye(2, 1000))  # the sums have d^2 numbers each
-    assert allocations(wide) is not None
+    assert list_allocations(wide) is not None
     wide = gbb.Problem(gbb.Graph.path(5), np.eye(2, 1000))
-    assert allocations(wide) is None
+    assert list_allocations(wide) is None
 
 
 @pytest.mark.parametrize("check", [1, 5])
@@ -185,15 +185,15 @@ def test_the_solvers_bound_is_above_the_listed_one(check):
         env = instance(gbb.Graph.random(5, p=0.7, seed=seed), seed)
         record = gbb.identify(env, epsilon=0.0, max_rounds=40, seed=seed).record
         seen = gbb.learning.confidence.Confidence(env.problem, record)
-        members = allocations(env.problem)
-        loose = certify.anywhere(seen, 0.1, check, epsilon=np.inf, seconds=5.0)
+        family = list_allocations(env.problem)
+        loose = certify.bound_everything(seen, 0.1, check, epsilon=np.inf, seconds=5.0)
         # The same radius for both, so that only the triangle inequality is between them.
         radius = certify._radius(seen, 6 * 5, 0.1, check)
-        leader = int(np.argmax(members.combine(seen.means)))
-        exact = seen.excess(members.combine, leader, radius).max()
+        leader = int(np.argmax(family.combine(seen.means)))
+        exact = seen.excess(family.combine, leader, radius).max()
         assert loose.gap >= exact - 1e-9
-        assert np.array_equal(loose.allocation, members.allocation(leader))
-        early = certify.anywhere(seen, 0.1, check, epsilon=0.0, seconds=5.0)
+        assert np.array_equal(loose.allocation, family.allocation(leader))
+        early = certify.bound_everything(seen, 0.1, check, epsilon=0.0, seconds=5.0)
         assert early.gap <= loose.gap + 1e-9
         assert (early.gap > 0.0) == (loose.gap > 0.0)
 
@@ -258,6 +258,16 @@ def test_plays_a_system_of_ones_own():
     assert found.rounds == len(asked)
     assert best(env, "allocation", None) - env.expected_reward(found.allocation) <= found.gap
     assert found.record.N.sum() == env.problem.m * len(asked)
+
+
+def test_plays_any_system():
+    """The reference loop in place of the compiled one, for what is no gbb.Environment."""
+    env = instance(gbb.Graph.circle(5), 1)
+    still = gbb.AdversarialEnvironment(env.problem, lambda t: np.stack([env.M_star] * len(t)))
+    found = gbb.identify(still, epsilon=0.5)
+    assert found.certified
+    assert best(env, "allocation", None) - env.expected_reward(found.allocation) <= found.gap
+    assert found.record.N.sum() == env.problem.m * found.rounds
 
 
 def test_the_same_seed_gives_the_same_answer():
