@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, RegularPolygon
 
 from gbb._support.checks import FloatArray, IntArray
+from gbb.applications._outcome import running_means
 from gbb.applications.radio.network import CHANNELS, Network
 from gbb.plotting import styles
 
@@ -66,13 +67,10 @@ def curves_of(throughput: Mapping[str, FloatArray], lines: Mapping[str, float]) 
     ax = figure.add_subplot()
     looks = styles(throughput)
     for order, (name, values) in enumerate(throughput.items()):
-        width = max(1, len(values) // 30)
-        total = np.concatenate([[0.0], np.cumsum(values)])
-        ends = np.arange(1, len(values) + 1)
-        starts = np.maximum(ends - width, 0)
-        means = (total[ends] - total[starts]) / (ends - starts)
+        rounds = np.arange(1, len(values) + 1)
+        means = running_means(values, max(1, len(values) // 30))
         # Policies that play alike stay visible: the later, the thinner.
-        ax.plot(ends, means, label=name, linewidth=max(1.2, 4.0 - order), **looks[name])
+        ax.plot(rounds, means, label=name, linewidth=max(1.2, 4.0 - order), **looks[name])
     for (label, value), dash in zip(lines.items(), ("--", "-.", ":"), strict=False):
         ax.axhline(value, color="0.4", linestyle=dash, linewidth=1.0, label=label)
     ax.set_xlabel("round")

@@ -9,7 +9,7 @@ from gbb._support.checks import FloatArray
 from gbb.applications._outcome import Outcome
 from gbb.applications.wind.farm import SPEED, Farm
 from gbb.applications.wind.pictures import curves_of, flow_of
-from gbb.applications.wind.play import Played
+from gbb.applications.wind.trial import Played
 
 ZERO_YAW, SERIAL_REFINE, TWO_ARMS = "zero yaw", "serial refine", "best two arms"
 REFERENCES = (ZERO_YAW, SERIAL_REFINE, TWO_ARMS)
