@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
@@ -18,9 +18,9 @@ from gbb.environment import Environment, System
 from gbb.optimum import Optimum
 from gbb.policies import AnyPolicy, Policy
 from gbb.simulation import engine, reference, result
-from gbb.simulation._jobs import Job, Loop, run_jobs
+from gbb.simulation._jobs import Job, run_jobs
 from gbb.simulation._progress import progress_bar
-from gbb.simulation._trace import LOG_POINTS, recorded_rounds
+from gbb.simulation._trace import LOG_POINTS, Trace, recorded_rounds
 from gbb.simulation._yardstick import choose_yardstick
 
 if TYPE_CHECKING:
@@ -118,30 +118,24 @@ def simulate(
     children = seeds.spawn(seed, runs)
     jobs: list[Job] = []
     for policy in chosen:
-        loop = _loop(env, policy, method, edge_noise)
-        jobs += [Job(policy, child, loop) for child in children]
+        run = _choose_loop(env, policy, method, edge_noise)
+        loop = partial(run, policy, rounds, recorded, keep_allocations=keep_allocations)
+        jobs += [Job(child, loop) for child in children]
     bar = progress_bar(len(jobs) * rounds) if progress else nullcontext(None)
     with bar as step:
-        flat = run_jobs(
-            jobs,
-            rounds=rounds,
-            recorded=recorded,
-            keep_allocations=keep_allocations,
-            workers=workers,
-            on_rounds=step,
-        )
+        flat = run_jobs(jobs, workers=workers, on_rounds=step)
     traces = [flat[start : start + runs] for start in range(0, len(flat), runs)]
     return result.assemble(env, chosen, traces, recorded, yardstick)
 
 
-def _loop(env: System, policy: AnyPolicy, method: str, edge_noise: bool) -> Loop:
-    """The loop that plays ``policy`` in ``env``."""
+def _choose_loop(
+    env: System, policy: AnyPolicy, method: str, edge_noise: bool
+) -> Callable[..., Trace]:
+    """The loop over the rounds of ``env`` that plays ``policy``."""
     if method == "engine" and isinstance(env, Environment):
         if engine.supports(policy):
             return partial(engine.run_engine, env, edge_noise=edge_noise)
-        if (
-            env.problem.is_paper_problem
-        ):  # others have no other loop, and their choices are compiled
+        if env.problem.is_paper_problem:  # on others no policy has another loop
             warnings.warn(
                 f"{type(policy).__name__} has no compiled loop; it is played by the reference loop, "
                 'edge by edge. Pass method="reference" to choose that yourself.',
