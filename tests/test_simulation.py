@@ -155,6 +155,49 @@ def test_the_reference_loop_is_select_draw_update():
     assert np.array_equal(trace.record.Y, state.record.Y)
 
 
+class Tide:
+    """A system of one's own: what every edge pays rises with the rounds, and noise is its own."""
+
+    problem = PROBLEM
+
+    def expected(self, t, allocation):
+        return t * ENV.expected_reward(allocation)
+
+    def draw(self, t, allocation, rng):
+        return t * ENV.expected_edge_rewards(allocation) + rng.exponential(size=PROBLEM.m)
+
+
+def test_any_system_is_played():
+    policies = [ImprovedOFUL(PROBLEM, cut=CUT), UniformRandom(PROBLEM)]
+    found = gbb.simulate(Tide(), policies, rounds=12, runs=2, seed=4, keep_allocations=True)
+    assert set(found.data_vars) == {"expected_reward", "couple", "allocation"}
+    assert set(found.attrs) == {"n", "m", "K", "d", "sigma"}
+    stacked = found.stack(play=("policy", "run")).transpose("play", ...)
+    for rewards, arms in zip(
+        stacked.expected_reward.values, stacked.allocation.values, strict=True
+    ):
+        assert rewards.tolist() == [Tide().expected(t, a) for t, a in enumerate(arms, start=1)]
+    serial = gbb.simulate(
+        Tide(), policies, rounds=12, runs=2, seed=4, keep_allocations=True, workers=1
+    )
+    assert serial.identical(found)
+
+
+def test_play_yields_what_happened_round_by_round():
+    policy, system = ImprovedOFUL(PROBLEM, cut=CUT), Tide()
+    steps = list(gbb.simulation.play(system, policy, 9, 3))
+    noise_rng, policy_rng = map(np.random.default_rng, np.random.SeedSequence(3).spawn(2))
+    again = list(gbb.simulation.play(system, policy, 9, (noise_rng, policy_rng)))
+    state = policy.init()
+    for t, (step, same) in enumerate(zip(steps, again, strict=True), start=1):
+        assert step.t == t
+        assert np.array_equal(step.rewards, same.rewards)
+        assert step.expected == system.expected(t, step.choice.allocation)
+        state = policy.update(state, step.choice, step.rewards)
+        assert np.array_equal(step.state.record.Y, state.record.Y)
+    assert step.state.rounds == 9
+
+
 @pytest.mark.parametrize(
     ("record", "expected"),
     [

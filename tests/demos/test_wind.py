@@ -21,7 +21,7 @@ from gbb.applications.wind.outcome import (
     TYPED,
     ZERO_YAW,
 )
-from gbb.applications.wind.problem import YAWS, ZERO, features, formulate, wakes
+from gbb.applications.wind.problem import YAWS, ZERO, features, find_wakes, formulate
 from gbb.applications.wind.system import JITTER, Winds, WindSystem
 from gbb.applications.wind.trial import Trial, play_trial
 from gbb.cli import main
@@ -35,7 +35,7 @@ def farm() -> Farm:
 
 @pytest.fixture(scope="module")
 def edges(farm):
-    return wakes(farm)
+    return find_wakes(farm)
 
 
 @pytest.fixture(scope="module")
@@ -204,11 +204,11 @@ def test_influence_is_the_range_of_anothers_power(farm):
 def test_wakes_follow_the_wind_and_not_the_distance(direction):
     """Turbines stand 3 diameters from their neighbours across the wind, and 5 along it."""
     farm = Farm(4, direction)
-    for v, u, order in wakes(farm):
+    for v, u, order in find_wakes(farm):
         assert v % 4 == u % 4
         assert order == 1 or farm.depth[u] == farm.depth[v] - 1
         assert farm.depth[u] < farm.depth[v]
-    assert len(wakes(farm)) == 4 + 8 + 8
+    assert len(find_wakes(farm)) == 4 + 8 + 8
 
 
 def test_the_problem_is_what_the_farm_is(farm, edges):

@@ -17,8 +17,8 @@ from gbb._support import checks, seeds
 from gbb.applications._outcome import Advance, Outcome, choose_rounds, ignore
 from gbb.applications._require import require
 from gbb.applications.radio.network import CHANNELS, Network
-from gbb.applications.radio.outcome import POLICIES, THREE, Played, outcome_of
-from gbb.applications.radio.search import best_found
+from gbb.applications.radio.outcome import POLICIES, THREE, Played, make_outcome
+from gbb.applications.radio.search import find_best
 from gbb.applications.radio.system import RadioSystem
 from gbb.policies import AnyPolicy
 from gbb.problem import Problem
@@ -59,7 +59,7 @@ def choose_effort(rounds: int | None, quick: bool) -> Effort:
     return effort._replace(rounds=choose_rounds(rounds, effort.rounds))
 
 
-def contenders(problem: Problem) -> list[AnyPolicy]:
+def make_contenders(problem: Problem) -> list[AnyPolicy]:
     """The paper's two arms over a cut, its extension to three parts, and two over whole allocations."""
     cut = cuts.best(problem.graph, seed=0)
     parts = cuts.refine(cut, CHANNELS)
@@ -116,18 +116,18 @@ def run(
     system = RadioSystem(network)
     played = {
         policy.name: control(system, policy, effort.rounds, stream, advance)
-        for policy, stream in zip(contenders(system.problem), streams, strict=True)
+        for policy, stream in zip(make_contenders(system.problem), streams, strict=True)
     }
-    numbers = yardsticks(network, effort.restarts, rng, advance)
+    numbers = measure_yardsticks(network, effort.restarts, rng, advance)
     seen = max(float(each.throughput.max()) for each in played.values())
     numbers["best_found"] = max(numbers["best_found"], seen)
     last = max(1, round(LEARNT * effort.rounds))
     for name, each in played.items():
         numbers[name] = float(each.throughput[-last:].mean())
-    return outcome_of(network, played, numbers, seed)
+    return make_outcome(network, played, numbers, seed)
 
 
-def yardsticks(
+def measure_yardsticks(
     network: Network, restarts: int, rng: np.random.Generator, advance: Advance = ignore
 ) -> dict[str, float]:
     """What plans that nobody learnt earn, in Mb/s, and whether rewards and throughput agree.
@@ -138,14 +138,14 @@ def yardsticks(
     throughput = [network.throughput(plan) for plan in plans]
     reports = [network.reports(plan, rng).sum() for plan in plans]
     three = cuts.kcut(network.graph, CHANNELS, seed=0).parts
-    seeded = best_found(network, [three], CHANNELS, rng, advance)
-    alone = best_found(network, plans[: restarts - 1], CHANNELS, rng, advance)
+    seeded = find_best(network, [three], CHANNELS, rng, advance)
+    alone = find_best(network, plans[: restarts - 1], CHANNELS, rng, advance)
     pairs = rng.integers(2, size=(restarts, network.cells))
     return {
         "best_found": max(seeded, alone),
         "three_cut": network.throughput(three),
         "local_search_alone": alone,
-        "best_two_channels": best_found(network, pairs, 2, rng, advance),
+        "best_two_channels": find_best(network, pairs, 2, rng, advance),
         "random_channels": float(np.mean(throughput)),
         "agreement": float(np.corrcoef(reports, throughput)[0, 1]),
     }

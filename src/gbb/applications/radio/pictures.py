@@ -21,7 +21,7 @@ COLOURS = ("#E69F00", "#56B4E9", "#009E73")
 CLASH = "#B2182B"
 
 
-def map_of(network: Network, plans: Mapping[str, tuple[IntArray, float]]) -> Figure:
+def draw_map(network: Network, plans: Mapping[str, tuple[IntArray, float]]) -> Figure:
     """The cells of each plan coloured by channel, with its throughput; clashing neighbours joined."""
     figure = Figure(figsize=(3.3 * len(plans), 3.9), layout="constrained")
     axes = figure.subplots(1, len(plans), squeeze=False)[0]
@@ -61,7 +61,7 @@ def _draw_plan(ax: Axes, network: Network, plan: IntArray) -> None:
     ax.set_axis_off()
 
 
-def curves_of(throughput: Mapping[str, FloatArray], lines: Mapping[str, float]) -> Figure:
+def draw_curves(throughput: Mapping[str, FloatArray], lines: Mapping[str, float]) -> Figure:
     """Throughput of each policy round by round, averaged over a few, and levels to compare with."""
     figure = Figure(figsize=(6.8, 4.2), layout="constrained")
     ax = figure.add_subplot()

@@ -21,7 +21,7 @@ from gbb.applications._outcome import Advance, Outcome, choose_rounds, ignore
 from gbb.applications._require import require
 from gbb.applications.traffic.learner import FEATURES, fit, make_policy
 from gbb.applications.traffic.pictures import draw_loss
-from gbb.applications.traffic.report import outcome
+from gbb.applications.traffic.report import make_outcome
 from gbb.applications.traffic.rounds import Live, Rounds
 from gbb.applications.traffic.streets import Grid
 from gbb.applications.traffic.sumo import Measured, Simulator
@@ -62,10 +62,10 @@ def steps(*, arms: str = "both", rounds: int | None = None, quick: bool = False)
     """How many rounds :func:`run` simulates; checks that it can run."""
     require("traffic", "SUMO", "sumo")
     todo = choose_plan(rounds, quick)
-    return todo.survey + todo.repeats + todo.late + len(kinds(arms)) * todo.rounds
+    return todo.survey + todo.repeats + todo.late + len(choose_kinds(arms)) * todo.rounds
 
 
-def kinds(arms: str) -> tuple[str, ...]:
+def choose_kinds(arms: str) -> tuple[str, ...]:
     """The feature sets that ``arms`` stands for."""
     chosen = checks.choice("arms", arms, [*FEATURES, "both"])
     return tuple(FEATURES) if chosen == "both" else (chosen,)
@@ -98,7 +98,7 @@ def run(
         Handed the picture of the loss every few live rounds.
     """
     checks.integer("seed", seed, low=0)
-    todo, names = choose_plan(rounds, quick), kinds(arms)
+    todo, names = choose_plan(rounds, quick), choose_kinds(arms)
     with Simulator(Grid(minutes=todo.minutes)) as simulator:
         return _Demo(simulator, todo, seed, advance).run(names, watch)
 
@@ -140,7 +140,7 @@ class _Demo:
             name: gbb.diagnose(each.problem, random.allocations, random.rewards)
             for name, each in policies.items()
         }
-        return outcome(
+        return make_outcome(
             self.graph, lives, random, zero, fixed, best=best, table=table, sigma=sigma, fits=fits
         )
 

@@ -17,7 +17,7 @@ PATIENT = 30
 """Rounds after which one-hot arms have tried every couple of offsets, and the best ones again."""
 
 
-def outcome(
+def make_outcome(
     graph: gbb.Graph,
     lives: Sequence[Live],
     random: Rounds,

@@ -25,9 +25,9 @@ from gbb.applications.wind.outcome import (
     TWO_ARMS,
     TYPED,
     ZERO_YAW,
-    outcome_of,
+    make_outcome,
 )
-from gbb.applications.wind.problem import YAWS, ZERO, formulate, wakes
+from gbb.applications.wind.problem import YAWS, ZERO, find_wakes, formulate
 from gbb.applications.wind.system import Winds
 from gbb.applications.wind.trial import LAM, Trial, play_trial
 from gbb.policies import AnyPolicy
@@ -69,7 +69,7 @@ def find_two_arms(farm: Farm, cut: cuts.Cut) -> FloatArray:
     return best
 
 
-def contenders(typed: Problem, shared: Problem, cut: cuts.Cut) -> list[AnyPolicy]:
+def make_contenders(typed: Problem, shared: Problem, cut: cuts.Cut) -> list[AnyPolicy]:
     """Thompson sampling with and without edge types, held back or not, and the paper's two arms."""
     thompson = policies.ThompsonSampling(typed, cut=cut, lam=LAM, v=SCALE, name=TYPED)
     return [
@@ -118,7 +118,7 @@ def run(
     total = steps(case=case, rounds=rounds, quick=quick)
     for_winds, for_policies = seeds.spawn(checks.integer("seed", seed, low=0), 2)
     farm = Farm(*CASES[case])
-    edges = wakes(farm)
+    edges = find_wakes(farm)
     typed, shared = (formulate(farm, edges, typed=each, sigma=SIGMA, S=S) for each in (True, False))
     cut = cuts.greedy(typed.graph)
     references = {
@@ -127,5 +127,5 @@ def run(
         TWO_ARMS: find_two_arms(farm, cut),
     }
     winds = Winds.draw(farm, total, np.random.default_rng(for_winds))
-    trial = Trial(farm, winds, contenders(typed, shared, cut), references, cut)
-    return outcome_of(farm, case, play_trial(trial, for_policies, advance), seed)
+    trial = Trial(farm, winds, make_contenders(typed, shared, cut), references, cut)
+    return make_outcome(farm, case, play_trial(trial, for_policies, advance), seed)

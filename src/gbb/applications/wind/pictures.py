@@ -16,7 +16,7 @@ WINDOW = 10
 """Rounds that a point of a curve averages."""
 
 
-def flow_of(farm: Farm, yaws: Mapping[str, FloatArray]) -> Figure:
+def draw_flow(farm: Farm, yaws: Mapping[str, FloatArray]) -> Figure:
     """The wind speed at hub height for each of ``yaws`` by title, as FLORIS draws it."""
     figure = Figure(figsize=(4.2 * len(yaws), 2.5), layout="constrained")
     for ax, (title, yaw) in zip(figure.subplots(1, len(yaws)), yaws.items(), strict=True):
@@ -28,7 +28,7 @@ def flow_of(farm: Farm, yaws: Mapping[str, FloatArray]) -> Figure:
     return figure
 
 
-def curves_of(
+def draw_curves(
     gain: Mapping[str, FloatArray],
     levels: Mapping[str, float],
     safety: Mapping[str, FloatArray],
