@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gbb._support.checks import FloatArray
+from gbb.policies import AnyPolicy
 from gbb.problem import Problem
+from gbb.simulation import Round, play
 
 
 class HasRewards(Protocol):
@@ -52,3 +55,25 @@ class SimulatorSystem(ABC, Generic[Measured]):
     def draw(self, t: int, allocation: ArrayLike, rng: np.random.Generator) -> FloatArray:  # noqa: ARG002
         """The numbers that round ``t`` reports."""
         return self.measure(t, allocation).rewards
+
+
+def play_together(
+    systems: Sequence[SimulatorSystem[Measured]],
+    policies: Sequence[AnyPolicy],
+    rounds: int,
+    streams: Sequence[np.random.Generator],
+    *,
+    run_all: Callable[[Callable[..., Any], Sequence[Any]], Iterable[Round]] = map,
+) -> Iterator[list[tuple[Round, Measured]]]:
+    """Every policy in a system of its own, round by round in step; what each did and measured.
+
+    ``run_all`` calls a function on every item, as ``map`` does.
+    """
+    players = zip(systems, policies, streams, strict=True)
+    playing = [play(system, policy, rounds, (rng, rng)) for system, policy, rng in players]
+    for _ in range(rounds):
+        steps = list(run_all(next, playing))
+        yield [
+            (step, system.measure(step.t, step.choice.allocation))
+            for system, step in zip(systems, steps, strict=True)
+        ]

@@ -1,10 +1,8 @@
-"""Rounds in which every agent draws its arm from a design, and their record."""
+"""Where exploring rounds are played: a system of the caller's own, or the compiled loop."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import islice
-from typing import ClassVar
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,10 +10,7 @@ from numpy.typing import ArrayLike
 from gbb._support.checks import FloatArray, IntArray
 from gbb.environment import Environment
 from gbb.learning.estimator import Record
-from gbb.policies import Choice, Policy
-from gbb.policies._base import draw_arms
 from gbb.problem import Problem
-from gbb.simulation import Round
 from gbb.simulation._noise import Blocks
 from gbb.simulation._random_play import run_random
 
@@ -36,36 +31,6 @@ class Outside:
     def draw(self, t: int, allocation: ArrayLike, rng: np.random.Generator) -> FloatArray:  # noqa: ARG002
         """What ``play`` returns for the allocation."""
         return self.problem.rewards(self.play(self.problem.allocation(allocation)))
-
-
-class Exploration(Policy[Record]):
-    """Draws every agent's arm from ``weights``, whatever was seen."""
-
-    controllable: ClassVar[bool] = False
-
-    def __init__(self, problem: Problem, weights: FloatArray) -> None:
-        super().__init__(problem)
-        self.weights = weights
-
-    def init(self) -> Record:
-        """Nothing was seen yet."""
-        return Record.empty(self.problem.K)
-
-    def select(self, state: Record, rng: np.random.Generator) -> Choice:  # noqa: ARG002
-        """Every agent's arm, drawn independently."""
-        return Choice(draw_arms(self.weights, self.problem.n, rng))
-
-    def update(self, state: Record, choice: Choice, rewards: FloatArray) -> Record:
-        """The record with one more round."""
-        seen = Record.of(self.problem.graph, choice.allocation, rewards, self.problem.K)
-        return state.merge(seen)
-
-
-def continue_play(playing: Iterator[Round], rounds: int) -> Record:
-    """The record of an :class:`Exploration` after so many more rounds."""
-    *_, last = islice(playing, rounds)
-    record: Record = last.state
-    return record
 
 
 def simulate_rounds(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import islice
 
 import numpy as np
 
@@ -12,17 +13,11 @@ from gbb.cuts import Cut, check_cut, greedy
 from gbb.environment import Environment, System
 from gbb.identification import certify
 from gbb.identification.answer import Identification
-from gbb.identification.explore import (
-    Exploration,
-    Outside,
-    Play,
-    continue_play,
-    simulate_rounds,
-)
+from gbb.identification.explore import Outside, Play, simulate_rounds
 from gbb.identification.families import AllocationFamily, list_allocations, list_couples
 from gbb.learning.confidence import Confidence, check_plain
-from gbb.learning.design import g_optimal
 from gbb.learning.estimator import Record
+from gbb.policies import ExploreThenCommit
 from gbb.problem import Problem
 from gbb.simulation import play as play_rounds
 
@@ -102,20 +97,21 @@ def identify(
     lam = checks.real("lam", lam, low=0.0, low_open=True)
     seconds = checks.real("seconds", seconds, low=0.0, low_open=True)
     family = _choose_family(problem, checks.choice("target", target, TARGETS), cut)
-    weights = g_optimal(problem.arms).weights
+    explorer = ExploreThenCommit(problem, cut=greedy(problem.graph), exploration=max_rounds)
     children = seeds.spawn(seed, 2)
     noise_rng, rng = map(np.random.default_rng, children)
-    playing = play_rounds(system, Exploration(problem, weights), max_rounds, (noise_rng, rng))
+    playing = play_rounds(system, explorer, max_rounds, (noise_rng, rng))
     record, rounds, check = Record.empty(problem.K), 0, 0
     while True:
         check += 1
         due = math.ceil(growth * rounds) if rounds else problem.d * (problem.d + 1) / 2 / problem.m
         due = min(max(rounds + 1, math.ceil(due)), max_rounds)
         if isinstance(system, Environment):
-            new = simulate_rounds(system, weights, due - rounds, noise_rng, rng)
-            record = record.merge(new)
+            weights = explorer.design.weights
+            record = record.merge(simulate_rounds(system, weights, due - rounds, noise_rng, rng))
         else:
-            record = continue_play(playing, due - rounds)
+            *_, last_round = islice(playing, due - rounds)
+            record = last_round.state.record
         rounds = due
         seen, last = Confidence(problem, record, lam), rounds == max_rounds
         if family is not None:

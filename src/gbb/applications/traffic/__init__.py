@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -19,6 +19,7 @@ from gbb._support import checks
 from gbb._support.checks import IntArray
 from gbb.applications._outcome import Advance, Outcome, choose_rounds, ignore
 from gbb.applications._require import require
+from gbb.applications._system import play_together
 from gbb.applications.traffic.learner import FEATURES, fit, make_policy
 from gbb.applications.traffic.pictures import draw_loss
 from gbb.applications.traffic.report import make_outcome
@@ -26,12 +27,9 @@ from gbb.applications.traffic.rounds import Live, Rounds
 from gbb.applications.traffic.streets import Grid
 from gbb.applications.traffic.sumo import Measured, Simulator
 from gbb.applications.traffic.system import OFFSETS, TrafficSystem
-from gbb.simulation import play
 
 WORKERS = 2
 Watch = Callable[[Figure], None]
-_In = TypeVar("_In")
-_Out = TypeVar("_Out")
 
 
 @dataclass(frozen=True)
@@ -146,36 +144,29 @@ class _Demo:
 
     def survey(self, allocations: IntArray, seeds: IntArray) -> Rounds:
         """Simulate fixed rounds, side by side."""
-        measured = self._side_by_side(
-            lambda pair: self.simulator.run(OFFSETS[pair[0]], pair[1]),
-            list(zip(allocations, seeds.tolist(), strict=True)),
-        )
-        return Rounds.of(allocations, list(measured))
+
+        def simulate(t: int) -> Measured:
+            return self.simulator.run(OFFSETS[allocations[t]], int(seeds[t]))
+
+        return Rounds.of(allocations, list(self._run_all(simulate, range(len(seeds)))))
 
     def live(self, policies: dict[str, gbb.policies.ImprovedOFUL]) -> Iterator[list[Live]]:
         """Play every policy side by side, in the same traffic; what each has done so far."""
-        systems = [
-            TrafficSystem(self.simulator, each.problem, self.live_seeds)
-            for each in policies.values()
-        ]
-        draws = self.choices.spawn(len(policies))
-        rounds = self.live_seeds.size
-        playing = [
-            play(system, each, rounds, (rng, rng))  # the traffic is all the noise there is
-            for system, each, rng in zip(systems, policies.values(), draws, strict=True)
-        ]
-        played: dict[str, list[tuple[IntArray, Measured]]] = {name: [] for name in policies}
-        for _ in range(rounds):
-            steps = self._side_by_side(next, playing)
-            for told, system, step in zip(played.values(), systems, steps, strict=True):
-                arms = step.choice.allocation
-                told.append((arms, system.measure(step.t, arms)))
+        learners = list(policies.values())
+        systems = [TrafficSystem(self.simulator, x.problem, self.live_seeds) for x in learners]
+        streams = self.choices.spawn(len(learners))
+        done: list[list[tuple[IntArray, Measured]]] = [[] for _ in learners]
+        for together in play_together(
+            systems, learners, self.todo.rounds, streams, run_all=self._run_all
+        ):
+            for told, (step, measured) in zip(done, together, strict=True):
+                told.append((step.choice.allocation, measured))
             yield [
-                Live(name, Rounds.of(np.stack([a for a, _ in told]), [each for _, each in told]))
-                for name, told in played.items()
+                Live(name, Rounds.of(*zip(*told, strict=True)))
+                for name, told in zip(policies, done, strict=True)
             ]
 
-    def _side_by_side(self, work: Callable[[_In], _Out], items: Sequence[_In]) -> Iterator[_Out]:
+    def _run_all(self, work: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
         """``work`` on every item in a few threads, in order; each simulates one round."""
         pool = ThreadPoolExecutor(WORKERS)
         try:

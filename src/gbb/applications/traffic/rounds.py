@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gbb._support.checks import FloatArray, IntArray
 from gbb.applications.traffic.sumo import Measured
@@ -20,11 +21,11 @@ class Rounds(NamedTuple):
     between: FloatArray
 
     @classmethod
-    def of(cls, allocations: IntArray, measured: Sequence[Measured]) -> Rounds:
+    def of(cls, allocations: ArrayLike, measured: Sequence[Measured]) -> Rounds:
         """The rounds that played ``allocations`` and measured ``measured``."""
         columns = zip(*measured, strict=True)
         rewards, loss, between = (np.array(column) for column in columns)
-        return cls(allocations, rewards, loss, between)
+        return cls(np.asarray(allocations), rewards, loss, between)
 
     @property
     def size(self) -> int:

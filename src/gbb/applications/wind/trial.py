@@ -9,12 +9,12 @@ import numpy as np
 
 from gbb._support.checks import FloatArray, IntArray
 from gbb.applications._outcome import Advance, ignore
+from gbb.applications._system import play_together
 from gbb.applications.wind.farm import Farm
 from gbb.applications.wind.problem import YAWS
 from gbb.applications.wind.system import RECORDS, Winds, WindSystem
 from gbb.cuts import Cut
 from gbb.policies import AnyPolicy, CouplePolicy, EpsilonGreedy, Learned
-from gbb.simulation import play
 
 LAM = 0.1
 """Ridge regulariser of all learners."""
@@ -65,19 +65,14 @@ def play_trial(trial: Trial, seed: np.random.SeedSequence, advance: Advance = ig
     power[len(learners) :] = [_hold(farm, winds, each) for each in fixed]
     systems = [WindSystem(farm, winds, policy.problem) for policy in learners]
     streams = [np.random.default_rng(seed) for _ in learners]
-    playing = [
-        play(system, policy, rounds, (rng, rng))  # the winds are all the noise there is
-        for system, policy, rng in zip(systems, learners, streams, strict=True)
-    ]
-    for together in zip(*playing, strict=True):
-        for place, (system, step) in enumerate(zip(systems, together, strict=True)):
-            arms = step.choice.allocation
-            yaw[place, step.t - 1] = YAWS[arms[: farm.n]]
-            power[place, step.t - 1] = system.measure(step.t, arms).power
+    for together in play_together(systems, learners, rounds, streams):
+        for place, (step, hour) in enumerate(together):
+            yaw[place, step.t - 1] = YAWS[step.choice.allocation[: farm.n]]
+            power[place, step.t - 1] = hour.power
         advance(1)
     kept = [
         YAWS[find_best(policy, Learned(rounds, step.state.record), trial.cut)[: farm.n]]
-        for policy, step in zip(learners, together, strict=True)
+        for policy, (step, _) in zip(learners, together, strict=True)
     ]
     names = [*(policy.name for policy in learners), *trial.references]
     nominal = farm.power(yaw.reshape(-1, farm.n)).reshape(everyone, rounds)
