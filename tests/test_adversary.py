@@ -92,7 +92,7 @@ def test_bad_files_are_refused(tmp_path):
             lambda: gbb.simulate(
                 gbb.Environment(PROBLEM, np.eye(2)), JointOFUL(PROBLEM, cut=CUT), rounds=5, cut=CUT
             ),
-            r"`cut` to go with a gbb\.AdversarialEnvironment, but got Environment",
+            r"`cut` can only be combined with a gbb\.AdversarialEnvironment",
         ),
         (
             lambda: gbb.simulate(
@@ -101,7 +101,7 @@ def test_bad_files_are_refused(tmp_path):
                 rounds=5,
                 optimum=gbb.optimum.solve(PROBLEM, np.eye(2)),
             ),
-            r"`optimum` to go with a gbb\.Environment, but got AdversarialEnvironment",
+            r"`optimum` can only be combined with a gbb\.Environment",
         ),
         (
             lambda: ExponentialWeights(PROBLEM, cut=CUT, rate=0.0),

@@ -315,8 +315,8 @@ ENV = gbb.Environment(PROBLEM, np.eye(2))
     ("env", "options", "message"),
     [
         (3, {}, "`env` to be a gbb.Environment or a gbb.Problem, but got int"),
-        (PROBLEM, {}, "`play` to be given with a gbb.Problem, and only with one, but got neither"),
-        (ENV, {"play": print}, "`play` to be given with a gbb.Problem, and only with one, .*both"),
+        (PROBLEM, {}, r"A gbb\.Problem alone cannot be played; pass play=\.\.\. with it"),
+        (ENV, {"play": print}, r"`play` can only be combined with a gbb\.Problem"),
         (ENV, {"epsilon": -1.0}, "`epsilon` to be a finite number >= 0, but got -1"),
         (ENV, {"delta": 0.0}, "`delta` to be a finite number > 0 and <= 1, but got 0"),
         (ENV, {"delta": 2.0}, "`delta` to be a finite number > 0 and <= 1, but got 2"),
@@ -325,7 +325,11 @@ ENV = gbb.Environment(PROBLEM, np.eye(2))
         (ENV, {"lam": 0.0}, "`lam` to be a finite number > 0, but got 0"),
         (ENV, {"seconds": 0.0}, "`seconds` to be a finite number > 0, but got 0"),
         (ENV, {"target": "cuple"}, "`target` to be one of .* Did you mean 'couple'"),
-        (ENV, {"cut": gbb.cuts.greedy(PROBLEM.graph)}, "`cut` to go with target='couple'"),
+        (
+            ENV,
+            {"cut": gbb.cuts.greedy(PROBLEM.graph)},
+            "`cut` can only be combined with target='couple'",
+        ),
     ],
 )
 def test_bad_settings_are_refused(env, options, message):

@@ -142,12 +142,12 @@ def _check_system(env: System | Problem, play: Play | None) -> System:
     """What is played: ``env``, or ``play`` as a system."""
     if not isinstance(env, System | Problem):
         raise checks.input_error("env", "be a gbb.Environment or a gbb.Problem", type(env).__name__)
-    if isinstance(env, Problem) == (play is None):
-        got = "neither" if play is None else "both"
-        raise checks.input_error("play", "be given with a gbb.Problem, and only with one", got)
-    if isinstance(env, Problem):
-        assert play is not None
+    if isinstance(env, Problem) and play is not None:
         return Outside(env, play)
+    if isinstance(env, Problem):
+        raise checks.InputError("A gbb.Problem alone cannot be played; pass play=... with it.")
+    if play is not None:
+        raise checks.InputError("`play` can only be combined with a gbb.Problem.")
     return env
 
 
@@ -157,5 +157,5 @@ def _choose_family(problem: Problem, target: str, cut: Cut | None) -> Allocation
         chosen = greedy(problem.graph) if cut is None else check_cut(problem.graph, cut)
         return list_couples(chosen, problem.K)
     if cut is not None:
-        raise checks.input_error("cut", "go with target='couple'", "one with target='allocation'")
+        raise checks.InputError("`cut` can only be combined with target='couple'.")
     return list_allocations(problem)

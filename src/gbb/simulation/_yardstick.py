@@ -51,10 +51,9 @@ def choose_yardstick(
 ) -> Yardstick:
     """The yardstick that suits ``system``."""
     if optimum is not None and not isinstance(system, Environment):
-        raise checks.input_error("optimum", "go with a gbb.Environment", type(system).__name__)
+        raise checks.InputError("`optimum` can only be combined with a gbb.Environment.")
     if cut is not None and not isinstance(system, AdversarialEnvironment):
-        rule = "go with a gbb.AdversarialEnvironment"
-        raise checks.input_error("cut", rule, type(system).__name__)
+        raise checks.InputError("`cut` can only be combined with a gbb.AdversarialEnvironment.")
     match system:
         case Environment():
             return _by_optimum(system, policies, recorded, optimum)
