@@ -19,7 +19,7 @@ Matrices = Callable[[IntArray], FloatArray]
 """``matrices(rounds)``: the matrix of each of the given rounds, counted from 1 (rounds x d x d), or
 those of each edge type (rounds x types x d x d)."""
 
-REMEMBERED = 256
+REMEMBERED = 32
 """Rounds whose tables an environment keeps: those that runs side by side are playing."""
 
 
