@@ -52,7 +52,7 @@ def bayesian(choice: object, allocations: np.ndarray) -> Player:
                 (number,) = agent.pull(nothing)
                 arms = allocations[number]
                 learner.partial_fit(
-                    z[arms[graph.sources], arms[graph.indices]], env.draw(arms, rng)
+                    z[arms[graph.sources], arms[graph.indices]], env.draw(1, arms, rng)
                 )
                 yield env.expected_reward(arms)
 
@@ -84,7 +84,7 @@ def edge_tabular(env: gbb.Environment, marks: tuple[int, ...], seed: int, optimu
             log = 0.5 * np.log(len(kept) * K * K * t)
             value = mean[columns].sum(axis=0) + np.sqrt(log * width2[columns].sum(axis=0))
             best = int(np.argmax(value))
-            drawn = env.draw(everything[best], rng)
+            drawn = env.draw(1, everything[best], rng)
             count[codes[best]] += 1
             sums[codes[best]] += drawn[kept] + drawn[graph.reverse[kept]]
             yield env.expected_reward(everything[best])

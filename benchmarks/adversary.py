@@ -13,7 +13,6 @@ import xarray as xr
 import gbb
 from gbb.adversary import AdversarialEnvironment, switching
 from gbb.policies import ExponentialWeights, ImprovedOFUL, JointOFUL
-from gbb.simulation import simulate_adversarial
 
 
 def played(rounds: int, runs: int) -> xr.Dataset:
@@ -21,13 +20,13 @@ def played(rounds: int, runs: int) -> xr.Dataset:
     graph = gbb.Graph.path(6)
     arms = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
     problem = gbb.Problem(graph, arms, S=float(np.sqrt(2.0)))
-    env = AdversarialEnvironment(problem, switching([np.eye(2), -np.eye(2)]))
+    env = AdversarialEnvironment(problem, switching([np.eye(2), -np.eye(2)]), noise="none")
     cut = gbb.cuts.greedy(graph)
     kept = np.unique(np.geomspace(1000, rounds, 9).astype(int))
     settings = {"cut": cut, "rounds": rounds, "record": kept}
     few = [kind(problem, cut=cut) for kind in (ImprovedOFUL, JointOFUL)]
-    slow = simulate_adversarial(env, few, runs=2, **settings)
-    fast = simulate_adversarial(env, ExponentialWeights(problem, cut=cut), runs=runs, **settings)
+    slow = gbb.simulate(env, few, runs=2, **settings)
+    fast = gbb.simulate(env, ExponentialWeights(problem, cut=cut), runs=runs, **settings)
     return xr.concat([slow.mean("run"), fast.mean("run")], "policy").assign(
         size=xr.concat([rms(slow.regret), rms(fast.regret)], "policy")
     )

@@ -35,7 +35,7 @@ def ask_and_tell(n: int, degree: int, rounds: int, folder: Path) -> list[float]:
             start = time.perf_counter()
             trial = controller.ask()
             asked = time.perf_counter() - start
-            rewards = env.draw(trial.arms, rng)
+            rewards = env.draw(1, trial.arms, rng)
             start = time.perf_counter()
             controller.tell(trial, rewards)
             seconds.append(asked + time.perf_counter() - start)
@@ -53,7 +53,7 @@ def long_log(url: str, rounds: int) -> None:
                 for _ in range(1000):
                     event = turn.append(next_ask(turn.state))
                     arms = turn.state.open[event.trial].allocation
-                    tell(turn, event.trial, env.draw(arms, rng))
+                    tell(turn, event.trial, env.draw(1, arms, rng))
 
 
 def main() -> None:

@@ -32,7 +32,7 @@ def by_policy(env: gbb.Environment, epsilon: float, seed: int) -> tuple[int, np.
     state = policy.init()
     while state.couple is None and state.learned.rounds < LIMIT:
         choice = policy.select(state, rng)
-        state = policy.update(state, choice, env.draw(choice.allocation, noise))
+        state = policy.update(state, choice, env.draw(1, choice.allocation, noise))
     return state.learned.rounds, policy.select(state, rng).allocation
 
 

@@ -66,7 +66,7 @@ def explored(env: gbb.Environment, rounds: int, rng: np.random.Generator) -> gbb
     record = gbb.Record.empty(problem.K)
     for _ in range(rounds):
         arms = draw_arms(weights, problem.n, rng)
-        paid = env.draw(arms, rng)
+        paid = env.draw(1, arms, rng)
         record = record.merge(gbb.Record.of(problem.graph, arms, paid, problem.K))
     return record
 

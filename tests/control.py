@@ -39,7 +39,7 @@ def drive(controller: Controller, env: gbb.Environment, rng, rounds: int) -> np.
     for _ in range(rounds):
         trial = controller.ask()
         played.append(trial.arms)
-        controller.tell(trial, env.draw(trial.arms, rng))
+        controller.tell(trial, env.draw(1, trial.arms, rng))
     return np.array(played)
 
 

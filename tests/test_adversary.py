@@ -19,7 +19,8 @@ GRAPH = gbb.Graph.path(6)
 PLANE = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
 PROBLEM = gbb.Problem(GRAPH, PLANE, S=float(np.sqrt(2.0)))
 CUT = gbb.cuts.greedy(GRAPH)
-TURNS = AdversarialEnvironment(PROBLEM, switching([np.eye(2), -np.eye(2)]))
+TYPED = gbb.Problem(GRAPH, PLANE, S=2.0, edge_types=[0, 0, 1, 1, 0, 1, 0, 0, 1, 1])
+TURNS = AdversarialEnvironment(PROBLEM, switching([np.eye(2), -np.eye(2)]), noise="none")
 
 
 def rounds(*numbers):
@@ -79,14 +80,28 @@ def test_bad_files_are_refused(tmp_path):
         ),
         (lambda: AdversarialEnvironment("path", switching([np.eye(2)])), r"`problem` to be a gbb"),
         (
-            lambda: gbb.simulate_adversarial(PROBLEM, [], cut=CUT, rounds=5),
-            r"`env` to be a gbb\.AdversarialEnvironment",
+            lambda: AdversarialEnvironment(TYPED, switching([np.eye(2)])),
+            r"`matrices` to have shape \(1, 2, 2, 2\), types x d x d a round",
+        ),
+        (lambda: drifting(np.ones(2), np.ones(2), period=9), r"`first` to be d x d or types x d"),
+        (
+            lambda: gbb.simulate(TURNS, [JointOFUL(PROBLEM, cut=CUT)] * 2, rounds=5),
+            r"`policies` to have distinct names",
         ),
         (
-            lambda: gbb.simulate_adversarial(
-                TURNS, [JointOFUL(PROBLEM, cut=CUT)] * 2, cut=CUT, rounds=5
+            lambda: gbb.simulate(
+                gbb.Environment(PROBLEM, np.eye(2)), JointOFUL(PROBLEM, cut=CUT), rounds=5, cut=CUT
             ),
-            r"`policies` to have distinct names",
+            r"`cut` can only be combined with a gbb\.AdversarialEnvironment",
+        ),
+        (
+            lambda: gbb.simulate(
+                TURNS,
+                JointOFUL(PROBLEM, cut=CUT),
+                rounds=5,
+                optimum=gbb.optimum.solve(PROBLEM, np.eye(2)),
+            ),
+            r"`optimum` can only be combined with a gbb\.Environment",
         ),
         (
             lambda: ExponentialWeights(PROBLEM, cut=CUT, rate=0.0),
@@ -105,33 +120,85 @@ def test_the_regret_is_against_the_best_fixed_couple():
     """Couple by couple and round by round, with plain loops."""
     rng = np.random.default_rng(1)
     stack = rng.normal(size=(40, 2, 2))
-    env = AdversarialEnvironment(PROBLEM, lambda t: stack[t - 1], noise="gaussian")
+    env = AdversarialEnvironment(PROBLEM, lambda t: stack[t - 1])
     policy = gbb.policies.UniformRandom(PROBLEM)
-    found = gbb.simulate_adversarial(env, policy, cut=CUT, rounds=40, record=1, seed=3)
+    found = gbb.simulate(env, policy, cut=CUT, rounds=40, seed=3)
+    earned = found.expected_reward.cumsum("round")
     totals, best_of_rounds = np.zeros(16), 0.0
     for t in range(40):
         frozen = gbb.Environment(PROBLEM, stack[t])
         values = [frozen.expected_reward(CUT.allocation(divmod(couple, 4))) for couple in range(16)]
         totals += values
         best_of_rounds += max(values)
-        here = found.isel(policy=0, run=0, round=t)
-        assert float(here.regret + here.reward) == pytest.approx(totals.max())
-        assert float(here.dynamic_regret + here.reward) == pytest.approx(best_of_rounds)
+        here, reward = (each.isel(policy=0, run=0, round=t) for each in (found, earned))
+        assert float(here.regret + reward) == pytest.approx(totals.max())
+        assert float(here.dynamic_regret + reward) == pytest.approx(best_of_rounds)
+    assert found.attrs["noise"] == "gaussian"
+
+
+@pytest.mark.parametrize("feedback", ["edge", "agent", "global"])
+@pytest.mark.parametrize("forbid", [False, True])
+def test_types_weights_and_allowed_arms_count(feedback, forbid):
+    """Every couple and every round as an environment of its own would pay them."""
+    rng = np.random.default_rng(2)
+    allowed = rng.random((6, 4)) < 0.6 if forbid else np.ones((6, 4), dtype=bool)
+    allowed[:, 2] = True
+    weights = rng.normal(size=10) * (rng.random(10) < 0.7)
+    problem = gbb.Problem(
+        GRAPH, PLANE, S=2.0, sigma=0.1, feedback=feedback, allowed=allowed,
+        edge_types=TYPED.edge_types, edge_weights=weights,
+    )  # fmt: skip
+    stack = rng.normal(size=(5, 2, 2, 2))
+    env = AdversarialEnvironment(problem, lambda t: stack[t - 1])
+    found = env.couple_rewards(CUT, rounds(1, 2, 3, 4, 5))
+    policy = gbb.policies.ImprovedOFUL(problem, cut=CUT, radius="complete")
+    for t in range(1, 6):
+        frozen = gbb.Environment(problem, stack[t - 1])
+        for couple in range(16):
+            arms = CUT.allocation(divmod(couple, 4))
+            playable = np.where(allowed[np.arange(6), arms], arms, allowed.argmax(axis=1))
+            assert found[t - 1, couple] == pytest.approx(frozen.expected_reward(playable))
+            assert env.expected(t, playable) == frozen.expected_reward(playable)
+        drawn = env.draw(t, playable, np.random.default_rng(t))
+        assert np.array_equal(drawn, frozen.draw(t, playable, np.random.default_rng(t)))
+    played = gbb.simulate(env, policy, rounds=5, keep_allocations=True)
+    for t, here in enumerate(played.isel(policy=0, run=0).allocation.values, start=1):
+        assert float(played.expected_reward[0, 0, t - 1]) == env.expected(t, here)
+        assert allowed[np.arange(6), here].all()
+    assert (played.dynamic_regret >= played.regret - 1e-12).all()
+
+
+def test_the_couples_are_over_the_policies_own_cut():
+    other = gbb.Cut.of(GRAPH, [0, 0, 0, 1, 1, 1])
+    stack = np.random.default_rng(0).normal(size=(20, 2, 2))
+    env = AdversarialEnvironment(PROBLEM, lambda t: stack[t - 1])
+    over_own, over_greedy = (ImprovedOFUL(PROBLEM, cut=c, name=str(c)) for c in (other, CUT))
+
+    def regret(policies, **options):
+        return gbb.simulate(env, policies, rounds=20, **options).regret.isel(policy=0).values
+
+    assert np.array_equal(regret(over_own), regret(over_own, cut=other))
+    assert not np.allclose(regret(over_own), regret(over_own, cut=CUT))
+    assert np.array_equal(regret([over_own, over_greedy]), regret(over_own, cut=CUT))
+
+
+def test_results_are_saved(tmp_path):
+    found = gbb.simulate(TURNS, ExponentialWeights(PROBLEM, cut=CUT), rounds=5, runs=2)
+    gbb.save(found, tmp_path / "turns.nc")
+    assert gbb.load(tmp_path / "turns.nc").equals(found)
 
 
 def test_long_runs_are_played_in_blocks(monkeypatch):
     policy = ExponentialWeights(PROBLEM, cut=CUT)
     settings = {"cut": CUT, "rounds": 60, "runs": 2, "record": 7}
-    whole = gbb.simulate_adversarial(TURNS, policy, **settings)
-    monkeypatch.setattr("gbb.simulation._adversarial.BLOCK", 8)
-    assert gbb.simulate_adversarial(TURNS, policy, **settings).identical(whole)
+    whole = gbb.simulate(TURNS, policy, **settings)
+    monkeypatch.setattr("gbb.simulation._hindsight.BLOCK", 8)
+    assert gbb.simulate(TURNS, policy, **settings).identical(whole)
 
 
 def test_following_the_average_loses_every_second_round_and_exponential_weights_do_not():
     policies = [ImprovedOFUL(PROBLEM, cut=CUT), ExponentialWeights(PROBLEM, cut=CUT)]
-    found = gbb.simulate_adversarial(
-        TURNS, policies, cut=CUT, rounds=3000, runs=4, record=[300, 3000]
-    )
+    found = gbb.simulate(TURNS, policies, cut=CUT, rounds=3000, runs=4, record=[300, 3000])
     slow = found.regret.sel(policy="ImprovedOFUL").mean("run").values
     fast = np.sqrt((found.regret.sel(policy="ExponentialWeights") ** 2).mean("run")).values
     assert slow[1] > 0.25 * PROBLEM.m * 3000
@@ -149,7 +216,7 @@ def test_the_estimates_of_exponential_weights_have_no_bias():
     state = policy.init()
     for _ in range(5):  # away from the uniform weights of the start
         choice = policy.select(state, rng)
-        state = policy.update(state, choice, env.draw(choice.allocation, rng))
+        state = policy.update(state, choice, env.draw(1, choice.allocation, rng))
     chances = policy.probabilities(state)
     assert chances.sum() == pytest.approx(1.0)
     assert chances.max() > 0.2
@@ -157,7 +224,7 @@ def test_the_estimates_of_exponential_weights_have_no_bias():
     for couple, chance in enumerate(chances):
         arms = divmod(couple, 3)
         choice = gbb.policies.Choice(cut.allocation(arms), arms)
-        rewards = env.draw(choice.allocation, rng)
+        rewards = env.draw(1, choice.allocation, rng)
         mean += chance * (policy.update(state, choice, rewards).total - state.total)
     half = (M + M.T) / 2
     assert mean == pytest.approx([half[0, 0], np.sqrt(2) * half[0, 1], half[1, 1]])
@@ -186,6 +253,6 @@ def test_forgetting_pays_when_the_matrix_drifts(kind):
     env = AdversarialEnvironment(problem, drifting(first, second, period=1500), noise="gaussian")
     option = {"gamma": 0.98} if kind is DiscountedOFUL else {"window": 50}
     policies = [JointOFUL(problem, cut=CUT), kind(problem, cut=CUT, **option)]
-    found = gbb.simulate_adversarial(env, policies, cut=CUT, rounds=3000, record=[3000])
+    found = gbb.simulate(env, policies, cut=CUT, rounds=3000, record=[3000])
     lost = found.dynamic_regret.values.ravel()
     assert lost[1] < 0.5 * lost[0]

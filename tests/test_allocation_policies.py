@@ -45,7 +45,7 @@ def seen(env, rounds, seed=0):
     record = gbb.Record.empty(env.problem.K)
     for _ in range(rounds):
         arms = rng.integers(env.problem.K, size=env.problem.n)
-        rewards = env.draw(arms, rng)
+        rewards = env.draw(1, arms, rng)
         record = record.merge(gbb.Record.of(env.problem.graph, arms, rewards, env.problem.K))
     return Learned(rounds, record)
 
@@ -188,7 +188,7 @@ def test_the_smaller_radius_covers_at_its_stated_rate():
         noise, state, holds = np.random.default_rng(seed), policy.init(), True
         for _ in range(12):
             choice = policy.select(state, noise)
-            state = policy.update(state, choice, env.draw(choice.allocation, noise))
+            state = policy.update(state, choice, env.draw(1, choice.allocation, noise))
             ridge = gbb.Ridge(problem, state.record, policy.lam)
             error = ridge.M_hat - M
             v = naive.vec((error + error.T) / 2)

@@ -14,6 +14,7 @@ from gbb.cli import main
 from gbb.policies import ImprovedOFUL, ThompsonSampling, UniformRandom
 
 GRAPH = gbb.Graph.complete(4)
+GRAPH_PROBLEM = gbb.Problem(GRAPH, np.eye(3))
 
 
 def family(count):
@@ -63,7 +64,7 @@ def test_the_interval_of_a_ratio_covers_at_its_rate():
     for _ in range(1000):
         base = rng.gamma(4.0, size=30)
         values = 0.3 * base + rng.normal(0.6, 0.3, size=30)  # mean 1.8, of 4
-        _, low, high = gbb.simulation._compare._ratio(values, base)
+        _, low, high = gbb.simulation._comparison._ratio(values, base)
         held += low <= 1.8 / 4 <= high
     assert held / 1000 == pytest.approx(0.95, abs=0.025)
 
@@ -78,11 +79,49 @@ def test_one_instance_has_intervals_over_runs_and_one_run_none():
 def test_what_cannot_be_compared_is_refused():
     with pytest.raises(gbb.InputError, match=r"`instances` to hold at least one environment"):
         gbb.compare([], policies, rounds=5)
+    with pytest.raises(
+        gbb.InputError, match=r"be a gbb\.Environment or a list of them, but got Prob"
+    ):
+        gbb.compare(GRAPH_PROBLEM, policies, rounds=5)
+    with pytest.raises(gbb.InputError, match=r"`instances` to be .* but got a list with str"):
+        gbb.compare(["complete:4"], policies, rounds=5)
+    with pytest.raises(gbb.InputError, match=r"`policies` to be names or classes.* but got int"):
+        gbb.compare(family(1), 3, rounds=5)
+    with pytest.raises(gbb.InputError, match=r"Did you mean 'JointOFUL'\?"):
+        gbb.compare(family(1), ["JointOFULL"], rounds=5)
+    with pytest.raises(gbb.InputError, match=r"`policies` to play env\.problem"):
+        gbb.compare(family(2), policies(family(1)[0].problem), rounds=5)
     env = gbb.Environment(gbb.Problem(GRAPH, np.eye(2)), -np.ones((2, 2)))
     with pytest.raises(
         gbb.InputError, match=r"`instances` to have positive optima, but got -12 at 0"
     ):
         gbb.compare([env], lambda problem: [UniformRandom(problem)], rounds=5)
+
+
+@pytest.mark.parametrize(
+    "contenders",
+    [
+        ["ImprovedOFUL", "ThompsonSampling"],
+        [ImprovedOFUL, "ThompsonSampling"],
+        lambda problem: ["ImprovedOFUL", *policies(problem)[1:]],
+        [lambda problem: policies(problem)[0], ThompsonSampling],
+    ],
+)
+def test_policies_may_be_named(contenders):
+    settings = {"rounds": 20, "runs": 2}
+    expected = gbb.compare(family(2), policies, **settings)
+    assert gbb.compare(family(2), contenders, **settings).identical(expected)
+
+
+def test_one_environment_and_one_policy_need_no_lists():
+    (env,) = family(1)
+    expected = gbb.compare([env], lambda problem: policies(problem)[:1], rounds=20)
+    assert gbb.compare(env, "ImprovedOFUL", rounds=20).identical(expected)
+    assert gbb.compare(env, ImprovedOFUL, rounds=20).identical(expected)
+    assert gbb.compare(env, policies(env.problem)[0], rounds=20).identical(expected)
+    explores = gbb.policies.ExploreThenCommit(env.problem, cut=gbb.cuts.greedy(GRAPH), horizon=20)
+    expected = gbb.compare(env, explores, rounds=20)
+    assert gbb.compare(env, "ExploreThenCommit", rounds=20).identical(expected)
 
 
 def run(capsys, *args):

@@ -19,7 +19,7 @@ def played(env, rounds, seed):
     record, allocations, rewards = gbb.Record.empty(problem.K), [], []
     for _ in range(rounds):
         arms = rng.integers(problem.K, size=problem.n)
-        paid = env.draw(arms, rng)
+        paid = env.draw(1, arms, rng)
         record = record.merge(gbb.Record.of(problem.graph, arms, paid, problem.K))
         allocations.append(arms)
         rewards.append(paid)
@@ -108,7 +108,7 @@ def test_the_ellipsoid_holds_for_the_worst_vector_after_every_round():
         rng, record, missed = np.random.default_rng(run), gbb.Record.empty(2), False
         for _ in range(60):
             arms = rng.integers(2, size=3)
-            paid = env.draw(arms, rng)
+            paid = env.draw(1, arms, rng)
             record = record.merge(gbb.Record.of(problem.graph, arms, paid, 2))
             seen = Confidence(problem, record, 1.0)
             truth = env.reward_table + env.reward_table.T

@@ -42,7 +42,7 @@ def play(env, policy, rounds, seed):
     state, values, plans = policy.init(), np.empty(rounds), []
     for t in range(rounds):
         choice = policy.select(state, rng)
-        state = policy.update(state, choice, env.draw(choice.allocation, noise))
+        state = policy.update(state, choice, env.draw(1, choice.allocation, noise))
         values[t] = env.expected_reward(choice.allocation)
         plans.append(choice.allocation)
     return values, np.array(plans), state
@@ -260,7 +260,7 @@ def test_a_log_teaches_without_counting():
     state = policy.init()
     for _ in range(300):
         arms = rng.integers(3, size=problem.n)
-        seen = observed(problem, arms, env.draw(arms, rng))
+        seen = observed(problem, arms, env.draw(1, arms, rng))
         state = policy.absorb(state, None, seen)
     assert state.away.rounds == state.at_baseline.rounds == 0
     assert isinstance(state.inner, Learned)
@@ -324,7 +324,7 @@ def test_the_bounds_on_the_baseline_hold_what_it_pays():
     rng = np.random.default_rng(0)
     state, widths = policy.init(), []
     for _ in range(200):
-        state = policy.update(state, Choice(plan), env.draw(plan, rng))
+        state = policy.update(state, Choice(plan), env.draw(1, plan, rng))
         least, most = policy.baseline_bounds(state)
         assert least <= reward <= most
         widths.append(most - least)
@@ -388,7 +388,7 @@ def learnt(problem, rounds, seed):
     env, rng, record = environment(problem), np.random.default_rng(seed), empty(problem)
     for _ in range(rounds):
         arms = rng.integers(3, size=problem.n)
-        record = record.merge(observed(problem, arms, env.draw(arms, rng)))
+        record = record.merge(observed(problem, arms, env.draw(1, arms, rng)))
     return record
 
 
@@ -457,7 +457,7 @@ def test_a_floor_never_lowers_the_bound():
     plan, gained = np.arange(9), []
     for t in range(1, 61):
         arms = rng.permutation(9)
-        record = record.merge(observed(problem, arms, env.draw(arms, rng)))
+        record = record.merge(observed(problem, arms, env.draw(1, arms, rng)))
         ridge = TypedRidge(problem, record, 1.0, symmetric=True)
         radius = typed_radius("symmetric", ridge, 0.0, 1e-3, shrinking=True)
         without = lower_bound(ridge, radius, plan, None)

@@ -21,7 +21,7 @@ def history(problem, M, rounds, seed, *, truth=None):
     rng = np.random.default_rng(seed)
     env = gbb.Environment(truth or problem, M)
     allocations = rng.integers(0, problem.K, (rounds, problem.n))
-    return allocations, np.array([env.draw(each, rng) for each in allocations])
+    return allocations, np.array([env.draw(1, each, rng) for each in allocations])
 
 
 def matrices(seed, *shape):
@@ -63,7 +63,7 @@ def verdicts(problem, rounds, seeds, *, truth=None, shock=0.0, repeat=1):
         shape = (problem.m, problem.K, problem.K) if truth else (problem.K, problem.K)
         env = gbb.Environment(truth or problem, np.abs(rng.normal(size=shape)))
         played = rng.integers(0, problem.K, (rounds // repeat, problem.n)).repeat(repeat, axis=0)
-        paid = np.array([env.draw(each, rng) for each in played])
+        paid = np.array([env.draw(1, each, rng) for each in played])
         paid += shock * rng.normal(size=(len(played), 1))
         found[diagnose(problem, played, paid).status] += 1
     return found
@@ -134,7 +134,7 @@ def test_a_wrong_sum_alone_is_poor_once_allocations_repeat():
     rng = np.random.default_rng(0)
     env = gbb.Environment(problem, np.array([[1.0, -1.0], [-1.0, 1.0]]))
     played = rng.integers(0, 2, (80, 40)).repeat(2, axis=0)
-    paid = np.array([env.draw(each, rng) for each in played])
+    paid = np.array([env.draw(1, each, rng) for each in played])
     paid += 0.4 * (2 * played[:, [0]] - 1)
     found = diagnose(problem, played, paid)
     assert found.within > GOOD
@@ -154,7 +154,7 @@ def test_global_rewards_of_a_wrong_model_are_never_good():
     rng = np.random.default_rng(1)
     env = gbb.Environment(truth, matrices(0, GRID.m, 3, 3))
     again = np.repeat(played[:60], 2, axis=0)
-    found = diagnose(problem, again, [env.draw(each, rng) for each in again])
+    found = diagnose(problem, again, [env.draw(1, each, rng) for each in again])
     assert (found.status, found.noise_source) == ("poor", "allocations")
 
 
@@ -185,10 +185,10 @@ def test_arms_that_are_never_played_together_twice_are_not_held_against_the_mode
     couples = [(a, b) for a in range(6) for b in range(a)]
     played = np.array([cut.allocation(couple) for couple in couples])
     env, rng = gbb.Environment(problem, matrices(0, 6, 6)), np.random.default_rng(0)
-    found = diagnose(problem, played, [env.draw(each, rng) for each in played])
+    found = diagnose(problem, played, [env.draw(1, each, rng) for each in played])
     assert (found.status, found.covered) == ("too few", 0.0)
     again = np.tile(played, (3, 1))
-    assert diagnose(problem, again, [env.draw(each, rng) for each in again]).good
+    assert diagnose(problem, again, [env.draw(1, each, rng) for each in again]).good
 
 
 def test_levels_of_edges_are_no_fit():
@@ -210,7 +210,7 @@ def test_agents_beyond_the_link_are_noticed_when_allocations_repeat():
     played = np.repeat(rng.integers(0, 3, (40, 9)), 2, axis=0)
     env = gbb.Environment(problem, 0.3 * matrices(0, 3, 3))
     beyond = matrices(1, 3, 3)[played[:, [4]], played[:, [8]]]
-    paid = np.array([env.draw(each, rng) for each in played]) + beyond
+    paid = np.array([env.draw(1, each, rng) for each in played]) + beyond
     assert diagnose(problem, played, paid).status == "poor"
     assert diagnose(problem, played, paid - beyond).good
 

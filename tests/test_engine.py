@@ -18,11 +18,12 @@ from scipy import stats
 from threadpoolctl import threadpool_info
 
 import gbb
+from gbb.environment import NOISES
 from gbb.learning.radius import log_det_symmetric
 from gbb.policies import Choice, Policy
 from gbb.simulation import SlowPolicyWarning, engine
 from gbb.simulation._couples import FORMS, _plan, _player, _tally, best_form, run_couples
-from gbb.simulation._noise import SUMS, Blocks
+from gbb.simulation._noise import Blocks, draw_sums
 from gbb.simulation._trace import recorded_rounds
 from gbb.simulation.reference import run_reference
 
@@ -117,14 +118,14 @@ def test_commit_round_is_kept_or_not_as_asked():
         xr.testing.assert_allclose(fast, plain, rtol=1e-10)
 
 
-@pytest.mark.parametrize("noise", list(SUMS))
+@pytest.mark.parametrize("noise", list(NOISES))
 def test_sums_of_noise_have_the_law_of_summed_noise(noise):
     counts = np.array([12, 7, 1, 0])
     size = 40_000
     rng = np.random.default_rng(0)
-    fast = SUMS[noise](rng, counts, size)
+    fast = draw_sums(NOISES[noise], rng, counts, size)
     slow = np.stack(
-        [gbb.environment.NOISES[noise](rng, size * c).reshape(size, c).sum(axis=1) for c in counts],
+        [NOISES[noise](rng, size * c).reshape(size, c).sum(axis=1) for c in counts],
         axis=1,
     )
     if noise == "none":
@@ -221,7 +222,7 @@ def played_out(env, policy, form, rounds, block=4096):
     for start in range(0, rounds, block):
         size = min(block, rounds - start)
         radii = np.full(size, 3.0)
-        play(start + 1, SUMS[env.noise](rng, counts, size), radii, np.array([rounds]), rng)
+        play(start + 1, draw_sums(env.law, rng, counts, size), radii, np.array([rounds]), rng)
     return tally
 
 

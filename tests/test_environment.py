@@ -65,11 +65,57 @@ def test_draws_are_expected_rewards_plus_sigma_times_noise(noise):
     problem = gbb.Problem(gbb.Graph.circle(5), np.eye(2), sigma=0.3)
     env = gbb.Environment(problem, [[1.0, 2.0], [3.0, 4.0]], noise=noise)
     allocation = [0, 1, 1, 0, 1]
-    drawn = env.draw(allocation, np.random.default_rng(4))
+    drawn = env.draw(1, allocation, np.random.default_rng(4))
     unit = NOISES[noise](np.random.default_rng(4), problem.m)
     assert np.array_equal(drawn, env.expected_edge_rewards(allocation) + 0.3 * unit)
     if noise == "none":
         assert np.array_equal(drawn, env.expected_edge_rewards(allocation))
+
+
+def test_edges_of_weight_zero_are_silent():
+    """Alone or with others of weight 0 in a sum; a sum that one edge adds to has noise."""
+    weights = {(0, 1): 1.0, (2, 1): 2.0, (1, 2): 0.0, (1, 0): 0.0}
+    graph = gbb.Graph.path(3)
+    by_edge = [weights[i, j] for i, j in graph.edges.tolist()]
+    for feedback, silent in (
+        ("edge", [w == 0 for w in by_edge]),
+        ("agent", [0, 1, 0]),
+        ("global", [0]),
+    ):
+        problem = gbb.Problem(graph, np.eye(2), edge_weights=by_edge, feedback=feedback)
+        env = gbb.Environment(problem, np.ones((2, 2)))
+        drawn = env.draw(7, [0, 1, 0], np.random.default_rng(0))
+        still = gbb.Environment(problem, np.ones((2, 2)), noise="none")
+        expected = still.draw(7, [0, 1, 0], np.random.default_rng(0))
+        assert np.array_equal(drawn == expected, np.array(silent, dtype=bool))
+        assert expected.sum() == env.expected(7, [0, 1, 0]) == 3.0
+
+
+def heavy(rng, size):
+    return rng.standard_t(5, size)
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_law_of_ones_own_is_played_by_the_engine(named, monkeypatch):
+    problem = gbb.Problem(gbb.Graph.complete(4), np.eye(3), sigma=0.3)
+    if named:
+        monkeypatch.setitem(NOISES, "heavy", heavy)
+    env = gbb.Environment(problem, np.diag([0.2, 0.9, 0.4]), noise="heavy" if named else heavy)
+    unit = heavy(np.random.default_rng(4), problem.m)
+    drawn = env.draw(1, [0, 1, 1, 2], np.random.default_rng(4))
+    assert np.array_equal(drawn, env.expected_edge_rewards([0, 1, 1, 2]) + 0.3 * unit)
+    cut = gbb.cuts.greedy(problem.graph)
+    policies = [
+        gbb.policies.build(name, problem, cut=cut, exploration=9, horizon=40)
+        for name in ("ImprovedOFUL", "JointOFUL", "ExploreThenCommit")
+    ]
+    settings = {"rounds": 40, "runs": 2, "keep_allocations": True}
+    plain = gbb.simulate(env, policies, method="reference", **settings)
+    fast = gbb.simulate(env, policies, edge_noise=True, **settings)
+    assert np.array_equal(plain.allocation, fast.allocation)
+    assert plain.attrs["noise"] == ("heavy" if named else "test_environment:heavy")
+    summed = gbb.simulate(env, policies, **settings)
+    assert np.isfinite(summed.regret).all()
 
 
 @pytest.mark.parametrize(
@@ -78,6 +124,11 @@ def test_draws_are_expected_rewards_plus_sigma_times_noise(noise):
         ({"problem": 3}, r"`problem` to be a gbb\.Problem, but got int"),
         ({"M_star": np.eye(3)}, r"`M_star` to have shape \(2, 2\), d x d, but got \(3, 3\)"),
         ({"M_star": [[1, np.nan], [0, 1]]}, r"`M_star` to hold finite .* nan at position \(0, 1\)"),
+        (
+            {"noise": lambda rng, _: rng.random()},
+            r"`noise` to return `size` numbers.* shape \(\)",
+        ),
+        ({"noise": lambda _, size: np.full(size, np.nan)}, "`noise` to hold finite numbers only"),
         ({"noise": "normal"}, "`noise` to be one of 'gaussian', 'none', 'rademacher', 'uniform'"),
     ],
 )

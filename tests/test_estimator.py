@@ -16,7 +16,7 @@ def histories(draw):
     rounds = draw(st.integers(0, 4))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     allocations = rng.integers(env.problem.K, size=(rounds, env.problem.n))
-    rewards = [env.draw(allocation, rng) for allocation in allocations]
+    rewards = [env.draw(1, allocation, rng) for allocation in allocations]
     return env.problem, allocations, rewards, draw(st.sampled_from([0.1, 1.0, 3.0]))
 
 

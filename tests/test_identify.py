@@ -10,7 +10,7 @@ from scipy.stats import binom
 import gbb
 import naive
 from gbb.identification import certify
-from gbb.identification.families import allocations
+from gbb.identification.families import list_allocations
 from gbb.learning.typed import observed
 from gbb.policies import PhasedExploration
 
@@ -47,7 +47,7 @@ def explore(env, policy, *, seed=0, most=200_000):
     while state.couple is None and state.learned.rounds < most:
         choice = policy.select(state, rng)
         seen.append(choice.allocation)
-        state = policy.update(state, choice, env.draw(choice.allocation, noise))
+        state = policy.update(state, choice, env.draw(1, choice.allocation, noise))
     return state, np.array(seen)
 
 
@@ -139,20 +139,20 @@ def test_dropping_arms_saves_rounds_and_keeps_to_what_is_left():
     assert explore(env, plain)[0].learned.rounds > 2 * state.learned.rounds
 
 
-def test_members_are_all_allocations():
+def test_family_are_all_allocations():
     rng = np.random.default_rng(4)
     for graph in GRAPHS.values():
         problem = gbb.Problem(graph, rng.normal(size=(3, 2)))
-        members = allocations(problem)
+        family = list_allocations(problem)
         R = rng.normal(size=(3, 3))
         R = R + R.T
-        values = members.combine(R.ravel())
+        values = family.combine(R.ravel())
         edges = graph.edges.tolist()
         everyone = itertools.product(range(3), repeat=graph.n)
         expected = {round(sum(R[a[i], a[j]] for i, j in edges), 9) for a in everyone}
         assert {round(float(value), 9) for value in values} == expected
-        for index in range(0, members.size, 7):
-            arms = members.allocation(index)
+        for index in range(0, family.size, 7):
+            arms = family.allocation(index)
             assert arms.shape == (graph.n,)
             assert values[index] == pytest.approx(sum(R[arms[i], arms[j]] for i, j in edges))
 
@@ -172,11 +172,11 @@ def test_many_arms_are_not_listed_when_their_table_is_large():
         assert found.certified
         top = gbb.optimum.solve(env.problem, env.M_star).value
         assert env.expected_reward(found.allocation) >= top - 1.0
-    assert allocations(instance(gbb.Graph.path(2), 0, K=75).problem) is not None
+    assert list_allocations(instance(gbb.Graph.path(2), 0, K=75).problem) is not None
     wide = gbb.Problem(gbb.Graph.path(3), np.eye(2, 1000))  # the sums have d^2 numbers each
-    assert allocations(wide) is not None
+    assert list_allocations(wide) is not None
     wide = gbb.Problem(gbb.Graph.path(5), np.eye(2, 1000))
-    assert allocations(wide) is None
+    assert list_allocations(wide) is None
 
 
 @pytest.mark.parametrize("check", [1, 5])
@@ -185,15 +185,15 @@ def test_the_solvers_bound_is_above_the_listed_one(check):
         env = instance(gbb.Graph.random(5, p=0.7, seed=seed), seed)
         record = gbb.identify(env, epsilon=0.0, max_rounds=40, seed=seed).record
         seen = gbb.learning.confidence.Confidence(env.problem, record)
-        members = allocations(env.problem)
-        loose = certify.anywhere(seen, 0.1, check, epsilon=np.inf, seconds=5.0)
+        family = list_allocations(env.problem)
+        loose = certify.bound_everything(seen, 0.1, check, epsilon=np.inf, seconds=5.0)
         # The same radius for both, so that only the triangle inequality is between them.
         radius = certify._radius(seen, 6 * 5, 0.1, check)
-        leader = int(np.argmax(members.combine(seen.means)))
-        exact = seen.excess(members.combine, leader, radius).max()
+        leader = int(np.argmax(family.combine(seen.means)))
+        exact = seen.excess(family.combine, leader, radius).max()
         assert loose.gap >= exact - 1e-9
-        assert np.array_equal(loose.allocation, members.allocation(leader))
-        early = certify.anywhere(seen, 0.1, check, epsilon=0.0, seconds=5.0)
+        assert np.array_equal(loose.allocation, family.allocation(leader))
+        early = certify.bound_everything(seen, 0.1, check, epsilon=0.0, seconds=5.0)
         assert early.gap <= loose.gap + 1e-9
         assert (early.gap > 0.0) == (loose.gap > 0.0)
 
@@ -207,7 +207,7 @@ def test_partial_rewards_share_delta_between_the_symmetric_and_the_full_ellipsoi
     for t in range(12):
         arms = rng.integers(problem.K, size=problem.n)
         edges = np.arange(problem.m if t < 4 else 1)  # whole rounds, then one edge
-        seen = observed(problem, arms, env.draw(arms, rng)[edges], edges)
+        seen = observed(problem, arms, env.draw(1, arms, rng)[edges], edges)
         before, state = state, policy.absorb(state, None, seen)
         if state.due == before.due:
             continue
@@ -251,13 +251,23 @@ def test_plays_a_system_of_ones_own():
 
     def play(allocation):
         asked.append(allocation)
-        return env.draw(allocation, noise)
+        return env.draw(1, allocation, noise)
 
     found = gbb.identify(env.problem, play=play, epsilon=0.5)
     assert found.certified
     assert found.rounds == len(asked)
     assert best(env, "allocation", None) - env.expected_reward(found.allocation) <= found.gap
     assert found.record.N.sum() == env.problem.m * len(asked)
+
+
+def test_plays_any_system():
+    """The reference loop in place of the compiled one, for what is no gbb.Environment."""
+    env = instance(gbb.Graph.circle(5), 1)
+    still = gbb.AdversarialEnvironment(env.problem, lambda t: np.stack([env.M_star] * len(t)))
+    found = gbb.identify(still, epsilon=0.5)
+    assert found.certified
+    assert best(env, "allocation", None) - env.expected_reward(found.allocation) <= found.gap
+    assert found.record.N.sum() == env.problem.m * found.rounds
 
 
 def test_the_same_seed_gives_the_same_answer():
@@ -305,8 +315,8 @@ ENV = gbb.Environment(PROBLEM, np.eye(2))
     ("env", "options", "message"),
     [
         (3, {}, "`env` to be a gbb.Environment or a gbb.Problem, but got int"),
-        (PROBLEM, {}, "`play` to be given with a gbb.Problem, and only with one, but got neither"),
-        (ENV, {"play": print}, "`play` to be given with a gbb.Problem, and only with one, .*both"),
+        (PROBLEM, {}, r"A gbb\.Problem alone cannot be played; pass play=\.\.\. with it"),
+        (ENV, {"play": print}, r"`play` can only be combined with a gbb\.Problem"),
         (ENV, {"epsilon": -1.0}, "`epsilon` to be a finite number >= 0, but got -1"),
         (ENV, {"delta": 0.0}, "`delta` to be a finite number > 0 and <= 1, but got 0"),
         (ENV, {"delta": 2.0}, "`delta` to be a finite number > 0 and <= 1, but got 2"),
@@ -315,7 +325,11 @@ ENV = gbb.Environment(PROBLEM, np.eye(2))
         (ENV, {"lam": 0.0}, "`lam` to be a finite number > 0, but got 0"),
         (ENV, {"seconds": 0.0}, "`seconds` to be a finite number > 0, but got 0"),
         (ENV, {"target": "cuple"}, "`target` to be one of .* Did you mean 'couple'"),
-        (ENV, {"cut": gbb.cuts.greedy(PROBLEM.graph)}, "`cut` to go with target='couple'"),
+        (
+            ENV,
+            {"cut": gbb.cuts.greedy(PROBLEM.graph)},
+            "`cut` can only be combined with target='couple'",
+        ),
     ],
 )
 def test_bad_settings_are_refused(env, options, message):
@@ -368,7 +382,7 @@ def test_the_policy_certifies_from_rewards_of_some_edges_only():
         while state.couple is None:
             choice = policy.select(state, rng)
             edges = np.sort(rng.choice(6, size=rng.integers(1, 6), replace=False))
-            paid = env.draw(choice.allocation, rng)[edges]
+            paid = env.draw(1, choice.allocation, rng)[edges]
             seen = gbb.Record.of(graph, choice.allocation, paid, 3, edges=edges)
             state = policy.absorb(state, choice, seen)
         values = cut.couple_values(env.reward_table)
@@ -389,7 +403,7 @@ def test_a_controller_that_is_reopened_certifies_the_same_couple(tmp_path):
                 controller = gbb.Controller.open(url)
             trial = controller.ask()
             trials.append(trial.allocation)
-            controller.tell(trial, env.draw(trial.allocation, noise))
+            controller.tell(trial, env.draw(1, trial.allocation, noise))
         controller.close()
         asked.append(np.array(trials))
     assert np.array_equal(*asked)

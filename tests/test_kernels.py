@@ -158,7 +158,7 @@ def test_typed_choice_is_the_best_of_all_allocations_on_a_link():
         totals = [ridge.total(np.array(arms)) for arms in ((0, 0), (0, 1), (1, 0), (1, 1))]
         best = max(mean + radius * width for mean, width in totals)
         assert choice.value == pytest.approx(best)
-        state = policy.update(state, choice, env.draw(choice.allocation, rng))
+        state = policy.update(state, choice, env.draw(1, choice.allocation, rng))
 
 
 ALLOCATION_POLICIES = {

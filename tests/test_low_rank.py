@@ -26,7 +26,7 @@ def played(env, rounds, seed):
     record = gbb.Record.empty(problem.K)
     for _ in range(rounds):
         arms = rng.integers(problem.K, size=problem.n)
-        paid = env.draw(arms, rng)
+        paid = env.draw(1, arms, rng)
         record = record.merge(gbb.Record.of(problem.graph, arms, paid, problem.K))
     return record
 
@@ -172,7 +172,7 @@ class TestLowRankExploreThenCommit:
         for t in range(rounds + 3):
             choice = policy.select(state, rng)
             assert (choice.couple is None) == (t < rounds)
-            state = policy.update(state, choice, env.draw(choice.allocation, noise))
+            state = policy.update(state, choice, env.draw(1, choice.allocation, noise))
         assert state.learned.rounds == rounds
         return state.couple, state.record
 

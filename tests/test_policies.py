@@ -59,7 +59,7 @@ def test_chooses_the_couples_of_the_papers_algorithm(kind, graph):
         assert np.array_equal(choice.allocation, twin.allocation(choice.couple))
         # The two orders of a couple tie for Algorithm 1 always, for the improved one if m1 == m2.
         decided += len({frozenset(couple) for couple in tied}) == 1
-        rewards = env.draw(choice.allocation, noise)
+        rewards = env.draw(1, choice.allocation, noise)
         state = policy.update(state, choice, rewards)
         twin.learn(choice.couple, rewards)
         chosen.add(frozenset(choice.couple))
@@ -76,7 +76,7 @@ def test_the_improved_algorithm_orders_the_couple_when_the_parts_differ():
     for _ in range(20):
         choices = [policy.select(state, np.random.default_rng(seed)) for seed in range(6)]
         assert len({choice.couple for choice in choices}) == 1
-        rewards = env.draw(choices[0].allocation, noise)
+        rewards = env.draw(1, choices[0].allocation, noise)
         state = policy.update(state, choices[0], rewards)
 
 
@@ -105,7 +105,7 @@ def test_the_optimistic_value_uses_the_chosen_radius(radius):
     state, rng = policy.init(), np.random.default_rng(0)
     for _ in range(5):
         choice = policy.select(state, rng)
-        state = policy.update(state, choice, env.draw(choice.allocation, rng))
+        state = policy.update(state, choice, env.draw(1, choice.allocation, rng))
     ridge = gbb.Ridge(env.problem, state.record, 1.0)
     size = gbb.learning.radius.radius(radius, env.problem, state.record.N, 5, lam=1.0, delta=1e-3)
     inverse = np.linalg.inv(ridge.A)
@@ -189,7 +189,7 @@ class TestExploreThenCommit:
         state, choices = policy.init(), []
         for _ in range(rounds):
             choices.append(policy.select(state, rng))
-            state = policy.update(state, choices[-1], env.draw(choices[-1].allocation, noise))
+            state = policy.update(state, choices[-1], env.draw(1, choices[-1].allocation, noise))
         return choices, state
 
     @pytest.mark.parametrize(("horizon", "exploring"), [(1, 1), (9, 3), (10, 4), (11, 4), (12, 4)])

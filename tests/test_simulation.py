@@ -6,6 +6,7 @@ import xarray as xr
 
 import gbb
 import naive
+from gbb.environment import NOISES
 from gbb.learning.radius import radius as confidence_radius
 from gbb.policies import (
     OFUL,
@@ -15,7 +16,7 @@ from gbb.policies import (
     JointOFUL,
     UniformRandom,
 )
-from gbb.simulation._noise import SUMS
+from gbb.simulation._noise import draw_sums
 from gbb.simulation._trace import recorded_rounds
 from gbb.simulation.reference import run_reference
 
@@ -145,13 +146,56 @@ def test_the_reference_loop_is_select_draw_update():
     state = policy.init()
     for t in range(25):
         choice = policy.select(state, policy_rng)
-        state = policy.update(state, choice, ENV.draw(choice.allocation, noise_rng))
+        state = policy.update(state, choice, ENV.draw(1, choice.allocation, noise_rng))
         assert trace.reward[t] == ENV.expected_reward(choice.allocation)
         assert tuple(trace.couple[t]) == choice.couple
         assert np.array_equal(trace.allocation[t], choice.allocation)
     assert trace.cumulative == pytest.approx(np.cumsum(trace.reward), rel=1e-12)
     assert np.array_equal(trace.record.N, state.record.N)
     assert np.array_equal(trace.record.Y, state.record.Y)
+
+
+class Tide:
+    """A system of one's own: what every edge pays rises with the rounds, and noise is its own."""
+
+    problem = PROBLEM
+
+    def expected(self, t, allocation):
+        return t * ENV.expected_reward(allocation)
+
+    def draw(self, t, allocation, rng):
+        return t * ENV.expected_edge_rewards(allocation) + rng.exponential(size=PROBLEM.m)
+
+
+def test_any_system_is_played():
+    policies = [ImprovedOFUL(PROBLEM, cut=CUT), UniformRandom(PROBLEM)]
+    found = gbb.simulate(Tide(), policies, rounds=12, runs=2, seed=4, keep_allocations=True)
+    assert set(found.data_vars) == {"expected_reward", "couple", "allocation"}
+    assert set(found.attrs) == {"n", "m", "K", "d", "sigma"}
+    stacked = found.stack(play=("policy", "run")).transpose("play", ...)
+    for rewards, arms in zip(
+        stacked.expected_reward.values, stacked.allocation.values, strict=True
+    ):
+        assert rewards.tolist() == [Tide().expected(t, a) for t, a in enumerate(arms, start=1)]
+    serial = gbb.simulate(
+        Tide(), policies, rounds=12, runs=2, seed=4, keep_allocations=True, workers=1
+    )
+    assert serial.identical(found)
+
+
+def test_play_yields_what_happened_round_by_round():
+    policy, system = ImprovedOFUL(PROBLEM, cut=CUT), Tide()
+    steps = list(gbb.simulation.play(system, policy, 9, 3))
+    noise_rng, policy_rng = map(np.random.default_rng, np.random.SeedSequence(3).spawn(2))
+    again = list(gbb.simulation.play(system, policy, 9, (noise_rng, policy_rng)))
+    state = policy.init()
+    for t, (step, same) in enumerate(zip(steps, again, strict=True), start=1):
+        assert step.t == t
+        assert np.array_equal(step.rewards, same.rewards)
+        assert step.expected == system.expected(t, step.choice.allocation)
+        state = policy.update(state, step.choice, step.rewards)
+        assert np.array_equal(step.state.record.Y, state.record.Y)
+    assert step.state.rounds == 9
 
 
 @pytest.mark.parametrize(
@@ -187,7 +231,7 @@ def test_recording_less_keeps_the_same_numbers(result):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"env": PROBLEM}, r"`env` to be a gbb\.Environment, but got Problem"),
+        ({"env": PROBLEM}, r"`env` to be a gbb\.Environment or a System, but got Problem"),
         ({"policies": []}, "`policies` to hold at least one policy"),
         ({"policies": ["OFUL"]}, "`policies` to hold gbb policies, but got str"),
         (
@@ -311,10 +355,10 @@ class TestFiles:
             gbb.load(path)
 
 
-@pytest.mark.parametrize("noise", SUMS)
+@pytest.mark.parametrize("noise", NOISES)
 def test_sums_of_noise_have_the_law_of_sums(noise):
     counts = np.array([0, 1, 7])
-    sums = SUMS[noise](np.random.default_rng(0), counts, 200_000)
+    sums = draw_sums(NOISES[noise], np.random.default_rng(0), counts, 200_000)
     assert sums.shape == (200_000, 3)
     assert (sums[:, 0] == 0).all()
     if noise == "none":
@@ -332,7 +376,7 @@ def test_sums_of_noise_have_the_law_of_sums(noise):
 
 def test_long_sums_of_uniform_noise_are_drawn_in_blocks(monkeypatch):
     monkeypatch.setattr("gbb.simulation._noise.DRAWS", 1000)
-    sums = SUMS["uniform"](np.random.default_rng(0), np.array([35]), 300)
+    sums = draw_sums(NOISES["uniform"], np.random.default_rng(0), np.array([35]), 300)
     assert sums.var() == pytest.approx(35, rel=4 * np.sqrt(2 / 300))
 
 
@@ -389,7 +433,7 @@ def covered(radius, runs=300, rounds=12, delta=0.1, shrink=1.0):
         state, holds = policy.init(), True
         for _ in range(rounds):
             choice = policy.select(state, policy_rng)
-            state = policy.update(state, choice, env.draw(choice.allocation, noise_rng))
+            state = policy.update(state, choice, env.draw(1, choice.allocation, noise_rng))
             ridge = gbb.Ridge(problem, state.record, policy.lam)
             error = ridge.M_hat - M
             v = naive.vec((error + error.T) / 2 if radius == "symmetric" else error)

@@ -73,8 +73,8 @@ def test_a_round_is_what_the_loops_say(env: gbb.Environment, seed: int) -> None:
     np.testing.assert_allclose(typed.regressors(problem, arms), q, atol=1e-12)
     assert env.expected_reward(arms) == pytest.approx(y.sum(), abs=1e-9)
     quiet = gbb.Environment(problem, env.M_star, noise="none")
-    np.testing.assert_allclose(quiet.draw(arms, rng), y, atol=1e-9)
-    noisy = env.draw(arms, rng) - y
+    np.testing.assert_allclose(quiet.draw(1, arms, rng), y, atol=1e-9)
+    noisy = env.draw(1, arms, rng) - y
     silent = problem.edge_weights == 0.0
     if problem.feedback == "edge":
         assert not noisy[silent].any()
@@ -89,7 +89,7 @@ def test_the_estimate_is_ridge_regression_on_all_observations(
     record, rows, responses = typed.empty(problem), [], []
     for _ in range(6):
         arms = random_arms(problem, rng)
-        y = env.draw(arms, rng)
+        y = env.draw(1, arms, rng)
         record = record.merge(typed.observed(problem, arms, y))
         rows.append(naive_observations(env, arms)[0])
         responses.append(y)
@@ -122,7 +122,7 @@ def test_the_estimate_is_ridge_regression_on_all_observations(
 def test_part_of_the_agents_is_a_part_of_the_record(env: gbb.Environment, seed: int) -> None:
     rng, problem = np.random.default_rng(seed), env.problem
     arms = random_arms(problem, rng)
-    y = env.draw(arms, rng)
+    y = env.draw(1, arms, rng)
     some = np.flatnonzero(rng.random(problem.n) < 0.5)
     rest = np.setdiff1d(np.arange(problem.n), some)
     halves = [typed.observed(problem, arms, y[part], part) for part in (some, rest)]
@@ -160,7 +160,7 @@ def test_every_general_policy_plays_every_problem(
     for _ in range(4):
         choice = policy.select(state, rng)
         assert problem.allowed[np.arange(problem.n), choice.allocation].all()
-        state = policy.update(state, choice, env.draw(choice.allocation, rng))
+        state = policy.update(state, choice, env.draw(1, choice.allocation, rng))
 
 
 @given(general_environments(), st.integers(0, 2**32), st.sampled_from(["paper", "complete"]))
@@ -183,7 +183,7 @@ def test_the_joint_value_is_that_of_its_allocation_and_never_below_a_couple(
                 other[agent] = arm
                 mean, norm = ridge.total(other)
                 assert mean + width * norm <= choice.value + 1e-7 * max(1.0, abs(choice.value))
-        state = policy.update(state, choice, env.draw(choice.allocation, rng))
+        state = policy.update(state, choice, env.draw(1, choice.allocation, rng))
 
 
 @pytest.mark.parametrize("name", ["OFUL", "ImprovedOFUL", "JointOFUL", "KCutOFUL"])
@@ -212,7 +212,7 @@ def test_one_type_is_the_shared_case(name: str, arms: str, radius: str) -> None:
         assert choice.value == pytest.approx(twin.value, rel=1e-10)
         if choice.couple is not None and twin.couple is not None:
             assert choice.couple == twin.couple
-        state = policy.update(state, choice, env.draw(choice.allocation, draws))
+        state = policy.update(state, choice, env.draw(1, choice.allocation, draws))
 
 
 @pytest.mark.parametrize("radius", ["paper", "complete", "symmetric"])
@@ -230,7 +230,7 @@ def test_the_confidence_set_holds_every_matrix(radius: str) -> None:
         worst = 0.0
         for t in range(1, 41):
             arms = rng.integers(0, 2, graph.n)
-            record = record.merge(typed.observed(problem, arms, env.draw(arms, rng)))
+            record = record.merge(typed.observed(problem, arms, env.draw(1, arms, rng)))
             ridge = typed.TypedRidge(problem, record, 1.0)
             width = typed_radius(
                 radius,
@@ -280,7 +280,7 @@ def test_each_agent_its_own_matrix_beats_a_shared_one() -> None:
         for t in range(600):
             choice = policy.select(state, own_rng)
             total += env.expected_reward(choice.allocation) if t >= 500 else 0.0
-            state = policy.update(state, choice, env.draw(choice.allocation, noise))
+            state = policy.update(state, choice, env.draw(1, choice.allocation, noise))
         earned[problem.types] = total / 100
     best = gbb.optimum.solve(own, env.M_star).value
     assert earned[5] > 0.98 * best
@@ -294,7 +294,7 @@ def test_typed_tables_of_a_type_are_the_ridge_of_that_type() -> None:
     record = typed.empty(problem)
     for _ in range(10):
         arms = rng.integers(0, 4, 5)
-        record = record.merge(typed.observed(problem, arms, env.draw(arms, rng)))
+        record = record.merge(typed.observed(problem, arms, env.draw(1, arms, rng)))
     plain = gbb.Problem(graph, problem.arms)
     ridge = typed.TypedRidge(problem, record, 0.5)
     for g in range(5):
@@ -361,7 +361,7 @@ def test_a_pinned_agent_keeps_its_arm_in_every_part() -> None:
         for _ in range(5):
             choice = policy.select(state, rng)
             assert choice.allocation[0] == 1
-            state = policy.update(state, choice, env.draw(choice.allocation, rng))
+            state = policy.update(state, choice, env.draw(1, choice.allocation, rng))
 
 
 @pytest.mark.parametrize("feedback", ["edge", "agent"])
@@ -402,7 +402,7 @@ def test_random_starts_find_what_couples_do_not() -> None:
     explorer = gbb.policies.UniformRandom(problem)
     for _ in range(200):
         choice = explorer.select(0, rng)
-        state = policy.update(state, choice, env.draw(choice.allocation, rng))
+        state = policy.update(state, choice, env.draw(1, choice.allocation, rng))
     arguments = (state.record, state.rounds)
     alone = policy.chooser.choose(*arguments, rng, starts=5, restarts=0).value
     picked = np.mean([policy.select(state, np.random.default_rng(s)).value for s in range(5)])

@@ -20,7 +20,7 @@ ROOMS = {
     "identification": ("Identification", "identify"),
     "learning": ("Design", "LowRank", "Record", "Ridge", "g_optimal", "radius"),
     "problem": ("Problem",),
-    "simulation": ("compare", "comparison", "load", "save", "simulate", "simulate_adversarial"),
+    "simulation": ("compare", "comparison", "load", "save", "simulate"),
 }
 """Public names by the room that defines them; each is imported when it is first used, because part
 of what the package builds on is slow to load and no script needs all of it."""
@@ -71,7 +71,6 @@ if TYPE_CHECKING:
     from gbb.simulation import load as load
     from gbb.simulation import save as save
     from gbb.simulation import simulate as simulate
-    from gbb.simulation import simulate_adversarial as simulate_adversarial
 
 else:  # hidden from type checkers, for which every name would exist
 

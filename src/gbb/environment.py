@@ -1,17 +1,21 @@
-"""The environment: a problem, the hidden matrix M* and the noise."""
+"""What policies play in: the protocol of a system, and the problem with its hidden matrix and noise."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import cached_property
+from typing import Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray
 from gbb.problem import Problem
 
 Noise = Callable[[np.random.Generator, int], FloatArray]
+"""A law of unit noise: ``law(rng, size)`` draws ``size`` independent numbers."""
 
 NOISES: dict[str, Noise] = {
     "gaussian": lambda rng, size: rng.standard_normal(size),
@@ -20,15 +24,78 @@ NOISES: dict[str, Noise] = {
     "none": lambda rng, size: np.zeros(size),  # noqa: ARG005
 }
 """Unit noise by name. Each has variance 1 (0 for none) and is 1-sub-Gaussian: the uniform law on
-[-sqrt 3, sqrt 3] is so because sinh(u)/u <= exp(u^2/6)."""
+[-sqrt 3, sqrt 3] is so because sinh(u)/u <= exp(u^2/6). Laws added here are known by their name."""
 
 
-class Environment:
+@runtime_checkable
+class System(Protocol):
+    """Anything that policies can be played in: a hidden matrix, an adversary, a simulator."""
+
+    @property
+    def problem(self) -> Problem:
+        """What the learner knows."""
+        ...
+
+    def expected(self, t: int, allocation: ArrayLike) -> float:
+        """The expected global reward of round ``t``, counted from 1; NaN where nobody knows it."""
+        ...
+
+    def draw(self, t: int, allocation: ArrayLike, rng: np.random.Generator) -> FloatArray:
+        """The numbers that round ``t`` reports: per edge in edge order, per agent, or in all."""
+        ...
+
+
+class TableSystem(ABC):
+    """A system whose edges pay by a table of arms, one for each edge type, with independent noise.
+
+    Edge (i, j) of type g and weight w pays ``w R_g[a_i, a_j]``; every number that a round reports has
+    noise ``sigma * unit`` of its own, except those to which only edges of weight 0 add: they are 0.
+    """
+
+    def __init__(self, problem: Problem, noise: str | Noise) -> None:
+        if not isinstance(problem, Problem):
+            raise checks.input_error("problem", "be a gbb.Problem", type(problem).__name__)
+        self.problem = problem
+        self.noise, self.law = _name_and_law(noise)
+
+    @abstractmethod
+    def tables_at(self, t: int) -> FloatArray:
+        """``R[g, a, b]``: what an edge of type g and weight 1 pays in round ``t`` (types x K x K)."""
+
+    def expected(self, t: int, allocation: ArrayLike) -> float:
+        """The expected global reward of round ``t``: the sum over all directed edges."""
+        return float(self._edge_rewards(t, allocation).sum())
+
+    def draw(self, t: int, allocation: ArrayLike, rng: np.random.Generator) -> FloatArray:
+        """Noisy rewards of round ``t``: per edge in edge order, per agent, or in all."""
+        problem = self.problem
+        noise = self.law(rng, problem.observations)
+        paid = problem.sum_reported(self._edge_rewards(t, allocation))
+        return paid + problem.sigma * np.where(self._paying, noise, 0.0)
+
+    def _edge_rewards(self, t: int, allocation: ArrayLike) -> FloatArray:
+        """Expected reward of every directed edge in round ``t``, in the graph's edge order."""
+        problem, graph = self.problem, self.problem.graph
+        arms = problem.allocation(allocation)
+        first, second = arms[graph.sources], arms[graph.indices]
+        paid: FloatArray = self.tables_at(t)[problem.edge_types, first, second]
+        return problem.edge_weights * paid
+
+    @cached_property
+    def _paying(self) -> NDArray[np.bool_]:
+        """Which of the reported numbers an edge of some weight adds to."""
+        return self.problem.sum_reported(np.abs(self.problem.edge_weights)) > 0.0
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.problem!r}, noise={self.noise!r})"
+
+
+class Environment(TableSystem):
     """A problem and what the learner does not know of it.
 
-    Edge (i, j) pays ``x_i' M* x_j + sigma * noise`` (equation 1 of the paper); with edge types the
-    matrix of its own type, with weights that many times as much. With feedback per agent or in all,
-    the noise is on the sum that is reported.
+    Edge (i, j) pays ``x_i' M* x_j + sigma * noise`` (equation 1 of the paper). With edge types it uses
+    the matrix of its own type, scaled by the edge weight. With ``agent`` or ``global`` feedback, noise
+    is added to the reported sum.
 
     Parameters
     ----------
@@ -37,24 +104,23 @@ class Environment:
     M_star
         The hidden matrix (d x d), or one for each edge type (types x d x d).
     noise
-        ``gaussian``, ``uniform``, ``rademacher`` or ``none``; all have standard deviation
-        ``problem.sigma`` (but ``none``) and are ``sigma``-sub-Gaussian.
+        ``gaussian``, ``uniform``, ``rademacher``, ``none`` or another name in
+        :data:`gbb.environment.NOISES`; or a function ``law(rng, size)`` that draws unit noise. It is
+        multiplied by ``problem.sigma``; the named laws have standard deviation ``sigma`` (but ``none``)
+        and are ``sigma``-sub-Gaussian.
     """
 
-    def __init__(self, problem: Problem, M_star: ArrayLike, *, noise: str = "gaussian") -> None:
-        if not isinstance(problem, Problem):
-            raise checks.input_error("problem", "be a gbb.Problem", type(problem).__name__)
-        self.problem = problem
+    def __init__(
+        self, problem: Problem, M_star: ArrayLike, *, noise: str | Noise = "gaussian"
+    ) -> None:
+        super().__init__(problem, noise)
         shape: tuple[int, ...] = (problem.d, problem.d)
         meaning = "d x d"
         if problem.types > 1 or np.ndim(M_star) == 3:
             shape, meaning = (problem.types, *shape), "types x d x d"
         self.M_star = checks.array("M_star", M_star, shape=shape, meaning=meaning)
-        self.noise = checks.choice("noise", noise, NOISES)
-        with np.errstate(over="ignore", invalid="ignore"):
-            table = problem.arms @ self.M_star @ problem.arms.T
-        checks.finite("M_star", table)
-        self.reward_tables: FloatArray = checks.frozen(table.reshape(-1, problem.K, problem.K))
+        tables = reward_tables("M_star", problem, self.M_star)
+        self.reward_tables: FloatArray = checks.frozen(tables.reshape(-1, problem.K, problem.K))
         """``R[g, a, b] = x_a' M_g x_b``: what an edge of type g and weight 1 pays (types x K x K)."""
 
     @property
@@ -66,36 +132,36 @@ class Environment:
         table: FloatArray = self.reward_tables[0]
         return table
 
+    def tables_at(self, t: int) -> FloatArray:  # noqa: ARG002
+        """The same tables in every round."""
+        return self.reward_tables
+
     def expected_edge_rewards(self, allocation: ArrayLike) -> FloatArray:
         """Expected reward of every directed edge, in the graph's edge order."""
-        problem, graph = self.problem, self.problem.graph
-        arms = problem.allocation(allocation)
-        first, second = arms[graph.sources], arms[graph.indices]
-        if problem.is_paper_problem:
-            return self.reward_table[first, second]
-        paid: FloatArray = self.reward_tables[problem.edge_types, first, second]
-        return problem.edge_weights * paid
+        return self._edge_rewards(1, allocation)
 
     def expected_reward(self, allocation: ArrayLike) -> float:
         """The expected global reward: the sum over all directed edges."""
-        return float(self.expected_edge_rewards(allocation).sum())
+        return self.expected(1, allocation)
 
-    def draw(self, allocation: ArrayLike, rng: np.random.Generator) -> FloatArray:
-        """Noisy rewards of one round: per edge in edge order, per agent, or in all.
 
-        An edge of weight 0 pays nothing, without noise.
-        """
-        problem = self.problem
-        noise = NOISES[self.noise](rng, problem.observations)
-        paid = self.expected_edge_rewards(allocation)
-        if problem.feedback == "agent":
-            sums = np.bincount(problem.graph.sources, weights=paid, minlength=problem.n)
-            paid = sums.astype(np.float64, copy=False)
-        elif problem.feedback == "global":
-            paid = paid.sum(keepdims=True)
-        elif not problem.is_paper_problem:
-            noise = np.where(problem.edge_weights != 0.0, noise, 0.0)
-        return paid + problem.sigma * noise
+def reward_tables(name: str, problem: Problem, matrices: FloatArray) -> FloatArray:
+    """``x_a' M x_b`` for a matrix or a stack of them, refused as ``name`` where it overflows."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        tables: FloatArray = problem.arms @ matrices @ problem.arms.T
+    checks.finite(name, tables)
+    return tables
 
-    def __repr__(self) -> str:
-        return f"Environment({self.problem!r}, noise={self.noise!r})"
+
+def _name_and_law(noise: str | Noise) -> tuple[str, Noise]:
+    """What results call the noise, and how it is drawn."""
+    if not callable(noise):
+        name = checks.choice("noise", noise, NOISES)
+        return name, NOISES[name]
+    size = 3
+    drawn = checks.array("noise", noise(np.random.default_rng(0), size))
+    if drawn.shape != (size,):
+        rule = "return `size` numbers from noise(rng, size)"
+        raise checks.input_error("noise", rule, f"shape {drawn.shape} for size {size}")
+    name = getattr(noise, "__qualname__", type(noise).__qualname__)
+    return f"{noise.__module__}:{name}", noise

@@ -50,11 +50,9 @@ def absolute_normal(
 def best_couple(M: ArrayLike) -> tuple[int, int]:
     """The couple of canonical arms ``(i*, j*)`` maximising ``M_ij + M_ji``, first in row order."""
     M = checks.array("M", M, ndim=2)
-    d = M.shape[0]
-    if M.shape != (d, d):
+    if M.shape[0] != M.shape[1]:
         raise checks.input_error("M", "be square", f"shape {M.shape}")
-    a, b = divmod(int(np.argmax(M + M.T)), d)
-    return a, b
+    return divmod(int(np.argmax(M + M.T)), len(M))
 
 
 def with_zeta(M: ArrayLike, zeta: float) -> FloatArray:
@@ -62,11 +60,9 @@ def with_zeta(M: ArrayLike, zeta: float) -> FloatArray:
 
     ``M[i*, i*] = M[j*, j*] = zeta * (M[i*, j*] + M[j*, i*]) / 2`` for the best couple (i*, j*) of M.
     """
-    result = np.array(checks.array("M", M, ndim=2))
-    if result.shape[0] != result.shape[1]:
-        raise checks.input_error("M", "be square", f"shape {result.shape}")
+    a, b = best_couple(M)
     zeta = checks.real("zeta", zeta, low=0.0, high=1.0)
-    a, b = best_couple(result)
+    result = np.array(M, dtype=np.float64)
     result[a, a] = result[b, b] = zeta * (result[a, b] + result[b, a]) / 2
     return result
 

@@ -59,7 +59,7 @@ def play(policy: Policy, seed: int, rounds: int = HORIZON):
     state, history = policy.init(), []
     for _ in range(rounds):
         choice = policy.select(state, rng)
-        rewards = env.draw(choice.allocation, noise)
+        rewards = env.draw(1, choice.allocation, noise)
         history.append((state, choice, rewards))
         state = policy.update(state, choice, rewards)
     return history, state, rng

@@ -19,7 +19,7 @@ log.SNAPSHOT_EVENTS = 25  # so that some kills fall on a snapshot
 
 
 def rewards_of(env: gbb.Environment, trial) -> np.ndarray:
-    return env.draw(trial.arms, np.random.default_rng(trial.id))
+    return env.draw(1, trial.arms, np.random.default_rng(trial.id))
 
 
 def step(controller: Controller, env: gbb.Environment) -> tuple[str, int]:

@@ -18,19 +18,19 @@ def test_it_is_the_diagnosis_of_what_was_told(tmp_path):
         played = list(drive(controller, env, rng, 3))
         # Part of a round, a round from a log, one that failed, and one that was taken back.
         trial = controller.ask()
-        rewards = env.draw(trial.arms, rng)
+        rewards = env.draw(1, trial.arms, rng)
         labels = [tuple(problem.graph.label(i) for i in edge) for edge in problem.graph.edges]
         controller.tell(trial, dict(list(zip(labels, rewards, strict=True))[:5]))
         played.append(trial.arms)
         old = np.array([0, 1, 2, 0])
-        controller.attach(old, env.draw(old, rng))
+        controller.attach(old, env.draw(1, old, rng))
         played.append(old)
         controller.fail(controller.ask(), "storm")
         wrong = controller.ask()
         with pytest.warns(RewardWarning, match="12 of 12 rewards lie outside"):
-            controller.tell(wrong, env.draw(wrong.arms, rng) + 1000.0 * (1.0 + rng.random(12)))
+            controller.tell(wrong, env.draw(1, wrong.arms, rng) + 1000.0 * (1.0 + rng.random(12)))
         controller.retract(wrong, "a broken meter")
-        controller.tell(wrong, env.draw(wrong.arms, rng))
+        controller.tell(wrong, env.draw(1, wrong.arms, rng))
         played.append(wrong.arms)
         played += list(drive(controller, env, rng, 30))
         found = controller.diagnose(worst=3)
@@ -105,7 +105,7 @@ def test_a_plant_with_types_is_diagnosed(tmp_path, feedback):
     ) as controller:
         for _ in range(60):
             trial = controller.ask()
-            rewards = env.draw(trial.arms, rng)
+            rewards = env.draw(1, trial.arms, rng)
             names = [tuple(e) for e in graph.edges.tolist()] if feedback == "edge" else range(5)
             told = dict(zip(names, rewards.tolist(), strict=True))
             told.popitem()

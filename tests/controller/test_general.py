@@ -97,7 +97,7 @@ def test_driving_it_gives_the_choices_of_simulate(kind, policy, tmp_path, monkey
 
 def some_rewards(problem, arms, env, rng, share=0.6):
     """Rewards by name, of some edges or agents."""
-    drawn, graph = env.draw(arms, rng), problem.graph
+    drawn, graph = env.draw(1, arms, rng), problem.graph
     if problem.feedback == "global":
         return drawn[0], None
     if problem.feedback == "agent":
@@ -172,7 +172,7 @@ def test_forbidden_arms_are_not_chosen_and_the_memory_stays(kind, tmp_path):
         trial = controller.ask()
         assert trial.allocation["west"] == "right"
         assert trial.allocation["east"] == "left"
-        controller.tell(trial, env.draw(trial.arms, rng))
+        controller.tell(trial, env.draw(1, trial.arms, rng))
     advice = controller.recommend()
     assert (advice.allocation["west"], advice.allocation["east"]) == ("right", "left")
     assert same_state(replayed(controller), controller._log.state)
@@ -236,7 +236,7 @@ def test_retracting_leaves_nothing_behind(kind, tmp_path):
                 controller.tell(trial, np.full(problem.observations, 1e60))
             assert controller.predict(trial.arms).caveat is not None
             controller.retract(trial, "a slip")
-        controller.tell(trial, env.draw(trial.arms, rng))
+        controller.tell(trial, env.draw(1, trial.arms, rng))
         assert same_state(replayed(controller), controller._log.state)
         assert controller.predict(trial.arms).caveat is None
         stories.append((controller._log.state, controller.ask().arms.tolist()))
@@ -272,7 +272,7 @@ def test_another_network_keeps_what_was_learnt_and_may_add_types(kind, tmp_path)
     else:
         assert np.array_equal(record.N[: old.types], before.N.reshape(-1, 3, 3))
         assert not record.N[old.types :].any()
-    told = env.draw(waiting.arms, rng)  # on the network that it was asked on
+    told = env.draw(1, waiting.arms, rng)  # on the network that it was asked on
     controller.tell(waiting, told)
     controller.tell(waiting, told)
     wider = environment(problem)
@@ -362,7 +362,7 @@ def test_estimates_are_those_of_a_ridge_for_each_type(kind, tmp_path):
     record = empty(problem)
     for _ in range(15):
         arms = np.array([rng.choice(np.flatnonzero(row)) for row in problem.allowed])
-        rewards = env.draw(arms, rng)
+        rewards = env.draw(1, arms, rng)
         controller.attach(arms, rewards)
         record = record.merge(observed(problem, arms, rewards))
     ridge = TypedRidge(problem, record, 1.0)

@@ -32,7 +32,7 @@ def fraction_earned(controller, env, rounds, *, seed):
                 trial = turn.append(next_ask(turn.state)).trial
                 arms = turn.state.open[trial].allocation
                 earned += env.expected_reward(arms)
-                rewards = env.draw(arms, rng)
+                rewards = env.draw(1, arms, rng)
                 kept = dice.random(len(edges)) >= MISSING
                 links = {tuple(edges[k]): rewards[k] for k in np.flatnonzero(kept)}
                 waiting.append((trial, links))

@@ -278,7 +278,7 @@ def test_logged_history_starts_it_off(problem, tmp_path):
     attached = Controller.create(url_of(tmp_path), problem, name="attached")
     for _ in range(10):
         trial = played.ask()
-        rewards = env.draw(trial.arms, rng)
+        rewards = env.draw(1, trial.arms, rng)
         played.tell(trial, rewards)
         attached.attach(trial.allocation, rewards)
     assert np.array_equal(attached._log.state.memory.record.Y, played._log.state.memory.record.Y)

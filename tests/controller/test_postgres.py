@@ -36,7 +36,7 @@ def test_both_databases_give_the_same_asks(tmp_path, postgres_url):
     for round in range(30):
         trials = [controller.ask() for controller in controllers]
         assert np.array_equal(trials[0].arms, trials[1].arms)
-        rewards = env.draw(trials[0].arms, np.random.default_rng(round))
+        rewards = env.draw(1, trials[0].arms, np.random.default_rng(round))
         for controller, trial in zip(controllers, trials, strict=True):
             controller.tell(trial, rewards)
     one, other = (Controller.open(url)._log.state for url in (url_of(tmp_path), postgres_url))

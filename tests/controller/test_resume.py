@@ -85,7 +85,7 @@ def test_discounting_every_round_is_the_discounted_policy(tmp_path):
         trial = controller.ask()
         played.append(trial.arms)
         controller.discount(gamma)
-        controller.tell(trial, env.draw(trial.arms, rng))
+        controller.tell(trial, env.draw(1, trial.arms, rng))
     allocations = expected["allocation"].isel(policy=0, run=0).to_numpy()
     assert np.array_equal(np.array(played), allocations)
 
@@ -170,7 +170,7 @@ def test_a_long_log_is_small_and_opens_from_its_end(tmp_path, monkeypatch):
         with controller._log.turn() as turn:
             for _ in range(100):
                 trial = turn.append(next_ask(turn.state)).trial
-                tell(turn, trial, env.draw(turn.state.open[trial].allocation, rng))
+                tell(turn, trial, env.draw(1, turn.state.open[trial].allocation, rng))
     state = controller._log.state
     controller.close()
     assert (tmp_path / "control.db").stat().st_size < 600 * rounds

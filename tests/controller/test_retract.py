@@ -27,7 +27,7 @@ def story(url, problem, *, typo, name="default", policy="ImprovedOFUL"):
         controller.retract(trial, "a slip")
     other = controller.ask()
     for each in (trial, other):
-        controller.tell(each, env.draw(each.arms, rng))
+        controller.tell(each, env.draw(1, each.arms, rng))
     return controller
 
 

@@ -10,7 +10,7 @@ import xarray as xr
 import gbb
 from gbb.applications import radio
 from gbb.applications.radio.network import CHANNELS, REPORTS, Network
-from gbb.applications.radio.search import best_found, improved
+from gbb.applications.radio.search import find_best, improve
 from gbb.cli import main
 
 
@@ -146,13 +146,13 @@ def test_every_user_of_a_cell_is_asked_now_and_then(network):
 
 def test_local_search_ends_where_no_cell_gains(network):
     rng = np.random.default_rng(5)
-    plan, value = improved(network, rng.integers(2, size=19), 2, rng)
+    plan, value = improve(network, rng.integers(2, size=19), 2, rng)
     assert plan.max() < 2
     for cell in range(19):
         other = plan.copy()
         other[cell] = 1 - plan[cell]
         assert network.throughput(other) <= value * (1 + 1e-9)
-    assert best_found(network, [plan], 2, rng) == value
+    assert find_best(network, [plan], 2, rng) == value
 
 
 def test_what_crrm_refuses_is_an_input_error(capsys):

@@ -21,8 +21,9 @@ from gbb.applications.wind.outcome import (
     TYPED,
     ZERO_YAW,
 )
-from gbb.applications.wind.play import JITTER, Trial, play, winds_of
-from gbb.applications.wind.problem import YAWS, ZERO, features, formulate, wakes
+from gbb.applications.wind.problem import YAWS, ZERO, features, find_wakes, formulate
+from gbb.applications.wind.system import JITTER, Winds, WindSystem
+from gbb.applications.wind.trial import Trial, play_trial
 from gbb.cli import main
 from gbb.learning.typed import TypedRidge, empty, observed, regressors
 
@@ -34,7 +35,7 @@ def farm() -> Farm:
 
 @pytest.fixture(scope="module")
 def edges(farm):
-    return wakes(farm)
+    return find_wakes(farm)
 
 
 @pytest.fixture(scope="module")
@@ -126,9 +127,11 @@ def test_the_wrapper_holds_the_worst_policy_to_the_best_baseline(farm, edges):
         lam=wind.LAM,
     )
     loose = gbb.policies.ThompsonSampling(problem, cut=cut, lam=wind.LAM)
-    winds = winds_of(farm, 60, np.random.default_rng(8))
+    winds = Winds.draw(farm, 60, np.random.default_rng(8))
     references = {"best": YAWS[best[:16]]}
-    played = play(Trial(farm, winds, [guarded, loose], references, cut), np.random.SeedSequence(9))
+    played = play_trial(
+        Trial(farm, winds, [guarded, loose], references, cut), np.random.SeedSequence(9)
+    )
     energy = np.cumsum(played.power.sum(axis=2), axis=1)
     assert (energy[0] / energy[2]).min() >= 1.0 - EPS
     assert (energy[1] / energy[2]).min() < 0.9
@@ -201,11 +204,11 @@ def test_influence_is_the_range_of_anothers_power(farm):
 def test_wakes_follow_the_wind_and_not_the_distance(direction):
     """Turbines stand 3 diameters from their neighbours across the wind, and 5 along it."""
     farm = Farm(4, direction)
-    for v, u, order in wakes(farm):
+    for v, u, order in find_wakes(farm):
         assert v % 4 == u % 4
         assert order == 1 or farm.depth[u] == farm.depth[v] - 1
         assert farm.depth[u] < farm.depth[v]
-    assert len(wakes(farm)) == 4 + 8 + 8
+    assert len(find_wakes(farm)) == 4 + 8 + 8
 
 
 def test_the_problem_is_what_the_farm_is(farm, edges):
@@ -273,7 +276,7 @@ def test_the_model_holds_two_turbines_deep_and_less_behind_them(farm, edges):
 
 
 def test_winds_jitter_around_the_nominal_one(farm):
-    winds = winds_of(farm, 3000, np.random.default_rng(5))
+    winds = Winds.draw(farm, 3000, np.random.default_rng(5))
     assert winds.directions.mean() == pytest.approx(270.0, abs=0.1)
     assert winds.directions.std() == pytest.approx(JITTER[0], rel=0.05)
     assert winds.speeds.mean() == pytest.approx(SPEED, abs=0.02)
@@ -281,9 +284,28 @@ def test_winds_jitter_around_the_nominal_one(farm):
     assert (np.diff(winds.free.ravel()[np.argsort(winds.speeds.ravel())]) >= 0).all()
 
 
+def test_a_round_is_its_number_and_its_allocation(farm, edges):
+    """By FLORIS alone: one record after the other, over what a free turbine makes of its wind."""
+    problem = formulate(farm, edges, sigma=wind.SIGMA, S=wind.S)
+    winds = Winds.draw(farm, 3, np.random.default_rng(4))
+    system = WindSystem(farm, winds, problem)
+    arms = np.append(np.arange(16) % 11, ZERO)
+    told = system.draw(2, arms, np.random.default_rng())
+    alone = [
+        farm.powers(YAWS[arms[None, :16]], direction[None], speed[None])[0] / free
+        for direction, speed, free in zip(*(each[1] for each in winds), strict=True)
+    ]
+    assert told == pytest.approx(np.append(np.mean(alone, axis=0), 0.0), rel=1e-12)
+    assert system.expected(2, arms) == pytest.approx(told.sum())
+    assert isinstance(system, gbb.environment.System)
+    assert not np.array_equal(told, system.draw(3, arms, np.random.default_rng()))
+    found = gbb.simulate(system, gbb.policies.UniformRandom(problem), rounds=3)
+    assert set(found.data_vars) == {"expected_reward", "couple"}
+
+
 def test_noise_is_what_the_problem_says(farm):
     """The farm's power varies no more than 17 independent numbers of noise SIGMA would."""
-    winds = winds_of(farm, 120, np.random.default_rng(6))
+    winds = Winds.draw(farm, 120, np.random.default_rng(6))
     for angles in ((0.0, 0.0, 0.0, 0.0), (25.0, 25.0, 15.0, 0.0), (-25.0, -25.0, -15.0, 0.0)):
         yaw = np.repeat(np.repeat(angles, 4)[None], winds.speeds.size, axis=0)
         powers = farm.powers(yaw, winds.directions.ravel(), winds.speeds.ravel())

@@ -6,12 +6,16 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import xarray as xr
-from matplotlib.figure import Figure
+import numpy as np
 
-from gbb._support import files
-from gbb.plotting import save_figure
+from gbb._support import checks, files
+from gbb._support.checks import FloatArray
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure
 
 Advance = Callable[[int], None]
 """Told how many rounds were played since the last call."""
@@ -19,6 +23,20 @@ Advance = Callable[[int], None]
 
 def ignore(rounds: int) -> None:
     """Show nothing."""
+
+
+def choose_rounds(rounds: int | None, usual: int) -> int:
+    """How many rounds to play: as asked for, or as ``usual``."""
+    return usual if rounds is None else checks.integer("rounds", rounds, low=1)
+
+
+def running_means(values: FloatArray, window: int) -> FloatArray:
+    """The mean over the last ``window`` rounds, or over all when there are fewer."""
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    ends = np.arange(1, len(values) + 1)
+    starts = np.maximum(ends - window, 0)
+    means: FloatArray = (sums[ends] - sums[starts]) / (ends - starts)
+    return means
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +69,8 @@ class Outcome:
 
 def save(outcome: Outcome, folder: str | Path) -> list[Path]:
     """Write ``data.nc``, ``numbers.json``, ``report.md`` and the pictures; the paths written."""
+    from gbb.plotting import save_figure  # noqa: PLC0415
+
     place = Path(folder)
     paths = [place / "data.nc", place / "numbers.json", place / "report.md"]
     with files.atomic(paths[0]) as temporary:

@@ -8,7 +8,7 @@ import numpy as np
 
 from gbb._support.budget import Budget
 from gbb._support.checks import FloatArray, IntArray
-from gbb.identification.families import Members
+from gbb.identification.families import AllocationFamily
 from gbb.learning.confidence import Confidence
 from gbb.optimum import solve_pairs
 from gbb.pairwise import ArmSearch, PairProblem
@@ -21,28 +21,28 @@ class Leader(NamedTuple):
     gap: float
 
 
-def among(seen: Confidence, members: Members, delta: float, check: int) -> Leader:
-    """The leader of a list, with the largest excess over it of any member.
+def bound_family(seen: Confidence, family: AllocationFamily, delta: float, check: int) -> Leader:
+    """The leader of a family, with the largest excess over it of any member.
 
     Either radius of :class:`gbb.learning.Confidence` misses with probability ``delta / 2`` at
     most: the ellipsoid over all checks, the union bound by spending ``delta / (2 check (check + 1))``
     on this one. It need only hold for the differences between the best member and the others.
     """
-    leader = int(np.argmax(members.combine(seen.means)))
-    radius = _radius(seen, members.size - 1, delta, check)
-    excess = seen.excess(members.combine, leader, radius)
-    return Leader(members.allocation(leader), float(excess.max()))
+    leader = int(np.argmax(family.combine(seen.means)))
+    radius = _radius(seen, family.size - 1, delta, check)
+    excess = seen.excess(family.combine, leader, radius)
+    return Leader(family.allocation(leader), float(excess.max()))
 
 
-def anywhere(
+def bound_everything(
     seen: Confidence, delta: float, check: int, *, epsilon: float, seconds: float
 ) -> Leader:
     """The leader among all allocations, by the solvers of :mod:`gbb.optimum`.
 
-    The bound sums over the edges what each can gain at most on the pair of arms it has under the leader,
-    an upper bound by the triangle inequality; that sum is a pair problem again, with an edge type for
-    each pair of arms, and the solver's upper bound on it is one on the gap whether it is reached or not.
-    When a short search already finds more than ``epsilon``, what it found is returned.
+    By the triangle inequality, the gap is at most the sum over the edges of what each can gain on the
+    pair of arms that it has under the leader. That sum is a pair problem again, with an edge type for
+    each pair of arms, and the solver's upper bound on it bounds the gap, attained or not. If a short
+    search already finds more than ``epsilon``, what it found is returned.
     """
     problem, K = seen.problem, seen.problem.K
     graph, everything = problem.graph, np.ones((problem.n, problem.K), dtype=np.bool_)
@@ -75,7 +75,7 @@ def _radius(seen: Confidence, count: int, delta: float, check: int) -> float:
     return min(seen.ellipsoid(delta / 2), seen.union(max(count, 1), spent))
 
 
-def margin(seen: Confidence, allocation: IntArray, delta: float) -> tuple[float, float]:
+def bound_value(seen: Confidence, allocation: IntArray, delta: float) -> tuple[float, float]:
     """Estimated value of an allocation, and how far off it is at most with probability 1 - delta / 2."""
     graph, K = seen.problem.graph, seen.problem.K
     codes = allocation[graph.sources] * K + allocation[graph.indices]

@@ -1,4 +1,4 @@
-"""Rounds in which every agent draws its arm from a design, and their record."""
+"""Where exploring rounds are played: a system of the caller's own, or the compiled loop."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.environment import Environment
-from gbb.learning.record import AnyRecord, Record
-from gbb.policies._base import draw_arms
+from gbb.learning.record import AnyRecord
 from gbb.problem import Problem
 from gbb.simulation.engine.noise import Blocks
 from gbb.simulation.engine.random_play import run_random
@@ -20,7 +18,22 @@ Play = Callable[[IntArray], ArrayLike]
 """Plays an allocation and returns what every directed edge paid, in edge order."""
 
 
-def simulated(
+class Outside:
+    """A system of the caller's own: ``play`` is all that is known of it."""
+
+    def __init__(self, problem: Problem, play: Play) -> None:
+        self.problem, self.play = problem, play
+
+    def expected(self, t: int, allocation: ArrayLike) -> float:  # noqa: ARG002
+        """Nobody knows."""
+        return float("nan")
+
+    def draw(self, t: int, allocation: ArrayLike, rng: np.random.Generator) -> FloatArray:  # noqa: ARG002
+        """What ``play`` returns for the allocation."""
+        return self.problem.rewards(self.play(self.problem.allocation(allocation)))
+
+
+def simulate_rounds(
     env: Environment,
     weights: FloatArray,
     rounds: int,
@@ -32,15 +45,3 @@ def simulated(
     trace = run_random(env, weights, rounds, recorded=last, blocks=Blocks(env, noise_rng), rng=rng)
     assert trace.record is not None
     return trace.record
-
-
-def played(
-    problem: Problem, play: Play, weights: FloatArray, rounds: int, rng: np.random.Generator
-) -> Record:
-    """The record of so many random rounds of a system outside."""
-    record = Record.empty(problem.K)
-    for _ in range(rounds):
-        arms = checks.frozen(draw_arms(weights, problem.n, rng))
-        rewards = problem.rewards(play(arms))
-        record = record.merge(Record.of(problem.graph, arms, rewards, problem.K))
-    return record

@@ -21,7 +21,7 @@ CELLS = 20_000_000
 """The largest table of them: a row each, a column per edge-arm or per dimension of one."""
 
 
-class Members(NamedTuple):
+class AllocationFamily(NamedTuple):
     """A list of allocations.
 
     Attributes
@@ -39,16 +39,16 @@ class Members(NamedTuple):
     allocation: Callable[[int], IntArray]
 
 
-def couples(cut: Cut, K: int) -> Members:
+def list_couples(cut: Cut, K: int) -> AllocationFamily:
     """The K^2 couples over a cut."""
 
     def combine(table: FloatArray) -> FloatArray:
         return cut.couple_values(table[0]).reshape(K * K, *table.shape[3:])
 
-    return Members(K * K, combine, lambda index: cut.allocation(divmod(index, K)))
+    return AllocationFamily(K * K, combine, lambda index: cut.allocation(divmod(index, K)))
 
 
-def allocations(problem: Problem) -> Members | None:
+def list_allocations(problem: Problem) -> AllocationFamily | None:
     """All allocations with different sums of edge-arms, if they can be listed.
 
     On a complete graph these are the ``(n + K - 1 choose K - 1)`` numbers of agents on each arm. At most
@@ -57,33 +57,33 @@ def allocations(problem: Problem) -> Members | None:
     graph, n, K = problem.graph, problem.n, problem.K
     limit = min(LIMIT, CELLS // max(K, problem.d) ** 2)
     if graph.is_complete() and math.comb(n + K - 1, K - 1) <= limit:
-        shares = _compositions(n, K)
+        shares = _list_compositions(n, K)
         pairs = shares[:, :, None] * shares[:, None, :]
         pairs[:, np.arange(K), np.arange(K)] -= shares
-        return _listed(pairs, lambda index: np.repeat(np.arange(K), shares[index]))
+        return _family(pairs, lambda index: np.repeat(np.arange(K), shares[index]))
     if n * math.log(K) > math.log(LIMIT) or (size := K**n) > limit:
         return None
     pairs = np.zeros((size, K * K), dtype=np.int64)
     if K == 1:
         pairs[:] = graph.m
-        return _listed(pairs, lambda _: np.zeros(n, dtype=np.int64))
+        return _family(pairs, lambda _: np.zeros(n, dtype=np.int64))
     arms = np.indices((K,) * n).reshape(n, size)
     everyone = np.arange(size)
     for i, j in graph.edges.tolist():
         pairs[everyone, arms[i] * K + arms[j]] += 1
-    return _listed(pairs, lambda index: arms[:, index].astype(np.int64))
+    return _family(pairs, lambda index: arms[:, index].astype(np.int64))
 
 
-def _listed(pairs: IntArray, allocation: Callable[[int], IntArray]) -> Members:
+def _family(pairs: IntArray, allocation: Callable[[int], IntArray]) -> AllocationFamily:
     counts: FloatArray = pairs.reshape(len(pairs), -1).astype(np.float64)
-    return Members(
+    return AllocationFamily(
         len(counts),
         lambda table: counts @ table.reshape(counts.shape[1], *table.shape[3:]),
         allocation,
     )
 
 
-def _compositions(n: int, K: int) -> IntArray:
+def _list_compositions(n: int, K: int) -> IntArray:
     """All ways to share n agents among K arms, one a row."""
     bars = np.array(list(itertools.combinations(range(n + K - 1), K - 1)), dtype=np.int64)
     bars = bars.reshape(math.comb(n + K - 1, K - 1), K - 1)

@@ -3,76 +3,29 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
 from gbb._support import checks, seeds
-from gbb._support.checks import IntArray
 from gbb._support.seeds import Seed
 from gbb.cuts import Cut, check_cut, greedy
-from gbb.environment import Environment
+from gbb.environment import Environment, System
 from gbb.identification import certify
-from gbb.identification.explore import Play, played, simulated
-from gbb.identification.families import Members, allocations, couples
+from gbb.identification.answer import Identification
+from gbb.identification.explore import Outside, Play, simulate_rounds
+from gbb.identification.families import AllocationFamily, list_allocations, list_couples
 from gbb.learning.confidence import Confidence
-from gbb.learning.design import g_optimal
-from gbb.learning.record import Record
+from gbb.learning.record import empty
+from gbb.policies import ExploreThenCommit
 from gbb.problem import Problem
+from gbb.simulation import play as play_rounds
 
 TARGETS = ("allocation", "couple")
 
 
-@dataclass(frozen=True, eq=False)
-class Identification:
-    """An allocation and what certifies it.
-
-    Attributes
-    ----------
-    allocation
-        An arm index per agent.
-    value
-        Its estimated reward a round, over all directed edges.
-    low, high
-        Bounds on its expected reward.
-    gap
-        No other allocation (with target ``couple``: no other couple over the cut) pays more than this
-        above it.
-    epsilon, delta
-        ``gap <= epsilon`` was asked for, with probability 1 - delta.
-    certified
-        Whether it was reached.
-    rounds
-        How many rounds were played.
-    target
-        What was looked for.
-    listed
-        Whether ``gap`` is the largest over all of the confidence set; otherwise it is an upper bound
-        on that by the triangle inequality and a solver.
-    record
-        What was seen.
-
-    Notes
-    -----
-    With probability at least 1 - delta, ``low``, ``high`` and the gap at every look are right at once.
-    """
-
-    allocation: IntArray
-    value: float
-    low: float
-    high: float
-    gap: float
-    epsilon: float
-    delta: float
-    certified: bool
-    rounds: int
-    target: str
-    listed: bool
-    record: Record
-
-
 def identify(
-    env: Environment | Problem,
+    env: System | Problem,
     *,
     play: Play | None = None,
     epsilon: float | None = None,
@@ -95,7 +48,8 @@ def identify(
     Parameters
     ----------
     env
-        What to play in, or the problem alone together with ``play``.
+        What to play in: a :class:`gbb.Environment` or another system, or the problem alone together
+        with ``play``.
     play
         Plays an allocation and returns the reward of every directed edge, for systems of your own.
     epsilon
@@ -132,12 +86,8 @@ def identify(
     The gap after t rounds falls as ``1 / sqrt(t)``, so that telling allocations apart whose rewards
     differ by g takes rounds in proportion to ``sigma^2 / (g + epsilon)^2``.
     """
-    problem = env.problem if isinstance(env, Environment) else env
-    if not isinstance(problem, Problem):
-        raise checks.input_error("env", "be a gbb.Environment or a gbb.Problem", type(env).__name__)
-    if isinstance(env, Environment) == (play is not None):
-        got = "neither" if play is None else "both"
-        raise checks.input_error("play", "be given with a gbb.Problem, and only with one", got)
+    system = _check_system(env, play)
+    problem = system.problem
     if not problem.is_paper_problem:
         rule = "have one matrix, no weights, rewards per edge and every arm allowed"
         raise checks.input_error("problem", rule, repr(problem))
@@ -148,30 +98,32 @@ def identify(
     max_rounds = checks.integer("max_rounds", max_rounds, low=1)
     lam = checks.real("lam", lam, low=0.0, low_open=True)
     seconds = checks.real("seconds", seconds, low=0.0, low_open=True)
-    members = _members(problem, checks.choice("target", target, TARGETS), cut)
-    weights = g_optimal(problem.arms).weights
+    family = _choose_family(problem, checks.choice("target", target, TARGETS), cut)
+    explorer = ExploreThenCommit(problem, cut=greedy(problem.graph), exploration=max_rounds)
     children = seeds.spawn(seed, 2)
     noise_rng, rng = map(np.random.default_rng, children)
-    record, rounds, check = Record.empty(problem.K), 0, 0
+    playing = play_rounds(system, explorer, max_rounds, (noise_rng, rng))
+    record, rounds, check = empty(problem), 0, 0
     while True:
         check += 1
         due = math.ceil(growth * rounds) if rounds else problem.d * (problem.d + 1) / 2 / problem.m
         due = min(max(rounds + 1, math.ceil(due)), max_rounds)
-        if isinstance(env, Environment):
-            new = simulated(env, weights, due - rounds, noise_rng, rng)
+        if isinstance(system, Environment):
+            weights = explorer.design.weights
+            record = record.merge(simulate_rounds(system, weights, due - rounds, noise_rng, rng))
         else:
-            assert play is not None
-            new = played(problem, play, weights, due - rounds, rng)
-        record, rounds = record.merge(new), due
+            *_, last_round = islice(playing, due - rounds)
+            record = last_round.state.record
+        rounds = due
         seen, last = Confidence(problem, record, lam), rounds == max_rounds
-        if members is not None:
-            leader = certify.among(seen, members, delta, check)
+        if family is not None:
+            leader = certify.bound_family(seen, family, delta, check)
         else:
             enough = math.inf if last else epsilon
-            leader = certify.anywhere(seen, delta, check, epsilon=enough, seconds=seconds)
+            leader = certify.bound_everything(seen, delta, check, epsilon=enough, seconds=seconds)
         if leader.gap <= epsilon or last:
             break
-    value, error = certify.margin(seen, leader.allocation, delta)
+    value, error = certify.bound_value(seen, leader.allocation, delta)
     return Identification(
         allocation=checks.frozen(leader.allocation),
         value=value,
@@ -183,15 +135,29 @@ def identify(
         certified=leader.gap <= epsilon,
         rounds=rounds,
         target=target,
-        listed=members is not None,
+        listed=family is not None,
         record=record,
     )
 
 
-def _members(problem: Problem, target: str, cut: Cut | None) -> Members | None:
+def _check_system(env: System | Problem, play: Play | None) -> System:
+    """What is played: ``env``, or ``play`` as a system."""
+    if not isinstance(env, System | Problem):
+        raise checks.input_error("env", "be a gbb.Environment or a gbb.Problem", type(env).__name__)
+    if isinstance(env, Problem) and play is not None:
+        return Outside(env, play)
+    if isinstance(env, Problem):
+        raise checks.InputError("A gbb.Problem alone cannot be played; pass play=... with it.")
+    if play is not None:
+        raise checks.InputError("`play` can only be combined with a gbb.Problem.")
+    return env
+
+
+def _choose_family(problem: Problem, target: str, cut: Cut | None) -> AllocationFamily | None:
+    """The allocations to choose among, if they can be listed."""
     if target == "couple":
         chosen = greedy(problem.graph) if cut is None else check_cut(problem.graph, cut)
-        return couples(chosen, problem.K)
+        return list_couples(chosen, problem.K)
     if cut is not None:
-        raise checks.input_error("cut", "go with target='couple'", "one with target='allocation'")
-    return allocations(problem)
+        raise checks.InputError("`cut` can only be combined with target='couple'.")
+    return list_allocations(problem)

@@ -1,29 +1,34 @@
-"""Policies side by side over a family of instances, with intervals."""
+"""``compare``: policies side by side over a family of instances."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-import xarray as xr
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from gbb._support import checks, seeds
-from gbb._support.checks import FloatArray
 from gbb._support.seeds import Seed
+from gbb.cuts import greedy
 from gbb.environment import Environment
-from gbb.policies import AnyPolicy
+from gbb.policies import AnyPolicy, Policy, build
 from gbb.problem import Problem
 from gbb.simulation._simulate import simulate
 
-CONFIDENCE = 0.95
+if TYPE_CHECKING:
+    import xarray as xr
+
+Contenders: TypeAlias = (
+    "str | AnyPolicy | type[AnyPolicy] | Callable[[Problem], Contenders] | Sequence[Contenders]"
+)
+"""Policies for any problem: names, classes, functions of the problem, policies of one environment."""
 
 
 def compare(
-    instances: Sequence[Environment],
-    policies: Callable[[Problem], Sequence[AnyPolicy]],
+    instances: Environment | Sequence[Environment],
+    policies: Contenders,
     *,
     rounds: int,
     runs: int = 1,
@@ -37,9 +42,11 @@ def compare(
     Parameters
     ----------
     instances
-        The environments; all need a positive optimum.
+        The environments, or a single one; all need a positive optimum.
     policies
-        Makes the policies of an instance's problem, always under the same names.
+        A function that makes the policies of an instance's problem, always under the same names. Also a
+        policy's name or class, which then plays over the greedy cut and knows ``rounds``; a policy
+        itself, where there is one instance; or a list of any of these.
     rounds, runs, seed, record, workers, progress
         As for :func:`gbb.simulate`; ``runs`` is per instance.
 
@@ -50,15 +57,16 @@ def compare(
         optimum, the total in rewards as ``lost``, and ``run`` over all instances and their runs; the
         coordinate ``instance`` says which is which.
     """
-    if not instances:
-        raise checks.input_error("instances", "hold at least one environment", "none")
+    import xarray as xr  # noqa: PLC0415
+
+    instances = _check_instances(instances)
     parts = []
     for index, (env, child) in enumerate(
         zip(instances, seeds.spawn(seed, len(instances)), strict=True)
     ):
         found = simulate(
             env,
-            policies(env.problem),
+            _make_policies(policies, env.problem, rounds),
             rounds=rounds,
             runs=runs,
             seed=child,
@@ -80,74 +88,35 @@ def compare(
     return joined.assign_coords(run=np.arange(joined.sizes["run"]))
 
 
-class Comparison(NamedTuple):
-    """One policy's total regret beside the first policy's; intervals at 95 %.
-
-    Attributes
-    ----------
-    policy
-        Its name.
-    lost, lost_low, lost_high
-        Mean share of the optimal reward that was lost over all rounds, and its interval.
-    regret, regret_low, regret_high
-        Mean total regret, in rewards.
-    ratio, ratio_low, ratio_high
-        Its total regret over the first policy's, by paired runs.
-    """
-
-    policy: str
-    lost: float
-    lost_low: float
-    lost_high: float
-    regret: float
-    regret_low: float
-    regret_high: float
-    ratio: float
-    ratio_low: float
-    ratio_high: float
+def _check_instances(instances: Environment | Sequence[Environment]) -> list[Environment]:
+    """The environments as a list."""
+    several = [instances] if isinstance(instances, Environment) else instances
+    rule = "be a gbb.Environment or a list of them"
+    if not isinstance(several, Sequence):
+        raise checks.input_error("instances", rule, type(instances).__name__)
+    if not several:
+        raise checks.input_error("instances", "hold at least one environment", "none")
+    for each in several:
+        if not isinstance(each, Environment):
+            raise checks.input_error("instances", rule, f"a list with {type(each).__name__}")
+    return list(several)
 
 
-def comparison(result: xr.Dataset) -> list[Comparison]:
-    """A row per policy from what :func:`compare` returned.
-
-    Runs of one instance are averaged first when there are several instances: then the intervals are
-    about the family of instances. The ratio of two means has its interval by the delta method on
-    the paired differences ``x_i - ratio b_i``.
-    """
-    rounds = float(result["round"][-1])
-    totals = result[["regret", "lost"]].isel(round=-1)
-    if result.attrs["instances"] > 1:
-        totals = totals.groupby("instance").mean()
-    units = "instance" if result.attrs["instances"] > 1 else "run"
-    shares = totals["regret"].transpose("policy", units).to_numpy() / rounds
-    regrets = totals["lost"].transpose("policy", units).to_numpy()
-    rows = []
-    for name, share, regret in zip(result["policy"].to_numpy(), shares, regrets, strict=True):
-        rows.append(
-            Comparison(
-                str(name), *_interval(share), *_interval(regret), *_ratio(regret, regrets[0])
-            )
-        )
-    return rows
-
-
-def _quantile(size: int) -> float:
-    return float(stats.t.ppf((1 + CONFIDENCE) / 2, size - 1)) if size > 1 else float("nan")
-
-
-def _interval(values: FloatArray) -> tuple[float, float, float]:
-    """Mean and ends of its interval by Student's t; NaN for a single value."""
-    mean, half = float(values.mean()), float("nan")
-    if values.size > 1:
-        half = _quantile(values.size) * float(values.std(ddof=1)) / np.sqrt(values.size)
-    return mean, mean - half, mean + half
-
-
-def _ratio(values: FloatArray, base: FloatArray) -> tuple[float, float, float]:
-    """``mean(values) / mean(base)`` and its interval by the delta method, pair by pair."""
-    below = float(base.mean())
-    if below == 0.0:
-        return (float("nan"),) * 3
-    ratio = float(values.mean()) / below
-    _, low, high = _interval((values - ratio * base) / below)
-    return ratio, ratio + low, ratio + high
+def _make_policies(contenders: object, problem: Problem, horizon: int) -> list[AnyPolicy]:
+    """The policies that play ``problem``."""
+    settings = {"cut": greedy(problem.graph), "horizon": horizon}
+    match contenders:
+        case Policy():
+            return [contenders]
+        case str():
+            return [build(contenders, problem, **settings)]
+        case type():
+            known = inspect.signature(contenders).parameters
+            return [contenders(problem, **{key: settings[key] for key in settings if key in known})]
+        case Sequence():
+            return [made for each in contenders for made in _make_policies(each, problem, horizon)]
+        case _ if callable(contenders):
+            return _make_policies(contenders(problem), problem, horizon)
+        case _:
+            rule = "be names or classes of policies, or a function that makes them for a problem"
+            raise checks.input_error("policies", rule, type(contenders).__name__)

@@ -6,42 +6,20 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from gbb._support import checks, seeds
-from gbb._support.checks import IntArray
 from gbb._support.threads import one_thread
-from gbb.environment import Environment
-from gbb.policies import AnyPolicy
 from gbb.simulation._trace import Trace
 
 
-class Loop(Protocol):
-    """A loop over rounds: the reference's or the engine's."""
-
-    def __call__(
-        self,
-        env: Environment,
-        policy: AnyPolicy,
-        rounds: int,
-        recorded: IntArray,
-        seed: np.random.SeedSequence,
-        *,
-        keep_allocations: bool = False,
-        on_rounds: Callable[[int], None] | None = None,
-    ) -> Trace:
-        """One run of one policy."""
-        ...
-
-
 class Job(NamedTuple):
-    """One run of one policy by one loop."""
+    """One run: its seed, and the loop that plays it, called as ``loop(seed, on_rounds=...)``."""
 
-    policy: AnyPolicy
     seed: np.random.SeedSequence
-    loop: Loop
+    loop: Callable[..., Trace]
 
 
 class _StoppedError(Exception):
@@ -49,12 +27,8 @@ class _StoppedError(Exception):
 
 
 def run_jobs(
-    env: Environment,
     jobs: Sequence[Job],
     *,
-    rounds: int,
-    recorded: IntArray,
-    keep_allocations: bool = False,
     workers: int | None = None,
     on_rounds: Callable[[int], None] | None = None,
 ) -> list[Trace]:
@@ -69,15 +43,7 @@ def run_jobs(
             on_rounds(done)
 
     def play(job: Job) -> Trace:
-        return job.loop(
-            env,
-            job.policy,
-            rounds,
-            recorded,
-            seeds.sequence(job.seed),
-            keep_allocations=keep_allocations,
-            on_rounds=step,
-        )
+        return job.loop(seeds.sequence(job.seed), on_rounds=step)
 
     # Threads inside the linear algebra would spin on these small matrices and slow everybody down.
     with one_thread():

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 from numpy.typing import ArrayLike
 
 from gbb._support import checks, seeds
 from gbb._support.seeds import Seed
-from gbb.environment import Environment
-from gbb.optimum import Optimum, solve
+from gbb.cuts import Cut
+from gbb.environment import Environment, System
+from gbb.optimum import Optimum
 from gbb.policies import AnyPolicy, Policy
 from gbb.simulation import engine, reference, result
-from gbb.simulation._jobs import Job, Loop, run_jobs
+from gbb.simulation._jobs import Job, run_jobs
 from gbb.simulation._progress import progress_bar
-from gbb.simulation._trace import LOG_POINTS, recorded_rounds
-from gbb.theory import report
+from gbb.simulation._trace import LOG_POINTS, Trace, recorded_rounds
+from gbb.simulation._yardstick import choose_yardstick
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 METHODS = ("engine", "reference")
 
@@ -37,7 +40,7 @@ class SlowPolicyWarning(UserWarning):
 
 
 def simulate(
-    env: Environment,
+    env: System,
     policies: Sequence[AnyPolicy] | AnyPolicy,
     *,
     rounds: int,
@@ -46,12 +49,16 @@ def simulate(
     record: int | str | ArrayLike = 1,
     keep_allocations: bool = False,
     optimum: Optimum | None = None,
+    cut: Cut | None = None,
     progress: bool = False,
     method: str = "engine",
     workers: int | None = None,
     edge_noise: bool = False,
 ) -> xr.Dataset:
     """Play every policy in an environment and collect what it earned.
+
+    The environment is a :class:`gbb.Environment`, a :class:`gbb.AdversarialEnvironment` or any other
+    :class:`gbb.environment.System`.
 
     Run r of every policy has the same seeds, whatever other policies are listed: the same stream of
     noise, and the same noise on every edge with ``edge_noise`` or in the reference loop.
@@ -75,6 +82,9 @@ def simulate(
         Keep the allocations as well as the couples.
     optimum
         The best allocation, when it is known already; solved for otherwise.
+    cut
+        Where the couples that an adversary's regret is measured against are played; the policies' own
+        cut when left out, or the greedy one where they have none or several.
     progress
         Show a progress bar with the time left.
     method
@@ -90,9 +100,12 @@ def simulate(
     Returns
     -------
     xarray.Dataset
-        ``expected_reward``, ``fraction``, ``regret``, ``alpha_regret`` and ``couple`` over (policy,
-        run, round); the coordinate ``alpha`` says which alpha each policy's alpha-regret uses: that
-        of its theorem, or 1 for policies that have none.
+        Over (policy, run, round), always ``expected_reward`` and ``couple``. In a
+        :class:`gbb.Environment` also ``fraction``, ``regret`` and ``alpha_regret``; the coordinate
+        ``alpha`` says which alpha each policy's alpha-regret uses: that of its theorem, or 1 for
+        policies that have none. Against a :class:`gbb.AdversarialEnvironment`, ``regret`` is what the
+        best fixed couple over ``cut`` up to that round earned beyond the policy, ``dynamic_regret``
+        what the best couple of every single round did.
     """
     chosen = [policies] if isinstance(policies, Policy) else list(policies)
     _check_policies(env, chosen)
@@ -100,47 +113,40 @@ def simulate(
     runs = checks.integer("runs", runs, low=1)
     _check_memory(len(chosen) * runs, rounds, record, env.problem.n if keep_allocations else 0)
     recorded = recorded_rounds(rounds, record)
-    best = solve(env.problem, env.M_star) if optimum is None else _check_optimum(env, optimum)
-    alphas = [_alpha(env, policy, best) for policy in chosen]
+    yardstick = choose_yardstick(env, chosen, recorded, optimum=optimum, cut=cut)
     method = checks.choice("method", method, METHODS)
     children = seeds.spawn(seed, runs)
     jobs: list[Job] = []
     for policy in chosen:
-        loop = _loop(policy, method, edge_noise)
-        jobs += [Job(policy, child, loop) for child in children]
+        run = _choose_loop(env, policy, method, edge_noise)
+        loop = partial(run, policy, rounds, recorded, keep_allocations=keep_allocations)
+        jobs += [Job(child, loop) for child in children]
     bar = progress_bar(len(jobs) * rounds) if progress else nullcontext(None)
     with bar as step:
-        flat = run_jobs(
-            env,
-            jobs,
-            rounds=rounds,
-            recorded=recorded,
-            keep_allocations=keep_allocations,
-            workers=workers,
-            on_rounds=step,
-        )
+        flat = run_jobs(jobs, workers=workers, on_rounds=step)
     traces = [flat[start : start + runs] for start in range(0, len(flat), runs)]
-    return result.assemble(env, chosen, traces, recorded, optimum=best, alphas=alphas)
+    return result.assemble(env, chosen, traces, recorded, yardstick)
 
 
-def _loop(policy: AnyPolicy, method: str, edge_noise: bool) -> Loop:
-    """The loop that plays ``policy``."""
-    if method == "reference":
-        return reference.run_reference
-    if engine.loop_for(policy) is not None:
-        return partial(engine.run_engine, edge_noise=edge_noise)
-    warnings.warn(
-        f"{type(policy).__name__} has no compiled loop; it is played by the reference loop, edge by "
-        'edge. Pass method="reference" to choose that yourself.',
-        SlowPolicyWarning,
-        stacklevel=3,
-    )
-    return reference.run_reference
+def _choose_loop(
+    env: System, policy: AnyPolicy, method: str, edge_noise: bool
+) -> Callable[..., Trace]:
+    """The loop over the rounds of ``env`` that plays ``policy``."""
+    if method == "engine" and isinstance(env, Environment):
+        if engine.loop_for(policy) is not None:
+            return partial(engine.run_engine, env, edge_noise=edge_noise)
+        warnings.warn(
+            f"{type(policy).__name__} has no compiled loop; it is played by the reference loop, "
+            'edge by edge. Pass method="reference" to choose that yourself.',
+            SlowPolicyWarning,
+            stacklevel=3,
+        )
+    return partial(reference.run_reference, env)
 
 
-def _check_policies(env: Environment, policies: Sequence[AnyPolicy]) -> None:
-    if not isinstance(env, Environment):
-        raise checks.input_error("env", "be a gbb.Environment", type(env).__name__)
+def _check_policies(env: System, policies: Sequence[AnyPolicy]) -> None:
+    if not isinstance(env, System):
+        raise checks.input_error("env", "be a gbb.Environment or a System", type(env).__name__)
     if not policies:
         raise checks.input_error("policies", "hold at least one policy", "none")
     for policy in policies:
@@ -157,19 +163,6 @@ def _check_policies(env: Environment, policies: Sequence[AnyPolicy]) -> None:
         raise checks.input_error("policies", "have distinct names", labels, cure)
 
 
-def _check_optimum(env: Environment, optimum: Optimum) -> Optimum:
-    if not isinstance(optimum, Optimum):
-        raise checks.input_error("optimum", "be a gbb.optimum.Optimum", type(optimum).__name__)
-    value = env.expected_reward(optimum.allocation)
-    if not math.isclose(value, optimum.value, rel_tol=1e-9, abs_tol=1e-9):
-        raise checks.input_error(
-            "optimum",
-            "be one of this environment",
-            f"{optimum.value} where its allocation pays {value}",
-        )
-    return optimum
-
-
 def _check_memory(traces: int, rounds: int, record: int | str | ArrayLike, agents: int) -> None:
     """Refuse a result that would not fit in memory, before anything is made for it."""
     if isinstance(record, str) or np.ndim(record):
@@ -182,15 +175,3 @@ def _check_memory(traces: int, rounds: int, record: int | str | ArrayLike, agent
         found = f"{kept:,} rounds of {traces:,} runs, about {size / 2**30:,.0f} GiB"
         cure = 'Pass record="log" or a larger step, or fewer runs.'
         raise checks.input_error("record", rule, found, cure)
-
-
-def _alpha(env: Environment, policy: AnyPolicy, optimum: Optimum) -> float:
-    """The alpha of the policy's theorem on this instance, or 1 for policies that have none."""
-    cut = policy.cut
-    if policy.guarantee is None or cut is None or not env.problem.is_paper_problem:
-        return 1.0
-    found = report(env, cut=cut, optimum=optimum)
-    if policy.guarantee == "alpha_1":  # the theorem needs half of the edges cut
-        return min(found.alpha_1, found.alpha_1_sharp)
-    value: float = getattr(found, policy.guarantee)
-    return value

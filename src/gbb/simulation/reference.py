@@ -1,19 +1,70 @@
-"""The plain, readable loop: any policy, every edge, every round."""
+"""The one loop over rounds: any policy in any system, every edge, every round."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gbb._support.checks import IntArray
-from gbb.environment import Environment
-from gbb.policies import AnyPolicy
+from gbb._support import seeds
+from gbb._support.checks import FloatArray, IntArray
+from gbb._support.seeds import Seed
+from gbb.environment import System
+from gbb.policies import AnyPolicy, Choice
 from gbb.simulation._trace import Trace
+
+Generators = tuple[np.random.Generator, np.random.Generator]
+"""Those of the noise and of the policy's own randomness."""
+
+
+class Round(NamedTuple):
+    """One round as it was played.
+
+    Attributes
+    ----------
+    t
+        Its number, counted from 1.
+    choice
+        What the policy played.
+    rewards
+        The numbers that it reported.
+    expected
+        Its expected global reward.
+    state
+        The policy's state after it.
+    """
+
+    t: int
+    choice: Choice
+    rewards: FloatArray
+    expected: float
+    state: Any
+
+
+def play(
+    system: System, policy: AnyPolicy, rounds: int, seed: Seed | Generators = 0
+) -> Iterator[Round]:
+    """Play ``policy`` in ``system``, round by round.
+
+    The seed is split in two: the first child draws the noise, the second the policy's own
+    randomness, so that two policies with the same seed face the same noise. Two generators are taken
+    as they are.
+    """
+    if isinstance(seed, tuple):
+        noise_rng, policy_rng = seed
+    else:
+        noise_rng, policy_rng = map(np.random.default_rng, seeds.spawn(seed, 2))
+    state = policy.init()
+    for t in range(1, rounds + 1):
+        choice = policy.select(state, policy_rng)
+        rewards = system.draw(t, choice.allocation, noise_rng)
+        state = policy.update(state, choice, rewards)
+        yield Round(t, choice, rewards, system.expected(t, choice.allocation), state)
 
 
 def run_reference(
-    env: Environment,
+    system: System,
     policy: AnyPolicy,
     rounds: int,
     recorded: IntArray,
@@ -22,26 +73,17 @@ def run_reference(
     keep_allocations: bool = False,
     on_rounds: Callable[[int], None] | None = None,
 ) -> Trace:
-    """One run of one policy, edge by edge.
-
-    The run's seed is split in two: the first child draws the noise, the second the policy's own
-    randomness, so that two policies with the same seed face the same noise.
-    """
-    noise_rng, policy_rng = map(np.random.default_rng, seed.spawn(2))
+    """One run of one policy by :func:`play`, with the ``recorded`` rounds kept."""
     size = len(recorded)
     reward, cumulative = np.zeros(size), np.zeros(size)
     couple = np.full((size, 2), -1, dtype=np.int64)
-    allocation = np.zeros((size, env.problem.n), dtype=np.int64) if keep_allocations else None
-    state = policy.init()
-    total, kept = 0.0, 0
-    for t in range(1, rounds + 1):
-        choice = policy.select(state, policy_rng)
-        rewards = env.draw(choice.allocation, noise_rng)
-        state = policy.update(state, choice, rewards)
-        expected = env.expected_reward(choice.allocation)
-        total += expected
-        if t == recorded[kept]:
-            reward[kept], cumulative[kept] = expected, total
+    allocation = np.zeros((size, system.problem.n), dtype=np.int64) if keep_allocations else None
+    total, kept, state = 0.0, 0, policy.init()
+    for played in play(system, policy, rounds, seed):
+        choice, state = played.choice, played.state
+        total += played.expected
+        if played.t == recorded[kept]:
+            reward[kept], cumulative[kept] = played.expected, total
             if choice.couple is not None:
                 couple[kept] = choice.couple
             if allocation is not None:

@@ -4,75 +4,60 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from gbb._support import checks, files
 from gbb._support.checks import IntArray
-from gbb.environment import Environment
-from gbb.optimum import Optimum
+from gbb.environment import System, TableSystem
 from gbb.policies import AnyPolicy
 from gbb.simulation._trace import Trace
+from gbb.simulation._yardstick import Yardstick
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 AXES = ("policy", "run", "round")
-VARIABLES = ("expected_reward", "fraction", "regret", "alpha_regret", "couple")
+VARIABLES = ("expected_reward", "couple")
+"""What every result of :func:`gbb.simulate` holds."""
 
 
 def assemble(
-    env: Environment,
+    system: System,
     policies: Sequence[AnyPolicy],
     traces: Sequence[Sequence[Trace]],
     recorded: IntArray,
-    *,
-    optimum: Optimum,
-    alphas: Sequence[float],
+    yardstick: Yardstick,
 ) -> xr.Dataset:
-    """The dataset of all runs.
+    """The dataset of all runs: what they earned, and what ``yardstick`` makes of it.
 
-    ``fraction`` is the expected reward over the optimal one; ``regret`` and ``alpha_regret`` are
-    cumulative over all rounds played, recorded or not.
+    Regrets are cumulative over all rounds played, recorded or not.
     """
-    problem = env.problem
+    import xarray as xr  # noqa: PLC0415
+
+    problem = system.problem
     reward = np.array([[trace.reward for trace in runs] for runs in traces])
     cumulative = np.array([[trace.cumulative for trace in runs] for runs in traces])
     couple = np.array([[trace.couple for trace in runs] for runs in traces])
-    best = optimum.value
-    alpha = np.asarray(alphas)[:, None, None]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        fraction = reward / best
+    measures = yardstick(reward, cumulative)
+    variables = {"expected_reward": (reward, "expected global reward"), **measures.variables}
     dataset = xr.Dataset(
-        {
-            "expected_reward": (AXES, reward, {"long_name": "expected global reward"}),
-            "fraction": (AXES, fraction, {"long_name": "fraction of the optimal global reward"}),
-            "regret": (AXES, recorded * best - cumulative, {"long_name": "cumulative regret"}),
-            "alpha_regret": (
-                AXES,
-                recorded * (alpha * best) - cumulative,
-                {"long_name": "cumulative alpha-regret"},
-            ),
-            "couple": ((*AXES, "part"), couple, {"long_name": "arms of V1 and V2, or -1"}),
-        },
+        {name: (AXES, values, {"long_name": words}) for name, (values, words) in variables.items()}
+        | {"couple": ((*AXES, "part"), couple, {"long_name": "arms of V1 and V2, or -1"})},
         coords={
             "policy": [policy.name for policy in policies],
             "run": np.arange(reward.shape[1]),
             "round": recorded,
             "part": ["V1", "V2"],
-            "alpha": ("policy", np.asarray(alphas, dtype=np.float64)),
         },
-        attrs={
-            "n": problem.n,
-            "m": problem.m,
-            "K": problem.K,
-            "d": problem.d,
-            "sigma": problem.sigma,
-            "noise": env.noise,
-            "optimum": best,
-            "optimum_upper_bound": optimum.upper_bound,
-            "optimum_proven": int(optimum.proven),
-            "optimum_method": optimum.method,
-        },
+        attrs={key: getattr(problem, key) for key in ("n", "m", "K", "d", "sigma")},
     )
+    if measures.alpha is not None:
+        dataset.coords["alpha"] = ("policy", measures.alpha)
+    if isinstance(system, TableSystem):
+        dataset.attrs["noise"] = system.noise
+    dataset.attrs.update(measures.attrs)
     if traces[0][0].allocation is not None:
         arms = np.array([[trace.allocation for trace in runs] for runs in traces])
         dataset["allocation"] = ((*AXES, "agent"), arms)
@@ -82,6 +67,8 @@ def assemble(
 
 def save(result: xr.Dataset, path: str | Path) -> None:
     """Write a result as netCDF, compressed, with checksums; ``path`` appears whole or not at all."""
+    import xarray as xr  # noqa: PLC0415
+
     if not isinstance(result, xr.Dataset):
         raise checks.input_error("result", "be an xarray.Dataset", type(result).__name__)
     write_dataset(result, path)
@@ -92,7 +79,6 @@ def load(path: str | Path) -> xr.Dataset:
     result = read_dataset(path)
     missing = [f"the dimension {axis!r}" for axis in AXES if axis not in result.dims]
     missing += [f"the variable {name!r}" for name in VARIABLES if name not in result]
-    missing += [] if "optimum" in result.attrs else ["the attribute 'optimum'"]
     if missing:
         cure = "Read other netCDF files with xarray.open_dataset."
         found = f"{str(path)!r} without {', '.join(missing)}"
@@ -116,6 +102,8 @@ def write_dataset(result: xr.Dataset, path: str | Path) -> None:
 
 def read_dataset(path: str | Path) -> xr.Dataset:
     """Read any dataset into memory."""
+    import xarray as xr  # noqa: PLC0415
+
     if not Path(path).is_file():
         raise checks.input_error(
             "path",

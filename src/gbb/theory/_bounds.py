@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import eigvalsh
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray
@@ -60,6 +59,8 @@ def critical_covariance_count(problem: Problem, allocations: ArrayLike, *, lam: 
     lam
         The ridge regulariser of the run.
     """
+    from scipy.linalg import eigvalsh  # noqa: PLC0415
+
     played = np.asarray(allocations)
     if played.ndim != 2 or played.shape[1] != problem.n:
         raise checks.input_error(

@@ -11,7 +11,7 @@ import xarray as xr
 from gbb._support.checks import FloatArray, IntArray
 from gbb.applications._outcome import Outcome
 from gbb.applications.radio.network import Network
-from gbb.applications.radio.pictures import curves_of, map_of
+from gbb.applications.radio.pictures import draw_curves, draw_map
 
 COUPLE, THREE, JOINT = "ImprovedOFUL", "KCutOFUL", "JointOFUL"
 POLICIES = (COUPLE, THREE, JOINT, "ThompsonSampling")
@@ -34,7 +34,7 @@ class Played(NamedTuple):
     throughput: FloatArray
 
 
-def outcome_of(
+def make_outcome(
     network: Network, played: Mapping[str, Played], numbers: Mapping[str, float], seed: int
 ) -> Outcome:
     """Everything about one run; ``numbers`` holds :data:`WORDS`' keys and the policies' throughputs."""
@@ -59,8 +59,8 @@ def outcome_of(
         rows=rows,
         sentences=_sentences(numbers),
         figures={
-            "map": map_of(network, {name: ends[name] for name in (COUPLE, THREE, JOINT)}),
-            "throughput": curves_of(
+            "map": draw_map(network, {name: ends[name] for name in (COUPLE, THREE, JOINT)}),
+            "throughput": draw_curves(
                 {name: each.throughput for name, each in played.items()},
                 {WORDS[key]: numbers[key] for key in levels},
             ),

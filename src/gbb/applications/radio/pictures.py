@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, RegularPolygon
 
 from gbb._support.checks import FloatArray, IntArray
+from gbb.applications._outcome import running_means
 from gbb.applications.radio.network import CHANNELS, Network
 from gbb.plotting import styles
 
@@ -20,7 +21,7 @@ COLOURS = ("#E69F00", "#56B4E9", "#009E73")
 CLASH = "#B2182B"
 
 
-def map_of(network: Network, plans: Mapping[str, tuple[IntArray, float]]) -> Figure:
+def draw_map(network: Network, plans: Mapping[str, tuple[IntArray, float]]) -> Figure:
     """The cells of each plan coloured by channel, with its throughput; clashing neighbours joined."""
     figure = Figure(figsize=(3.3 * len(plans), 3.9), layout="constrained")
     axes = figure.subplots(1, len(plans), squeeze=False)[0]
@@ -60,19 +61,16 @@ def _draw_plan(ax: Axes, network: Network, plan: IntArray) -> None:
     ax.set_axis_off()
 
 
-def curves_of(throughput: Mapping[str, FloatArray], lines: Mapping[str, float]) -> Figure:
+def draw_curves(throughput: Mapping[str, FloatArray], lines: Mapping[str, float]) -> Figure:
     """Throughput of each policy round by round, averaged over a few, and levels to compare with."""
     figure = Figure(figsize=(6.8, 4.2), layout="constrained")
     ax = figure.add_subplot()
     looks = styles(throughput)
     for order, (name, values) in enumerate(throughput.items()):
-        width = max(1, len(values) // 30)
-        total = np.concatenate([[0.0], np.cumsum(values)])
-        ends = np.arange(1, len(values) + 1)
-        starts = np.maximum(ends - width, 0)
-        means = (total[ends] - total[starts]) / (ends - starts)
+        rounds = np.arange(1, len(values) + 1)
+        means = running_means(values, max(1, len(values) // 30))
         # Policies that play alike stay visible: the later, the thinner.
-        ax.plot(ends, means, label=name, linewidth=max(1.2, 4.0 - order), **looks[name])
+        ax.plot(rounds, means, label=name, linewidth=max(1.2, 4.0 - order), **looks[name])
     for (label, value), dash in zip(lines.items(), ("--", "-.", ":"), strict=False):
         ax.axhline(value, color="0.4", linestyle=dash, linewidth=1.0, label=label)
     ax.set_xlabel("round")

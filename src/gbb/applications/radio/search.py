@@ -14,7 +14,7 @@ GAIN = 1e-12
 """Relative gains below this are rounding."""
 
 
-def improved(
+def improve(
     network: Network, plan: IntArray, channels: int, rng: np.random.Generator
 ) -> tuple[IntArray, float]:
     """Cells in random order take the channel that raises the throughput, until none does."""
@@ -32,7 +32,7 @@ def improved(
     return best, value
 
 
-def best_found(
+def find_best(
     network: Network,
     starts: Iterable[IntArray],
     channels: int,
@@ -42,6 +42,6 @@ def best_found(
     """The most throughput, in Mb/s, that a search from each start reaches with so many channels."""
     value = -np.inf
     for start in starts:
-        value = max(value, improved(network, start, channels, rng)[1])
+        value = max(value, improve(network, start, channels, rng)[1])
         advance(1)
     return float(value)

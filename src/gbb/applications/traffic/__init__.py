@@ -9,28 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
 import gbb
 from gbb._support import checks
-from gbb._support.checks import FloatArray, IntArray
-from gbb.applications._outcome import Advance, Outcome, ignore
+from gbb._support.checks import IntArray
+from gbb.applications._outcome import Advance, Outcome, choose_rounds, ignore
 from gbb.applications._require import require
-from gbb.applications.traffic.report import Live, Rounds, outcome, picture
+from gbb.applications._system import play_together
+from gbb.applications.traffic.learner import FEATURES, fit, make_policy
+from gbb.applications.traffic.pictures import draw_loss
+from gbb.applications.traffic.report import make_outcome
+from gbb.applications.traffic.rounds import Live, Rounds
 from gbb.applications.traffic.streets import Grid
-from gbb.applications.traffic.sumo import CYCLE, Measured, Simulator
-
-OFFSETS = np.arange(6) * (CYCLE // 6)
-"""The six arms, in seconds."""
-
-ANGLES = 2.0 * np.pi * np.arange(OFFSETS.size) / OFFSETS.size
-FEATURES = {
-    "one-hot": np.eye(OFFSETS.size),
-    "fourier": np.stack([np.ones(OFFSETS.size), np.cos(ANGLES), np.sin(ANGLES)], axis=1),
-}
-"""Arms as the learner sees them: every offset on its own (36 unknowns), or smooth in it (9)."""
+from gbb.applications.traffic.sumo import Measured, Simulator
+from gbb.applications.traffic.system import OFFSETS, TrafficSystem
 
 WORKERS = 2
 Watch = Callable[[Figure], None]
@@ -54,21 +50,20 @@ class Plan:
 FULL, QUICK = Plan(), Plan(rounds=24, survey=16, repeats=3, minutes=5)
 
 
-def plan_of(rounds: int | None, quick: bool) -> Plan:
+def choose_plan(rounds: int | None, quick: bool) -> Plan:
     """The full or the quick plan, with another number of live rounds if given."""
     base = QUICK if quick else FULL
-    live = base.rounds if rounds is None else checks.integer("rounds", rounds, low=1)
-    return replace(base, rounds=live)
+    return replace(base, rounds=choose_rounds(rounds, base.rounds))
 
 
 def steps(*, arms: str = "both", rounds: int | None = None, quick: bool = False) -> int:
     """How many rounds :func:`run` simulates; checks that it can run."""
     require("traffic", "SUMO", "sumo")
-    todo = plan_of(rounds, quick)
-    return todo.survey + todo.repeats + todo.late + len(kinds(arms)) * todo.rounds
+    todo = choose_plan(rounds, quick)
+    return todo.survey + todo.repeats + todo.late + len(choose_kinds(arms)) * todo.rounds
 
 
-def kinds(arms: str) -> tuple[str, ...]:
+def choose_kinds(arms: str) -> tuple[str, ...]:
     """The feature sets that ``arms`` stands for."""
     chosen = checks.choice("arms", arms, [*FEATURES, "both"])
     return tuple(FEATURES) if chosen == "both" else (chosen,)
@@ -101,7 +96,7 @@ def run(
         Handed the picture of the loss every few live rounds.
     """
     checks.integer("seed", seed, low=0)
-    todo, names = plan_of(rounds, quick), kinds(arms)
+    todo, names = choose_plan(rounds, quick), choose_kinds(arms)
     with Simulator(Grid(minutes=todo.minutes)) as simulator:
         return _Demo(simulator, todo, seed, advance).run(names, watch)
 
@@ -123,84 +118,60 @@ class _Demo:
     def run(self, names: Sequence[str], watch: Watch | None) -> Outcome:
         """Survey with random offsets, fix the settings from it, then learn live from nothing."""
         zeros = np.zeros((self.todo.repeats, self.graph.n), dtype=np.int64)
-        random = self.play(self.survey_arms, self.survey_seeds)
-        zero = self.play(zeros, self.zero_seeds)
-        history = random.joined(zero)
+        random = self.survey(self.survey_arms, self.survey_seeds)
+        zero = self.survey(zeros, self.zero_seeds)
+        history = random.join(zero)
         free = gbb.Problem(self.graph, FEATURES["one-hot"])
-        table = fitted(free, history)
+        table = fit(free, history)
         best = gbb.optimum.solve(free, table)
         late = self.live_seeds[-self.todo.late :]  # the traffic that learners are judged on
-        fixed = self.play(np.tile(best.allocation, (late.size, 1)), late)
-        everything = history.joined(fixed)
+        fixed = self.survey(np.tile(best.allocation, (late.size, 1)), late)
+        everything = history.join(fixed)
         sigma = gbb.diagnose(free, everything.allocations, everything.rewards).sigma_hat
-        policies = {name: policy(self.graph, name, sigma) for name in names}
+        policies = {name: make_policy(self.graph, name, sigma) for name in names}
         lives: list[Live] = []
         for lives in self.live(policies):
             done = lives[0].rounds.size
             if watch is not None and (done % 4 == 0 or done == self.todo.rounds):
-                watch(picture(lives, random, zero, fixed))
+                watch(draw_loss(lives, random, zero, fixed))
         fits = {
             name: gbb.diagnose(each.problem, random.allocations, random.rewards)
             for name, each in policies.items()
         }
-        return outcome(
+        return make_outcome(
             self.graph, lives, random, zero, fixed, best=best, table=table, sigma=sigma, fits=fits
         )
 
-    def play(self, allocations: IntArray, seeds: IntArray) -> Rounds:
+    def survey(self, allocations: IntArray, seeds: IntArray) -> Rounds:
         """Simulate fixed rounds, side by side."""
-        pairs = list(zip(allocations, seeds.tolist(), strict=True))
-        return Rounds.of(allocations, list(self._simulate(pairs)))
+
+        def simulate(t: int) -> Measured:
+            return self.simulator.run(OFFSETS[allocations[t]], int(seeds[t]))
+
+        return Rounds.of(allocations, list(self._run_all(simulate, range(len(seeds)))))
 
     def live(self, policies: dict[str, gbb.policies.ImprovedOFUL]) -> Iterator[list[Live]]:
-        """Ask every policy, simulate its offsets, tell it the rewards; the same traffic for all."""
-        states = {name: each.init() for name, each in policies.items()}
-        draws = dict(zip(policies, self.choices.spawn(len(policies)), strict=True))
-        played: dict[str, list[tuple[IntArray, Measured]]] = {name: [] for name in policies}
-        for seed in self.live_seeds.tolist():
-            asked = {
-                name: each.select(states[name], draws[name]) for name, each in policies.items()
-            }
-            found = self._simulate([(choice.allocation, seed) for choice in asked.values()])
-            for (name, choice), measured in zip(asked.items(), found, strict=True):
-                states[name] = policies[name].update(states[name], choice, measured.rewards)
-                played[name].append((choice.allocation, measured))
+        """Play every policy side by side, in the same traffic; what each has done so far."""
+        learners = list(policies.values())
+        systems = [TrafficSystem(self.simulator, x.problem, self.live_seeds) for x in learners]
+        streams = self.choices.spawn(len(learners))
+        done: list[list[tuple[IntArray, Measured]]] = [[] for _ in learners]
+        for together in play_together(
+            systems, learners, self.todo.rounds, streams, run_all=self._run_all
+        ):
+            for told, (step, measured) in zip(done, together, strict=True):
+                told.append((step.choice.allocation, measured))
             yield [
-                Live(name, Rounds.of(np.stack([a for a, _ in told]), [each for _, each in told]))
-                for name, told in played.items()
+                Live(name, Rounds.of(*zip(*told, strict=True)))
+                for name, told in zip(policies, done, strict=True)
             ]
 
-    def _simulate(self, pairs: Sequence[tuple[IntArray, int]]) -> Iterator[Measured]:
+    def _run_all(self, work: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
+        """``work`` on every item in a few threads, in order; each simulates one round."""
         pool = ThreadPoolExecutor(WORKERS)
         try:
-            for measured in pool.map(
-                lambda pair: self.simulator.run(OFFSETS[pair[0]], pair[1]), pairs
-            ):
+            for found in pool.map(work, items):
                 self.advance(1)
-                yield measured
+                yield found
         finally:
             pool.shutdown(cancel_futures=True)
-
-
-def policy(graph: gbb.Graph, name: str, sigma: float) -> gbb.policies.ImprovedOFUL:
-    """The paper's improved algorithm with the settings of the demo.
-
-    Rewards lie between -1 and 1 as long as vehicles lose less than two minutes on a street, so that
-    ``||X M X'||_F <= K`` and ``||M||_F <= K ||X^+||^2 = S``. With ``lam = (sigma / S)^2`` the
-    regulariser adds no more than sigma to the radius.
-    """
-    X: FloatArray = FEATURES[name]
-    S = OFFSETS.size * float(np.linalg.norm(np.linalg.pinv(X), 2)) ** 2
-    seconds = [f"{offset} s" for offset in OFFSETS]
-    problem = gbb.Problem(graph, X, sigma=sigma, S=S, arm_names=seconds)
-    return gbb.policies.ImprovedOFUL(
-        problem, cut=gbb.cuts.greedy(graph), lam=(sigma / S) ** 2, radius="symmetric", name=name
-    )
-
-
-def fitted(problem: gbb.Problem, history: Rounds) -> FloatArray:
-    """The shared matrix that fits all rounds of a history."""
-    record = gbb.Record.empty(problem.K)
-    for arms, rewards in zip(history.allocations, history.rewards, strict=True):
-        record = record.merge(gbb.Record.of(problem.graph, arms, rewards, problem.K))
-    return gbb.Ridge(problem, record, 1e-3).M_hat

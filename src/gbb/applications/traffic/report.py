@@ -1,64 +1,23 @@
-"""What the traffic demo shows: numbers, sentences, data and pictures."""
+"""What the traffic demo shows: numbers, sentences and data."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
-from matplotlib.figure import Figure
 
 import gbb
 from gbb._support.checks import FloatArray, IntArray
 from gbb.applications._outcome import Outcome
-from gbb.applications.traffic.sumo import Measured
-from gbb.plotting import COLOURS
-
-COLOUR = {"one-hot": COLOURS["ImprovedOFUL"], "fourier": COLOURS["ThompsonSampling"]}
-
+from gbb.applications.traffic.pictures import draw_loss, draw_matrix
+from gbb.applications.traffic.rounds import Live, Rounds
 
 PATIENT = 30
 """Rounds after which one-hot arms have tried every couple of offsets, and the best ones again."""
 
 
-class Rounds(NamedTuple):
-    """Simulated rounds: what was played, what it paid, and the vehicle-hours that were lost."""
-
-    allocations: IntArray
-    rewards: FloatArray
-    loss: FloatArray
-    between: FloatArray
-
-    @classmethod
-    def of(cls, allocations: IntArray, measured: Sequence[Measured]) -> Rounds:
-        """The rounds that played ``allocations`` and measured ``measured``."""
-        columns = zip(*measured, strict=True)
-        rewards, loss, between = (np.array(column) for column in columns)
-        return cls(allocations, rewards, loss, between)
-
-    @property
-    def size(self) -> int:
-        """How many rounds."""
-        return len(self.loss)
-
-    def joined(self, other: Rounds) -> Rounds:
-        """These rounds, then others."""
-        return Rounds(*(np.concatenate(pair) for pair in zip(self, other, strict=True)))
-
-    def last(self) -> slice:
-        """The last quarter of the rounds."""
-        return slice(self.size - max(1, self.size // 4), self.size)
-
-
-class Live(NamedTuple):
-    """The rounds of one learner."""
-
-    name: str
-    rounds: Rounds
-
-
-def outcome(
+def make_outcome(
     graph: gbb.Graph,
     lives: Sequence[Live],
     random: Rounds,
@@ -105,8 +64,8 @@ def outcome(
         "queues over, and SUMO's drivers are a model.",
     ]
     figures = {
-        "loss": picture(lives, random, zero, fixed),
-        "matrix": _matrix(table, best.allocation, graph),
+        "loss": draw_loss(lives, random, zero, fixed),
+        "matrix": draw_matrix(table, best.allocation, graph),
     }
     data = _data(graph, lives, random, zero, fixed, table=table)
     title = "Traffic lights: 16 signals, 6 offsets, learnt live in SUMO"
@@ -164,55 +123,6 @@ def _rows(live: Live, found: Mapping[str, float]) -> list[tuple[str, str]]:
             f"{value('within'):.2f} / {value('total'):.2f}",
         ),
     ]
-
-
-def picture(lives: Sequence[Live], random: Rounds, zero: Rounds, fixed: Rounds) -> Figure:
-    """The loss of every live round against fixed and random offsets."""
-    figure = Figure(figsize=(7.0, 4.0), layout="constrained")
-    ax = figure.add_subplot()
-    spread = (float(random.loss.min()), float(random.loss.max()))
-    ax.axhspan(*spread, color="0.9", linewidth=0, label=f"random offsets, all {random.size} rounds")
-    for rounds, label, style in (
-        (zero, "no offsets", ":"),
-        (random, "random offsets, mean", "--"),
-        (fixed, "best fixed offsets", "-"),
-    ):
-        ax.axhline(float(rounds.loss.mean()), color="0.35", linestyle=style, label=label)
-    for live in lives:
-        t = np.arange(1, live.rounds.size + 1)
-        label = f"improved OFUL, {live.name} arms"
-        ax.plot(
-            t, live.rounds.loss, marker="o", markersize=3.5, label=label, color=COLOUR[live.name]
-        )
-    ax.set_xlabel("round")
-    ax.set_ylabel("vehicle-hours lost in the network")
-    ax.set_ylim(bottom=0)
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False, fontsize="small", ncols=2, loc="lower left")
-    return figure
-
-
-def _matrix(table: FloatArray, best: IntArray, graph: gbb.Graph) -> Figure:
-    """The fitted matrix, and the offsets that are best for it on the grid."""
-    figure = Figure(figsize=(7.0, 3.2), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    seconds = [f"{10 * arm}" for arm in range(len(table))]
-    image = left.imshow(table, cmap="viridis")
-    left.set_xticks(range(len(table)), seconds)
-    left.set_yticks(range(len(table)), seconds)
-    left.set_xlabel("offset of the signal it comes from (s)")
-    left.set_ylabel("offset of the signal (s)")
-    left.set_title("fitted reward of a street", fontsize="small", loc="left")
-    figure.colorbar(image, ax=left, shrink=0.85)
-    side = int(np.sqrt(graph.n))
-    cells = best.reshape(side, side)
-    right.imshow(cells, cmap="twilight", vmin=0, vmax=len(table), origin="lower")
-    for (i, j), arm in np.ndenumerate(cells):
-        right.text(j, i, seconds[arm], ha="center", va="center", color="white", fontweight="bold")
-    right.set_xticks([])
-    right.set_yticks([])
-    right.set_title("best fixed offsets (s) of the 16 signals", fontsize="small", loc="left")
-    return figure
 
 
 def _data(

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
 from typing import NamedTuple
 from xml.etree import ElementTree
 
@@ -73,12 +72,7 @@ class Simulator:
     def __enter__(self) -> Simulator:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -102,9 +96,9 @@ class Simulator:
             )  # fmt: skip
             edges = ElementTree.parse(out).getroot().iter("edge")
             found = {str(edge.get("id")): edge for edge in edges}
-        return self._measured(found)
+        return self._read(found)
 
-    def _measured(self, found: dict[str, ElementTree.Element]) -> Measured:
+    def _read(self, found: dict[str, ElementTree.Element]) -> Measured:
         def number(edge: ElementTree.Element | None, key: str) -> float:
             return 0.0 if edge is None else float(edge.get(key, 0.0))
 

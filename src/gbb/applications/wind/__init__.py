@@ -12,7 +12,7 @@ import numpy as np
 from gbb import cuts, policies
 from gbb._support import checks, seeds
 from gbb._support.checks import FloatArray
-from gbb.applications._outcome import Advance, Outcome, ignore
+from gbb.applications._outcome import Advance, Outcome, choose_rounds, ignore
 from gbb.applications._require import require
 from gbb.applications.wind.farm import Farm
 from gbb.applications.wind.outcome import (
@@ -25,10 +25,11 @@ from gbb.applications.wind.outcome import (
     TWO_ARMS,
     TYPED,
     ZERO_YAW,
-    outcome_of,
+    make_outcome,
 )
-from gbb.applications.wind.play import LAM, Trial, play, winds_of
-from gbb.applications.wind.problem import YAWS, ZERO, formulate, wakes
+from gbb.applications.wind.problem import YAWS, ZERO, find_wakes, formulate
+from gbb.applications.wind.system import Winds
+from gbb.applications.wind.trial import LAM, Trial, play_trial
 from gbb.policies import AnyPolicy
 from gbb.problem import Problem
 
@@ -56,17 +57,10 @@ def steps(*, case: str = "4x4-270", rounds: int | None = None, quick: bool = Fal
     """How many steps :func:`run` tells of; checks that it can run."""
     require("wind", "FLORIS", "floris")
     checks.choice("case", case, CASES)
-    return rounds_of(rounds, quick)
+    return choose_rounds(rounds, QUICK_ROUNDS if quick else ROUNDS)
 
 
-def rounds_of(rounds: int | None, quick: bool) -> int:
-    """The demo's own number of rounds, or that which is asked for."""
-    if rounds is None:
-        return QUICK_ROUNDS if quick else ROUNDS
-    return checks.integer("rounds", rounds, low=1)
-
-
-def two_arms(farm: Farm, cut: cuts.Cut) -> FloatArray:
+def find_two_arms(farm: Farm, cut: cuts.Cut) -> FloatArray:
     """The best yaw angles (n) that play two arms over the cut, for one who knows the simulator."""
     K = len(YAWS)
     couples = np.array(np.meshgrid(np.arange(K), np.arange(K), indexing="ij")).reshape(2, -1)
@@ -75,7 +69,7 @@ def two_arms(farm: Farm, cut: cuts.Cut) -> FloatArray:
     return best
 
 
-def contenders(typed: Problem, shared: Problem, cut: cuts.Cut) -> list[AnyPolicy]:
+def make_contenders(typed: Problem, shared: Problem, cut: cuts.Cut) -> list[AnyPolicy]:
     """Thompson sampling with and without edge types, held back or not, and the paper's two arms."""
     thompson = policies.ThompsonSampling(typed, cut=cut, lam=LAM, v=SCALE, name=TYPED)
     return [
@@ -124,15 +118,14 @@ def run(
     total = steps(case=case, rounds=rounds, quick=quick)
     for_winds, for_policies = seeds.spawn(checks.integer("seed", seed, low=0), 2)
     farm = Farm(*CASES[case])
-    edges = wakes(farm)
+    edges = find_wakes(farm)
     typed, shared = (formulate(farm, edges, typed=each, sigma=SIGMA, S=S) for each in (True, False))
     cut = cuts.greedy(typed.graph)
     references = {
         ZERO_YAW: np.zeros(farm.n),
         SERIAL_REFINE: farm.serial_refine(float(YAWS[0]), float(YAWS[-1])),
-        TWO_ARMS: two_arms(farm, cut),
+        TWO_ARMS: find_two_arms(farm, cut),
     }
-    winds = winds_of(farm, total, np.random.default_rng(for_winds))
-    trial = Trial(farm, winds, contenders(typed, shared, cut), references, cut)
-    played = play(trial, for_policies, advance)
-    return outcome_of(farm, case, played, seed)
+    winds = Winds.draw(farm, total, np.random.default_rng(for_winds))
+    trial = Trial(farm, winds, make_contenders(typed, shared, cut), references, cut)
+    return make_outcome(farm, case, play_trial(trial, for_policies, advance), seed)

@@ -8,8 +8,8 @@ import xarray as xr
 from gbb._support.checks import FloatArray
 from gbb.applications._outcome import Outcome
 from gbb.applications.wind.farm import SPEED, Farm
-from gbb.applications.wind.pictures import curves_of, flow_of
-from gbb.applications.wind.play import Played
+from gbb.applications.wind.pictures import draw_curves, draw_flow
+from gbb.applications.wind.trial import Played
 
 ZERO_YAW, SERIAL_REFINE, TWO_ARMS = "zero yaw", "serial refine", "best two arms"
 REFERENCES = (ZERO_YAW, SERIAL_REFINE, TWO_ARMS)
@@ -26,21 +26,21 @@ LAST = 0.1
 """Share of the rounds, the last ones, over which a policy's gain is averaged."""
 
 
-def gain_of(played: Played) -> FloatArray:
+def measure_gain(played: Played) -> FloatArray:
     """Share of what serial refine gains over zero yaw, at the nominal wind (names x rounds)."""
     zero, best = (played.nominal[played.names.index(name), 0] for name in REFERENCES[:2])
     share: FloatArray = (played.nominal - zero) / (best - zero)
     return share
 
 
-def safety_of(played: Played) -> FloatArray:
+def measure_safety(played: Played) -> FloatArray:
     """Energy so far over that of zero yaw in the same winds (names x rounds)."""
     energy = np.cumsum(played.power.sum(axis=2), axis=1)
     ratio: FloatArray = energy / energy[played.names.index(ZERO_YAW)]
     return ratio
 
 
-def outcome_of(farm: Farm, case: str, played: Played, seed: int) -> Outcome:
+def make_outcome(farm: Farm, case: str, played: Played, seed: int) -> Outcome:
     """Everything about one run."""
     numbers = _numbers(farm, played)
     learners = played.names[: -len(REFERENCES)]
@@ -64,7 +64,8 @@ def outcome_of(farm: Farm, case: str, played: Played, seed: int) -> Outcome:
             (f"{name}, least energy so far over zero yaw", _floor(numbers[f"{name}_least"])),
         ]
     gain, safety = (
-        dict(zip(played.names, each(played), strict=True)) for each in (gain_of, safety_of)
+        dict(zip(played.names, each(played), strict=True))
+        for each in (measure_gain, measure_safety)
     )
     yaws = dict(zip(played.names, played.kept, strict=True))
     return Outcome(
@@ -74,8 +75,10 @@ def outcome_of(farm: Farm, case: str, played: Played, seed: int) -> Outcome:
         rows=rows,
         sentences=_sentences(farm, numbers),
         figures={
-            "flow": flow_of(farm, {name: yaws[name] for name in (ZERO_YAW, TYPED, SERIAL_REFINE)}),
-            "gain": curves_of(
+            "flow": draw_flow(
+                farm, {name: yaws[name] for name in (ZERO_YAW, TYPED, SERIAL_REFINE)}
+            ),
+            "gain": draw_curves(
                 {name: gain[name] for name in learners},
                 {name: float(gain[name][0]) for name in REFERENCES},
                 {name: safety[name] for name in learners},
@@ -86,7 +89,7 @@ def outcome_of(farm: Farm, case: str, played: Played, seed: int) -> Outcome:
 
 
 def _numbers(farm: Farm, played: Played) -> dict[str, float]:
-    gain, safety, rounds = gain_of(played), safety_of(played), played.yaw.shape[1]
+    gain, safety, rounds = measure_gain(played), measure_safety(played), played.yaw.shape[1]
     zero, best = (float(played.nominal[played.names.index(name), 0]) for name in REFERENCES[:2])
     kept = (farm.power(played.kept) - zero) / (best - zero)
     numbers = {
@@ -115,7 +118,7 @@ def _data(played: Played, attributes: dict[str, float | str]) -> xr.Dataset:
             "yaw": (("policy", "round", "turbine"), played.yaw, {"units": "degrees"}),
             "power": (("policy", "round", "turbine"), played.power, watts),
             "nominal_power": (("policy", "round"), played.nominal, watts),
-            "gain": (("policy", "round"), gain_of(played), share),
+            "gain": (("policy", "round"), measure_gain(played), share),
             "kept_yaw": (("policy", "turbine"), played.kept, {"units": "degrees"}),
         },
         coords={"policy": list(played.names), "round": np.arange(1, played.yaw.shape[1] + 1)},

@@ -8,11 +8,15 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from gbb._support.checks import FloatArray
+from gbb.applications._outcome import running_means
 from gbb.applications.wind.farm import Farm
 from gbb.plotting import styles
 
+WINDOW = 10
+"""Rounds that a point of a curve averages."""
 
-def flow_of(farm: Farm, yaws: Mapping[str, FloatArray]) -> Figure:
+
+def draw_flow(farm: Farm, yaws: Mapping[str, FloatArray]) -> Figure:
     """The wind speed at hub height for each of ``yaws`` by title, as FLORIS draws it."""
     figure = Figure(figsize=(4.2 * len(yaws), 2.5), layout="constrained")
     for ax, (title, yaw) in zip(figure.subplots(1, len(yaws)), yaws.items(), strict=True):
@@ -24,7 +28,7 @@ def flow_of(farm: Farm, yaws: Mapping[str, FloatArray]) -> Figure:
     return figure
 
 
-def curves_of(
+def draw_curves(
     gain: Mapping[str, FloatArray],
     levels: Mapping[str, float],
     safety: Mapping[str, FloatArray],
@@ -40,7 +44,7 @@ def curves_of(
     for name, values in gain.items():
         rounds = np.arange(1, len(values) + 1)
         left.plot(rounds, values, alpha=0.2, linewidth=0.5, **looks[name])
-        left.plot(rounds, _running(values), label=name, linewidth=1.6, **looks[name])
+        left.plot(rounds, running_means(values, WINDOW), label=name, linewidth=1.6, **looks[name])
         right.plot(rounds, safety[name], label=name, linewidth=1.6, **looks[name])
     for name, level in levels.items():
         left.axhline(level, color="0.35", linestyle=":", linewidth=1.0)
@@ -58,12 +62,3 @@ def curves_of(
         lines, names, frameon=False, loc="outside lower center", ncols=len(names), fontsize="small"
     )
     return figure
-
-
-def _running(values: FloatArray, window: int = 10) -> FloatArray:
-    """The mean over the last ``window`` rounds, or over all when there are fewer."""
-    sums = np.concatenate([[0.0], np.cumsum(values)])
-    ends = np.arange(1, len(values) + 1)
-    starts = np.maximum(ends - window, 0)
-    means: FloatArray = (sums[ends] - sums[starts]) / (ends - starts)
-    return means

@@ -32,7 +32,7 @@ def features(degree: int) -> FloatArray:
     return arms
 
 
-def wakes(farm: Farm) -> IntArray:
+def find_wakes(farm: Farm) -> IntArray:
     """The wake edges (v, u, order): u is the turbine with the largest or the next influence on v.
 
     Influence is measured in FLORIS, not by distance: it is how far u's yaw moves v's power.
@@ -67,7 +67,7 @@ def formulate(
     Parameters
     ----------
     farm, edges
-        The turbines, and their wakes as :func:`wakes` finds them.
+        The turbines, and their wakes as :func:`find_wakes` finds them.
     typed
         One matrix for each row depth and order of influence; otherwise one for all wakes, and one for
         the wind.

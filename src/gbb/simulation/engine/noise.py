@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from gbb._support.checks import FloatArray, IntArray
-from gbb.environment import NOISES, Environment
+from gbb.environment import NOISES, Environment, Noise
 
 ROUNDS = 4096
 """The longest block of rounds."""
@@ -43,7 +43,7 @@ class Blocks:
 
     def sizes(self, rounds: int, *, width: int = 1) -> Iterator[int]:
         """Lengths of the blocks that make up ``rounds``, at most :data:`DRAWS` numbers each."""
-        if self.edge_noise or self.env.noise == "uniform":  # uniform sums are drawn edge by edge
+        if self.edge_noise or self.env.law not in SUMS:  # sums are drawn edge by edge
             width = max(width, self.env.problem.m)
         longest = max(1, min(ROUNDS, DRAWS // width))
         for start in range(0, rounds, longest):
@@ -64,11 +64,24 @@ class Blocks:
     def report(self, rounds: int) -> FloatArray:
         """Unit noise of every number of the report, a row a round; of every edge, in the paper."""
         size = self.env.problem.observations
-        return NOISES[self.env.noise](self.rng, rounds * size).reshape(rounds, size)
+        return self.env.law(self.rng, rounds * size).reshape(rounds, size)
 
     def sums(self, counts: IntArray, rounds: int) -> FloatArray:
         """For every round and class k, the sum of ``counts[k]`` unit draws."""
-        return SUMS[self.env.noise](self.rng, counts, rounds)
+        return draw_sums(self.env.law, self.rng, counts, rounds)
+
+
+def draw_sums(law: Noise, rng: np.random.Generator, counts: IntArray, rounds: int) -> FloatArray:
+    """For every round and class k, the sum of ``counts[k]`` draws, all drawn if it has no known law."""
+    if law in SUMS:
+        return SUMS[law](rng, counts, rounds)
+    sums = np.zeros((rounds, counts.size))
+    block = max(1, DRAWS // rounds)
+    for k, count in enumerate(counts.tolist()):
+        for start in range(0, count, block):
+            size = min(block, count - start)
+            sums[:, k] += law(rng, rounds * size).reshape(rounds, size).sum(axis=1)
+    return sums
 
 
 def _gaussian(rng: np.random.Generator, counts: IntArray, rounds: int) -> FloatArray:
@@ -85,25 +98,14 @@ def _rademacher(rng: np.random.Generator, counts: IntArray, rounds: int) -> Floa
     return (2 * heads - counts).astype(np.float64)
 
 
-def _uniform(rng: np.random.Generator, counts: IntArray, rounds: int) -> FloatArray:
-    """The sum of c uniforms on [-sqrt 3, sqrt 3] has no short cut: all are drawn."""
-    sums = np.zeros((rounds, counts.size))
-    block = max(1, DRAWS // rounds)
-    for k, count in enumerate(counts.tolist()):
-        for start in range(0, count, block):
-            size = min(block, count - start)
-            sums[:, k] += rng.uniform(-(3.0**0.5), 3.0**0.5, (rounds, size)).sum(axis=1)
-    return sums
-
-
 def _none(rng: np.random.Generator, counts: IntArray, rounds: int) -> FloatArray:  # noqa: ARG001
     return np.zeros((rounds, counts.size))
 
 
-SUMS: dict[str, Callable[[np.random.Generator, IntArray, int], FloatArray]] = {
-    "gaussian": _gaussian,
-    "rademacher": _rademacher,
-    "uniform": _uniform,
-    "none": _none,
+SUMS: dict[Noise, Callable[[np.random.Generator, IntArray, int], FloatArray]] = {
+    NOISES["gaussian"]: _gaussian,
+    NOISES["rademacher"]: _rademacher,
+    NOISES["none"]: _none,
 }
-"""``SUMS[noise](rng, counts, rounds)``: per round and class k, the sum of ``counts[k]`` unit draws."""
+"""``SUMS[law](rng, counts, rounds)``: per round and class k, the sum of ``counts[k]`` unit draws, for
+the laws whose sums have a law of their own."""

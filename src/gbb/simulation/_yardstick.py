@@ -1,0 +1,141 @@
+"""What a run is measured by: the best allocation, couples in hindsight, or nothing but its rewards."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gbb._support import checks
+from gbb._support.checks import FloatArray, IntArray
+from gbb.adversary import AdversarialEnvironment
+from gbb.cuts import Cut, check_cut, greedy
+from gbb.environment import Environment, System
+from gbb.optimum import Optimum, solve
+from gbb.policies import AnyPolicy
+from gbb.simulation._hindsight import best_couples
+from gbb.theory import report
+
+
+class Measures(NamedTuple):
+    """What a result holds beside the rewards.
+
+    Attributes
+    ----------
+    variables
+        Arrays over (policy, run, round) and their long names.
+    alpha
+        The alpha of each policy's alpha-regret, if there is one.
+    attrs
+        What the policies were measured by.
+    """
+
+    variables: Mapping[str, tuple[FloatArray, str]]
+    alpha: FloatArray | None = None
+    attrs: Mapping[str, Any] = {}
+
+
+Yardstick = Callable[[FloatArray, FloatArray], Measures]
+"""Measures rewards and their totals up to each recorded round, both over (policy, run, round)."""
+
+
+def choose_yardstick(
+    system: System,
+    policies: Sequence[AnyPolicy],
+    recorded: IntArray,
+    *,
+    optimum: Optimum | None,
+    cut: Cut | None,
+) -> Yardstick:
+    """The yardstick that suits ``system``."""
+    if optimum is not None and not isinstance(system, Environment):
+        raise checks.InputError("`optimum` can only be combined with a gbb.Environment.")
+    if cut is not None and not isinstance(system, AdversarialEnvironment):
+        raise checks.InputError("`cut` can only be combined with a gbb.AdversarialEnvironment.")
+    match system:
+        case Environment():
+            return _by_optimum(system, policies, recorded, optimum)
+        case AdversarialEnvironment():
+            return _by_couples(system, recorded, _common_cut(system, policies, cut))
+        case _:
+            return lambda reward, cumulative: Measures({})  # noqa: ARG005
+
+
+def _by_optimum(
+    env: Environment, policies: Sequence[AnyPolicy], recorded: IntArray, optimum: Optimum | None
+) -> Yardstick:
+    """Fractions of the best allocation, and regrets against it and alpha times it."""
+    known = solve(env.problem, env.M_star) if optimum is None else _check_optimum(env, optimum)
+    alphas = np.array([_alpha(env, policy, known) for policy in policies], dtype=np.float64)
+    best = known.value
+    attrs = {
+        "optimum": best,
+        "optimum_upper_bound": known.upper_bound,
+        "optimum_proven": int(known.proven),
+        "optimum_method": known.method,
+    }
+
+    def measure(reward: FloatArray, cumulative: FloatArray) -> Measures:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            fraction = reward / best
+        alpha_regret = recorded * (alphas[:, None, None] * best) - cumulative
+        variables = {
+            "fraction": (fraction, "fraction of the optimal global reward"),
+            "regret": (recorded * best - cumulative, "cumulative regret"),
+            "alpha_regret": (alpha_regret, "cumulative alpha-regret"),
+        }
+        return Measures(variables, alphas, attrs)
+
+    return measure
+
+
+def _by_couples(env: AdversarialEnvironment, recorded: IntArray, cut: Cut) -> Yardstick:
+    """Regrets against the best fixed couple in hindsight, and the best couple of every round."""
+    fixed, moving = best_couples(env, cut, recorded)
+
+    def measure(reward: FloatArray, cumulative: FloatArray) -> Measures:  # noqa: ARG001
+        variables = {
+            "regret": (fixed - cumulative, "regret against the best fixed couple so far"),
+            "dynamic_regret": (moving - cumulative, "regret against every round's best couple"),
+        }
+        return Measures(variables)
+
+    return measure
+
+
+def _common_cut(system: System, policies: Sequence[AnyPolicy], cut: Cut | None) -> Cut:
+    """The cut that is given, or that of the policies where they have the same, or the greedy one."""
+    graph = system.problem.graph
+    if cut is not None:
+        return check_cut(graph, cut)
+    cuts = [policy.cut for policy in policies]
+    own = [each for each in cuts if isinstance(each, Cut)]
+    same = bool(own) and all(np.array_equal(own[0].sides, each.sides) for each in own)
+    return own[0] if same else greedy(graph)
+
+
+def _check_optimum(env: Environment, optimum: Optimum) -> Optimum:
+    if not isinstance(optimum, Optimum):
+        raise checks.input_error("optimum", "be a gbb.optimum.Optimum", type(optimum).__name__)
+    value = env.expected_reward(optimum.allocation)
+    if not math.isclose(value, optimum.value, rel_tol=1e-9, abs_tol=1e-9):
+        raise checks.input_error(
+            "optimum",
+            "be one of this environment",
+            f"{optimum.value} where its allocation pays {value}",
+        )
+    return optimum
+
+
+def _alpha(env: Environment, policy: AnyPolicy, optimum: Optimum) -> float:
+    """The alpha of the policy's theorem on this instance, or 1 for policies that have none."""
+    cut = policy.cut
+    if policy.guarantee is None or cut is None or not env.problem.is_paper_problem:
+        return 1.0
+    found = report(env, cut=cut, optimum=optimum)
+    if policy.guarantee == "alpha_1":  # the theorem needs half of the edges cut
+        return min(found.alpha_1, found.alpha_1_sharp)
+    value: float = getattr(found, policy.guarantee)
+    return value
