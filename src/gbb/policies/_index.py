@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb._kernels.choice.choose import pick
+from gbb._kernels.choice.choose import pick_near
 from gbb._kernels.choice.pairs import PairRule, choose_by_pairs
 from gbb._support import checks
 from gbb._support.checks import FloatArray
@@ -220,7 +220,7 @@ class IndexPolicy(Policy[Learned]):
         centre = ridge.draw(self.v, rng) if self.v > 0.0 else ridge.centre
         values = self._values(ridge, centre, radius)
         if self.starts == 0:
-            return self._choice(values, pick(values, rng))
+            return self._choice(values, pick_near(values, rng))
         arms, number, value = self.link_search.search(ridge, centre, radius, values, rng)
         return Choice(arms, self._couple(number), value)
 
@@ -235,7 +235,7 @@ class IndexPolicy(Policy[Learned]):
             return self.select(state, rng)
         ridge, radius = self.estimate(state)
         values = self._values(ridge, ridge.centre, radius)
-        return self._choice(values, int(tuples[pick(values[tuples], rng)]))
+        return self._choice(values, int(tuples[pick_near(values[tuples], rng)]))
 
     def update(self, state: Learned, choice: Choice, rewards: FloatArray) -> Learned:
         return observe(self.problem, state, choice, rewards)

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from gbb._kernels.choice.climb import Ends, Linear, Whitened, climb
+from gbb._kernels.choice.climb import Counted, Ends, Linear, Whitened, climb
 from gbb._kernels.choice.linear import fill_pay
 from gbb._kernels.choice.links import Links
 from gbb._support.checks import FloatArray, IntArray
@@ -118,6 +118,31 @@ class LinkSearch:
             u=np.zeros((most, size)),
             slot=np.zeros((2, blocks), dtype=np.int64),
         )
+
+    def counted(self, mean: FloatArray, var: FloatArray) -> Counted:
+        """Room for counts of regressors that have these means and variances."""
+        links, tables = self.links, len(self._regressors)
+        most = int(np.diff(links.start).max())
+        return Counted(
+            mu=mean,
+            var=var,
+            amount=2.0 * links.weight,
+            apart=self._apart,
+            c=np.zeros(len(mean)),
+            place=np.full((tables, self.tuples.problem.K), -1, dtype=np.int64),
+            items=np.zeros((most, 2), dtype=np.int64),
+            share=np.zeros(most),
+        )
+
+    @property
+    def _apart(self) -> bool:
+        """Whether no agent has edges out and edges in of one type, which may meet in a regressor."""
+        if self.merged:
+            return True
+        problem, graph = self.tuples.problem, self.tuples.problem.graph
+        out = np.unique(graph.sources.astype(np.int64) * problem.types + problem.edge_types)
+        into = graph.indices.astype(np.int64) * problem.types + problem.edge_types
+        return not np.isin(into, out).any()
 
     def search(
         self,

@@ -50,6 +50,28 @@ def pick(values: FloatArray, rng: np.random.Generator) -> int:
     return p
 
 
+@compiled()
+def pick_near(values: FloatArray, rng: np.random.Generator) -> int:
+    """As :func:`pick`, with values that tie within 1e-12 of the largest magnitude among them.
+
+    Where the best value is next to zero, the rounding of the others decides what is a tie.
+    """
+    scale = 0.0
+    for p in range(values.size):
+        scale = max(scale, abs(values[p]))
+    floor = largest(values) - TIE * scale
+    ties = 0
+    for p in range(values.size):
+        ties += values[p] >= floor
+    left = 0 if ties <= 1 else int(rng.random() * ties)
+    for p in range(values.size):
+        if values[p] >= floor:
+            if left == 0:
+                return p
+            left -= 1
+    return 0
+
+
 @compiled(fastmath={"contract"})
 def fill_values(mean: FloatArray, width2: FloatArray, radius: float, values: FloatArray) -> None:
     """Optimistic values ``mean + radius sqrt(width2)``."""

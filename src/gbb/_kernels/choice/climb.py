@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from gbb._kernels._jit import compiled
-from gbb._kernels.choice.choose import TIE, first_best, pick
+from gbb._kernels.choice.choose import TIE, pick_near
 from gbb._kernels.choice.counts import ascend_counts
-from gbb._kernels.choice.linear import ascend_linear, pays_of_arms, pays_of_tuple
+from gbb._kernels.choice.linear import GAIN, ascend_linear, pays_of_arms, pays_of_tuple
 from gbb._kernels.choice.links import Links, draw_arms, place
 from gbb._kernels.choice.tuples import next_start
 from gbb._kernels.choice.whitened import ascend_whitened
@@ -41,7 +41,11 @@ class Counted(NamedTuple):
     mu: FloatArray
     var: FloatArray
     amount: FloatArray
+    apart: bool
     c: FloatArray
+    place: IntArray
+    items: IntArray
+    share: FloatArray
 
 
 class Ends(NamedTuple):
@@ -76,9 +80,8 @@ def climb(
     start, other, table, weight = links.start, links.other, links.table, links.weight
     part, instead, group, bars = links.part, links.instead, links.group, links.bars
     K = instead.shape[1]
-    number, ties = first_best(values)
-    if ties > 1:
-        number = pick(values, rng)
+    least = GAIN * np.abs(values).max()  # where values are next to zero, rounding is no gain
+    number = pick_near(values, rng)
     best, value = number, values[number]
     place(number, part, instead, group, chosen, played, arms)
     for found in range(ends.shape[0]):
@@ -108,7 +111,9 @@ def climb(
                     played,
                     pays,
                 )
-            reached = ascend_linear(start, other, links.back, weight, pay, pays, ends, found, fresh)
+            reached = ascend_linear(
+                start, other, links.back, weight, pay, pays, ends, found, fresh, least
+            )
         if white is not None:
             reached = ascend_whitened(
                 start,
@@ -133,13 +138,17 @@ def climb(
                 start,
                 other,
                 table,
-                counted.amount,
                 bars,
                 links.one,
+                counted.amount,
+                counted.apart,
                 counted.mu,
                 counted.var,
                 radius,
                 counted.c,
+                counted.place,
+                counted.items,
+                counted.share,
                 ends,
                 found,
                 fresh,

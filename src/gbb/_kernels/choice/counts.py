@@ -26,17 +26,54 @@ def totals(c: FloatArray, mu: FloatArray, var: FloatArray) -> tuple[float, float
 
 
 @compiled()
+def gather_counts(
+    first: int,
+    last: int,
+    other: IntArray,
+    table: IntArray,
+    amount: FloatArray,
+    ends: IntArray,
+    found: int,
+    place: IntArray,
+    items: IntArray,
+    share: FloatArray,
+) -> int:
+    """The entries ``first`` to ``last`` by table and neighbour's arm; how many there are then.
+
+    ``items`` gets tables and arms, ``share`` the amounts; ``place`` is -1 all over,
+    before and after.
+    """
+    count = 0
+    for e in range(first, last):
+        t, b = table[e], ends[found, other[e]]
+        x = place[t, b]
+        if x < 0:
+            x = count
+            place[t, b] = x
+            items[x, 0], items[x, 1], share[x] = t, b, 0.0
+            count += 1
+        share[x] += amount[e]
+    for x in range(count):
+        place[items[x, 0], items[x, 1]] = -1
+    return count
+
+
+@compiled()
 def ascend_counts(
     start: IntArray,
     other: IntArray,
     table: IntArray,
-    amount: FloatArray,
     bars: FloatArray,
     where: IntArray,
+    amount: FloatArray,
+    apart: bool,
     mu: FloatArray,
     var: FloatArray,
     radius: float,
     c: FloatArray,
+    place: IntArray,
+    items: IntArray,
+    share: FloatArray,
     ends: IntArray,
     found: int,
     fresh: bool,
@@ -44,7 +81,8 @@ def ascend_counts(
     """Agents in turn take their best arm until none gains; returns the value reached.
 
     An entry of table t adds ``amount`` to regressor ``where[t, b, a]``. Starts from ``ends[found]`` and
-    changes it; ``c`` is scratch space for the counts. A visit costs O(degree K). Minus infinity as in
+    changes it; ``c``, ``place``, ``items`` and ``share`` are scratch space. A visit costs O(degree K).
+    ``apart`` says that different tables of one agent never meet in a regressor. Minus infinity as in
     :func:`gbb._kernels.choice.linear.ascend_linear`.
     """
     n, K = ends.shape[1], where.shape[1]
@@ -59,13 +97,15 @@ def ascend_counts(
             value = mean + radius * np.sqrt(norm2)
         moved = False
         for i in range(n):
-            first, last = start[i], start[i + 1]
-            if first == last:
+            count = gather_counts(
+                start[i], start[i + 1], other, table, amount, ends, found, place, items, share
+            )
+            if count == 0:
                 continue
             now = ends[found, i]
             rest_mean, rest_norm2 = mean, norm2
-            for e in range(first, last):  # take the agent's own edges out
-                s, w = where[table[e], ends[found, other[e]], now], amount[e]
+            for x in range(count):  # take the agent's own edges out
+                s, w = where[items[x, 0], items[x, 1], now], share[x]
                 rest_mean -= w * mu[s]
                 rest_norm2 -= w * (2.0 * c[s] - w) * var[s]
                 c[s] -= w
@@ -76,19 +116,23 @@ def ascend_counts(
                 if a == now or bars[i, a] < 0.0:
                     continue
                 one, two = rest_mean, rest_norm2
-                for e in range(first, last):
-                    s, w = where[table[e], ends[found, other[e]], a], amount[e]
+                for x in range(count):
+                    s, w = where[items[x, 0], items[x, 1], a], share[x]
                     one += w * mu[s]
                     two += w * (2.0 * c[s] + w) * var[s]
-                    c[s] += w  # two entries may share a regressor
-                for e in range(first, last):
-                    c[where[table[e], ends[found, other[e]], a]] -= amount[e]
-                two = max(two, 0.0)
-                worth = one + radius * np.sqrt(two)
-                if worth > top:
-                    best, top, best_mean, best_norm2 = a, worth, one, two
-            for e in range(first, last):
-                c[where[table[e], ends[found, other[e]], best]] += amount[e]
+                    if not apart:
+                        c[s] += w
+                if not apart:
+                    for x in range(count):
+                        c[where[items[x, 0], items[x, 1], a]] -= share[x]
+                # worth = one + radius sqrt(two) beats top: a root only where it does
+                short = top - one
+                if short < 0.0 or radius * radius * two > short * short:
+                    two = max(two, 0.0)
+                    best, best_mean, best_norm2 = a, one, two
+                    top = one + radius * np.sqrt(two)
+            for x in range(count):
+                c[where[items[x, 0], items[x, 1], best]] += share[x]
             if best != now:
                 moved = True
                 ends[found, i] = best

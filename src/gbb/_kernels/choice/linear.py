@@ -87,11 +87,12 @@ def ascend_linear(
     ends: IntArray,
     found: int,
     fresh: bool,
+    least: float,
 ) -> float:
     """Agents in turn take their best arm until none gains; returns the value reached.
 
     Starts from ``ends[found]``, whose pays are given, and changes both. A visit costs O(K), a move
-    O(degree K). Minus infinity where it joins an end of an earlier search, or where no agent moves
+    O(degree K). A move must gain more than ``least``. Minus infinity where it joins an end of an earlier search, or where no agent moves
     unless the start is ``fresh``: nothing better comes of either.
     """
     n, K = pays.shape
@@ -110,7 +111,7 @@ def ascend_linear(
             if best == now:
                 continue
             gain = 2.0 * (top - pays[i, now])
-            if gain <= GAIN * abs(total):
+            if gain <= max(GAIN * abs(total), least):
                 continue
             total += gain
             moved = True

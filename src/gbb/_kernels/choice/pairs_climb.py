@@ -61,7 +61,9 @@ def climb_pairs(
             ends[found, i] = chosen[parts[i]]
         if radius == 0.0:
             pays_of_tuple(bundle_start, None, bundle_part, bundle_count, None, pay, chosen, around)
-            reached = ascend_linear(indptr, indices, None, None, pay, around, ends, found, False)
+            reached = ascend_linear(
+                indptr, indices, None, None, pay, around, ends, found, False, 0.0
+            )
         else:
             count_pairs(bundle_start, bundle_part, bundle_count, counts, chosen, pairs, around)
             reached = ascend_pairs(indptr, indices, pairs, radius, around, scratch, ends, found)

@@ -13,7 +13,7 @@ from gbb._kernels.choice.links import is_known
 from gbb._support.checks import FloatArray, IntArray
 
 
-@compiled(fastmath={"contract", "reassoc"})
+@compiled(inline="always")
 def parts_of_move(
     u: FloatArray, h: FloatArray, centre: FloatArray, s: int, a: int, k: int
 ) -> tuple[float, float]:
@@ -26,7 +26,7 @@ def parts_of_move(
     return mean, norm2
 
 
-@compiled(fastmath={"contract", "reassoc"})
+@compiled(inline="always")
 def parts_of_block(W: FloatArray, centre: FloatArray, k: int) -> tuple[float, float]:
     """``<W, centre>`` and ``||W||^2`` in block k."""
     mean, norm2 = 0.0, 0.0
@@ -36,7 +36,7 @@ def parts_of_block(W: FloatArray, centre: FloatArray, k: int) -> tuple[float, fl
     return mean, norm2
 
 
-@compiled(fastmath={"contract"})
+@compiled(inline="always")
 def gather(
     first: int,
     last: int,
@@ -94,7 +94,7 @@ def sum_entries(
                 W[block[t], c] += w * tables[t, b, a, c]
 
 
-@compiled()
+@compiled(fastmath={"contract", "reassoc"})
 def ascend_whitened(
     start: IntArray,
     other: IntArray,
@@ -164,10 +164,12 @@ def ascend_whitened(
                     x, y = parts_of_move(u, h, centre, s, a, slot[1, s])
                     one += x
                     two += y
-                two = max(two, 0.0)
-                worth = one + radius * np.sqrt(two)
-                if worth > top:
-                    best, top, best_mean, best_norm2 = a, worth, one, two
+                # one + radius sqrt(two) beats top: a root only where it does
+                short = top - one
+                if short < 0.0 or radius * radius * two > short * short:
+                    two = max(two, 0.0)
+                    best, best_mean, best_norm2 = a, one, two
+                    top = one + radius * np.sqrt(two)
             if best == now:
                 continue
             moved = True

@@ -13,11 +13,14 @@ from gbb._kernels._jit import compiled
 from gbb._support.checks import FloatArray
 
 HUGE = 1e100
-TURNS = 60
-"""The most steps of inverse iteration."""
+LANES = 4
+"""Vectors of one inverse iteration."""
 
-CLOSE = 1e-13
-"""Inverse iteration ends when the eigenvalue changes by less than this share."""
+TURNS = 60
+"""The most steps of an iteration."""
+
+CLOSE = 1e-12
+"""An iteration ends when the eigenvalue changes by less than this share."""
 
 
 @compiled(fastmath={"contract", "reassoc"})
@@ -105,37 +108,96 @@ def log_det_of(U: FloatArray, lam: float) -> float:
     return float(result + np.log(product))
 
 
-@compiled()
-def smallest_eigenvalue(U: FloatArray, x: FloatArray, y: FloatArray) -> float:
-    """The smallest eigenvalue of A by inverse iteration.
+@compiled(fastmath={"contract", "reassoc"})
+def orthonormalise(X: FloatArray) -> None:
+    """Orthonormal columns that span those of X; columns that add nothing become 0."""
+    for one in range(LANES):
+        before = 0.0
+        for j in range(X.shape[0]):
+            before += X[j, one] * X[j, one]
+        for other in range(one):
+            dot = 0.0
+            for j in range(X.shape[0]):
+                dot += X[j, one] * X[j, other]
+            for j in range(X.shape[0]):
+                X[j, one] -= dot * X[j, other]
+        after = 0.0
+        for j in range(X.shape[0]):
+            after += X[j, one] * X[j, one]
+        scale = 1.0 / np.sqrt(after) if after > 1e-24 * before else 0.0
+        for j in range(X.shape[0]):
+            X[j, one] *= scale
 
-    ``x`` is where the last call ended, which is close, with a little of every direction added lest it
-    stay with an eigenvector that has grown; ``y`` is scratch space.
+
+@compiled()
+def largest_of_small(G: FloatArray) -> float:
+    """The largest eigenvalue of a symmetric LANES x LANES matrix, by Jacobi rotations; G is used up."""
+    for _ in range(TURNS):
+        off, size = 0.0, 0.0
+        for p in range(LANES):
+            size = max(size, abs(G[p, p]))
+            for q in range(p):
+                off = max(off, abs(G[p, q]))
+        if off <= CLOSE * size:
+            break
+        for p in range(LANES):
+            for q in range(p):
+                if G[p, q] == 0.0:
+                    continue
+                half = (G[q, q] - G[p, p]) / (2.0 * G[p, q])
+                t = 1.0 / (abs(half) + np.sqrt(half * half + 1.0))
+                t = t if half >= 0.0 else -t
+                c = 1.0 / np.sqrt(t * t + 1.0)
+                s = t * c
+                for k in range(LANES):
+                    x, y = G[p, k], G[q, k]
+                    G[p, k], G[q, k] = c * x - s * y, s * x + c * y
+                for k in range(LANES):
+                    x, y = G[k, p], G[k, q]
+                    G[k, p], G[k, q] = c * x - s * y, s * x + c * y
+    found = G[0, 0]
+    for p in range(1, LANES):
+        found = max(found, G[p, p])
+    return float(found)
+
+
+@compiled(fastmath={"contract"})
+def smallest_eigenvalue(U: FloatArray, X: FloatArray, Y: FloatArray, G: FloatArray) -> float:
+    """The smallest eigenvalue of A, by inverse iteration on a few vectors at once.
+
+    ``X`` (size x LANES) spans about the directions least seen, as the last call left it: the one that
+    becomes the smallest next is among them. Y (as X) and G (LANES x LANES) are scratch space.
     """
     size = U.shape[0]
-    norm = 0.0
-    for j in range(size):
-        x[j] += 0.03 * (1.0 if j % 2 == 0 else -0.7) / np.sqrt(size)
-        norm += x[j] * x[j]
-    before, found = np.inf, np.inf
+    before, found = 0.0, 0.0
     for _ in range(TURNS):
-        scale = 1.0 / np.sqrt(norm)
-        inverse = 0.0
-        for j in range(size):  # y = U^-T x
-            value = x[j] * scale
+        orthonormalise(X)
+        for j in range(size):  # Y = U^-T X
+            for lane in range(LANES):
+                Y[j, lane] = X[j, lane]
             for k in range(j):
-                value -= U[k, j] * y[k]
-            y[j] = value / U[j, j]
-            inverse += y[j] * y[j]
-        solve_back(U, y, x)
-        norm = 0.0
-        for j in range(size):
-            norm += x[j] * x[j]
-        found = 1.0 / inverse
-        if abs(before - found) <= CLOSE * found:
+                for lane in range(LANES):
+                    Y[j, lane] -= U[k, j] * Y[k, lane]
+            inverse = 1.0 / U[j, j]
+            for lane in range(LANES):
+                Y[j, lane] *= inverse
+        for one in range(LANES):
+            for other in range(one + 1):
+                dot = 0.0
+                for j in range(size):
+                    dot += Y[j, one] * Y[j, other]
+                G[one, other] = G[other, one] = dot
+        for j in range(size - 1, -1, -1):  # X = U^-1 Y
+            for lane in range(LANES):
+                X[j, lane] = Y[j, lane]
+            for k in range(j + 1, size):
+                for lane in range(LANES):
+                    X[j, lane] -= U[j, k] * X[k, lane]
+            inverse = 1.0 / U[j, j]
+            for lane in range(LANES):
+                X[j, lane] *= inverse
+        found = largest_of_small(G)  # of X'A^-1 X
+        if abs(found - before) <= CLOSE * found:
             break
         before = found
-    scale = 1.0 / np.sqrt(norm)
-    for j in range(size):
-        x[j] *= scale
-    return float(found)
+    return float(1.0 / found)

@@ -101,8 +101,10 @@ class Triangular(NamedTuple):
         Both whitened.
     rows, seen, scratch
         New rows; what a round added to the counts and rewards of every regressor; scratch space.
-    theta, towards
-        A solution; where inverse iteration ended, and its scratch space (blocks + 1 rows).
+    theta
+        A solution.
+    towards, small
+        Where inverse iteration ended (blocks x size x LANES), the last as scratch space; more of it.
     mean, norm2
         Of every tuple.
     """
@@ -118,6 +120,7 @@ class Triangular(NamedTuple):
     scratch: FloatArray
     theta: FloatArray
     towards: FloatArray
+    small: FloatArray
     mean: FloatArray
     norm2: FloatArray
 
@@ -265,7 +268,8 @@ def radius_triangular(rule: Rule, triangular: Triangular) -> float:
     for g in range(U.shape[0]):
         log_det += log_det_of(U[g], rule.lam)
         if rule.shrinking:
-            found = smallest_eigenvalue(U[g], towards[g], towards[U.shape[0]])
+            last = U.shape[0]
+            found = smallest_eigenvalue(U[g], towards[g], towards[last], triangular.small)
             smallest = min(smallest, found / rule.lam)
     return add_offset(rule, log_det, max(smallest, 1.0))
 

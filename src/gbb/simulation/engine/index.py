@@ -6,7 +6,7 @@ from typing import TypeGuard
 
 import numpy as np
 
-from gbb._kernels.choice.climb import Counted
+from gbb._kernels.learning.triangular import LANES
 from gbb._kernels.rounds.estimates import Diagonal, Rule, Triangular, refresh_diagonal
 from gbb._kernels.rounds.index import Run, World, play_index
 from gbb._support.checks import FloatArray, IntArray
@@ -67,10 +67,7 @@ def run_index(
     if triangular is not None and optimistic:
         white = search.whitened(*triangular.U.shape[:2])
     if diagonal is not None and optimistic:
-        links = search.links
-        counted = Counted(
-            diagonal.mean, diagonal.var, 2.0 * links.weight, np.zeros(len(diagonal.mean))
-        )
+        counted = search.counted(diagonal.mean, diagonal.var)
     world, links, room = _world(env, policy), search.links, search.room
     done = 0
     for length in blocks.sizes(rounds, width=problem.observations):
@@ -187,7 +184,7 @@ def _triangular(policy: IndexPolicy, optimistic: bool) -> Triangular:
     for g in range(types // blocks):
         columns[g, :, g] = features.T
     tuples = policy.tuples.size if optimistic else 0
-    towards = np.ones((blocks + 1, size)) / np.sqrt(size)
+    spread = np.cos(1.3 * np.outer(np.arange(size), 1.0 + np.arange(LANES)) + np.arange(LANES))
     return Triangular(
         U=U,
         features=features,
@@ -199,7 +196,8 @@ def _triangular(policy: IndexPolicy, optimistic: bool) -> Triangular:
         seen=np.zeros((types * count, 2)),
         scratch=np.zeros(size + 1),
         theta=np.zeros((blocks, size)),
-        towards=towards,
+        towards=np.tile(spread, (blocks + 1, 1, 1)),
+        small=np.zeros((LANES, LANES)),
         mean=np.zeros(tuples),
         norm2=np.zeros(tuples),
     )
