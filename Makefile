@@ -66,6 +66,7 @@ format: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[bench,exact]"
+	$(BIN)/python benchmarks/start.py
 	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/cuts.py
 	$(BIN)/python benchmarks/solvers.py

@@ -396,7 +396,7 @@ def test_bad_options_of_simulate(refused, args, message):
 )
 def test_a_matrix_is_read_or_drawn(refused, matrix, args):
     message = refused("simulate", "complete:5", "--matrix", matrix, *args)
-    assert message == f"`{args[0]}` cannot be combined with `--matrix`, which is not drawn."
+    assert message == f"`{args[0]}` is for random matrices and cannot be combined with `--matrix`."
 
 
 @pytest.mark.parametrize(
@@ -450,7 +450,7 @@ def test_unreadable_tables(refused, tmp_path, option):
     for path, message in (
         ("missing.csv", "'missing.csv': No such file or directory."),
         (".", "'.': Is a directory."),
-        ("binary.csv", "'binary.csv': it is no CSV text"),
+        ("binary.csv", "'binary.csv': it is not text"),
         ("european.csv", "'european.csv': columns must be separated by commas."),
     ):
         assert f"Cannot read `{option}` {message}" in refused(

@@ -126,6 +126,6 @@ def test_an_unreadable_part_is_computed_again(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs advisory locks")
 def test_two_runs_do_not_share_a_directory(tmp_path: Path) -> None:
-    with Store(tmp_path).locked(), pytest.raises(InputError, match="another run is writing to"):
+    with Store(tmp_path).locked(), pytest.raises(InputError, match="Another run is writing to"):
         paper.reproduce(tmp_path, paper.choose(("table1",), quick=True))
     paper.reproduce(tmp_path, paper.choose(("table1",), quick=True))

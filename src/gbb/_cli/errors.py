@@ -97,7 +97,7 @@ def in_options(message: object) -> str:
 
 
 @contextmanager
-def worded(words: Mapping[str, str]) -> Iterator[None]:
+def reword(words: Mapping[str, str]) -> Iterator[None]:
     """Say what goes wrong in a command's own words, where they are not those of all commands."""
     try:
         yield

@@ -171,9 +171,8 @@ def _read(
     for name, value in ({} if draw is None else asdict(draw)).items():
         if value is not None and value is not False:
             option = f"`--{name.replace('_', '-')}`"
-            raise checks.conflict(
-                f"{option} cannot be combined with `--matrix`, which is not drawn."
-            )
+            what = f"{option} is for random matrices"
+            raise checks.conflict(f"{what} and cannot be combined with `--matrix`.")
     matrix = read_matrix(matrix_file)
     if arms is not None and arms.shape[1] != len(matrix):
         rule = f"have d = {len(matrix)} columns of numbers, as --matrix is d x d"

@@ -34,19 +34,19 @@ def check_output(name: str, path: Path | None, suffixes: Sequence[str]) -> None:
     """Refuse a path that could not be written in the end; leaves nothing behind."""
     if path is None:
         return
-    with _explained(name, path):
+    with _explain(name, path):
         if path.is_dir():
             raise checks.input_error(name, "name a file", f"the directory {str(path)!r}")
         if path.suffix.lower() not in suffixes:
             raise checks.input_error(name, f"end in {' or '.join(suffixes)}", repr(str(path)))
         if path.exists() and not os.access(path, os.W_OK):
             raise PermissionError(0, "Permission denied")
-        _try(files.resolved(path).parent)
+        _try(files.follow_link(path).parent)
 
 
 def check_directory(name: str, path: Path) -> None:
     """Refuse a directory that files could not be written to; leaves nothing behind."""
-    with _explained(name, path):
+    with _explain(name, path):
         if path.exists() and not path.is_dir():
             raise checks.input_error(name, "name a directory", f"the file {str(path)!r}")
         _try(path)
@@ -61,7 +61,7 @@ def _try(folder: Path) -> None:
 
 
 @contextmanager
-def _explained(name: str, path: Path) -> Iterator[None]:
+def _explain(name: str, path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

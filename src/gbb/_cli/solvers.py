@@ -87,7 +87,7 @@ def cut(
     built = graph_of(graph, options)
     if built.m == 0:
         raise checks.input_error("GRAPH", "have at least one edge", "none")
-    with _working(f"cutting, at most {seconds:g} s"):
+    with _show_spinner(f"cutting, at most {seconds:g} s"):
         data = _two(built, method, seconds, seed) if k == 2 else _many(built, k, seconds, seed)
     parts = data.pop("parts")
     search.write("part", built, map(str, parts))
@@ -168,7 +168,7 @@ def optimum(
     seconds, seed = search.seconds, options.seed
     built = graph_of(graph, options)
     env = environment(built, files)
-    with _working(f"solving, at most {seconds:g} s"):
+    with _show_spinner(f"solving, at most {seconds:g} s"):
         found = solvers.solve(env.problem, env.M_star, method=method, seconds=seconds, seed=seed)
     names = env.problem.arm_names or tuple(map(str, range(env.problem.K)))
     search.write("arm", built, (names[arm] for arm in found.allocation))
@@ -202,7 +202,7 @@ def optimum(
 
 
 @contextmanager
-def _working(text: str) -> Iterator[None]:
+def _show_spinner(text: str) -> Iterator[None]:
     """A spinner and a clock on standard error while a terminal is there to see them."""
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 
 from gbb._support.checks import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 LAST = (0.05, 0.1, 0.15)
 """The least, the wanted and the largest share of the rounds that counts as the end of the run."""

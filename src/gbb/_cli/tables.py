@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from pathlib import Path
 
 import numpy as np
 
-from gbb._support import files
+from gbb._support import csv_files, files
 from gbb._support.checks import FloatArray, InputError
+from gbb._support.csv_files import cannot_read
 
 NAME_HEADINGS = ("", "arm", "name")
 """First cells of a header that say that the first column holds names, even if they are numbers."""
@@ -19,7 +19,7 @@ def read_matrix(path: Path) -> FloatArray:
     """The d x d matrix in a CSV file without header."""
     rows = _rows("--matrix", path)
     if all(_number(cell) is None for cell in rows[0]):
-        raise InputError(f"Cannot read `--matrix` {str(path)!r}: it has a header; leave it out.")
+        raise cannot_read("--matrix", path, "it has a header; leave it out")
     values = _numbers(path, rows, first_row=1, first_column=1)
     if values.shape[0] != values.shape[1]:
         shape = f"{values.shape[0]} x {values.shape[1]}"
@@ -40,7 +40,7 @@ def read_arms(path: Path) -> tuple[FloatArray, tuple[str, ...] | None]:
     header = all(_number(cell) is None for cell in beyond)
     body = rows[1:] if header else rows
     if not body:
-        raise InputError(f"Cannot read `--arms` {str(path)!r}: it holds a header only.")
+        raise cannot_read("--arms", path, "it holds a header only")
     named = header and rows[0][0].lower() in NAME_HEADINGS
     named = len(body[0]) > 1 and (named or all(_number(row[0]) is None for row in body))
     values = [row[1:] for row in body] if named else body
@@ -49,24 +49,11 @@ def read_arms(path: Path) -> tuple[FloatArray, tuple[str, ...] | None]:
 
 
 def _rows(option: str, path: Path) -> list[list[str]]:
-    """The cells of all rows that are not blank, stripped; rows of one length only."""
-    file_name = f"`{option}` {str(path)!r}"
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            read = [[cell.strip() for cell in row] for row in csv.reader(file)]
-    except OSError as error:
-        raise InputError(f"Cannot read {file_name}: {error.strerror}.") from None
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"Cannot read {file_name}: it is no CSV text ({error}).") from None
-    rows = [row for row in read if any(row)]
+    """The cells of all rows that are not blank."""
+    text = csv_files.read_text(option, path)
+    rows = csv_files.read_rows(option, path, text, skip_blank=True)
     if not rows:
-        raise InputError(f"Cannot read {file_name}: it holds no numbers.")
-    if all(";" in "".join(row) for row in rows):
-        raise InputError(f"Cannot read {file_name}: columns must be separated by commas.")
-    for number, row in enumerate(rows, start=1):
-        if len(row) != len(rows[0]):
-            found = f"row {number} has {len(row)} cells and row 1 has {len(rows[0])}"
-            raise InputError(f"Cannot read {file_name}: {found}.")
+        raise cannot_read(option, path, "it holds no numbers")
     return rows
 
 

@@ -41,11 +41,11 @@ def warm(
         for kind, arms in (("one-hot arms", np.eye(5)), ("dense arms", _dense_arms())):
             problem = Problem(Graph.complete(5), arms, S=4.0)
             built = policies.build(name, problem, cut=greedy(problem.graph), horizon=ROUNDS)
-            with _timed(f"{name}, simulated, {kind}"):
+            with _report_time(f"{name}, simulated, {kind}"):
                 env = Environment(problem, absolute_normal(problem.d, seed=0, frobenius=4.0))
                 simulate(env, built, rounds=ROUNDS)
             if built.controllable:
-                with _timed(f"{name}, controlled, {kind}"):
+                with _report_time(f"{name}, controlled, {kind}"):
                     _control(built)
 
 
@@ -66,7 +66,7 @@ def _control(policy: policies.AnyPolicy) -> None:
 
 
 @contextmanager
-def _timed(what: str) -> Iterator[None]:
+def _report_time(what: str) -> Iterator[None]:
     """Print ``what`` and the seconds it took."""
     start = time.perf_counter()
     yield

@@ -20,6 +20,8 @@ HERE = Path(__file__).parent
 PATIENCE = 2.0
 """Seconds of compiling before whoever sits at a terminal is told."""
 
+COMPILING = "gbb: compiling the loops (once; it may take half a minute; gbb warm does it ahead).\n"
+
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 
@@ -66,13 +68,12 @@ class Announcement(event.Listener):
         self._depth = 0  # a kernel compiles what it calls within its own compilation
         self._patience = patience
 
-    def on_start(self, found: Any) -> None:
+    def on_start(self, found: Any) -> None:  # noqa: ARG002
         """Start the clock, unless it has spoken."""
         self._depth += 1
         if self._depth == 1:
-            name = found.data["dispatcher"].py_func.__name__
             self._started = time.perf_counter()
-            self._clock = threading.Timer(self._patience, _announce, [name])
+            self._clock = threading.Timer(self._patience, sys.stderr.write, [COMPILING])
             self._clock.daemon = True
             if self._patience > 0:
                 self._clock.start()
@@ -83,10 +84,6 @@ class Announcement(event.Listener):
         if self._depth == 0:
             self._clock.cancel()
             self._patience -= time.perf_counter() - self._started
-
-
-def _announce(name: str) -> None:
-    sys.stderr.write(f"gbb: compiling {name} (once; it may take half a minute).\n")
 
 
 if sys.stderr is not None and sys.stderr.isatty():

@@ -25,7 +25,7 @@ def atomic(path: str | Path) -> Iterator[Path]:
 
     A symbolic link is followed: what it leads to is replaced, and the link stays.
     """
-    target = resolved(path)
+    target = follow_link(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(
         dir=target.parent, prefix=f".{target.stem}-", suffix=target.suffix
@@ -42,7 +42,7 @@ def atomic(path: str | Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
-def resolved(path: str | Path) -> Path:
+def follow_link(path: str | Path) -> Path:
     """``path``, or where it leads if it is a symbolic link."""
     return Path(os.path.realpath(path)) if Path(path).is_symlink() else Path(path)
 

@@ -11,7 +11,6 @@ from gbb._support.seeds import Seed
 from gbb._support.threads import one_thread
 from gbb.cuts.goemans_williamson import relax
 from gbb.graph import Graph
-from gbb.pairwise.eigen import largest_eigenvalue
 
 SWEEPS = 2_000
 """Most sweeps over all agents."""
@@ -46,6 +45,8 @@ def upper_bound(graph: Graph, *, seconds: float | None = None, seed: Seed = 0) -
         Where the randomness comes from.
     """
     from scipy import sparse  # noqa: PLC0415
+
+    from gbb.pairwise.eigen import largest_eigenvalue  # noqa: PLC0415
 
     budget, rng = Budget(seconds), seeds.generator(seed)
     if graph.bipartition() is not None:

@@ -58,9 +58,8 @@ class Store:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
-                cure = "Wait for it to end, or choose another --out."
-                found = f"{self.directory}, which another run is writing to"
-                raise checks.input_error("out", "be a directory of its own", found, cure) from None
+                busy = f"Another run is writing to {str(self.directory)!r}."
+                raise checks.conflict(f"{busy} Wait for it, or choose another `out`.") from None
             self._sweep()
             yield
 

@@ -1,4 +1,4 @@
-"""CSV edge lists: a source and a target per row."""
+"""Edge lists as text, a source and a target per row: CSV and the Gset form."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from gbb._support.checks import InputError, IntArray, input_error
 from gbb.graph._rows import Rows
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from gbb.graph._graph import Graph
 
 COMMENT = re.compile(rb"^#.*(?:\n|\Z)", re.MULTILINE)
@@ -43,8 +42,6 @@ def read_csv(path: Path, undirected: bool) -> Rows:
     order of first appearance: among the sources when both directions are listed (the order in
     which ``write_csv`` put them), row by row otherwise.
     """
-    import pandas as pd  # noqa: PLC0415
-
     data = path.read_bytes().removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
     if b"#" in data:
         data = COMMENT.sub(b"", data)
@@ -56,7 +53,7 @@ def read_csv(path: Path, undirected: bool) -> Rows:
     edges = _read_numbers(body, columns)
     if edges is not None:
         return Rows(edges, int(edges.max()) + 1, None, undirected)
-    table = read_columns(body, columns, str)
+    table = _read_columns(body, columns, str)
     empty = ((table[0] == "") | (table[1] == "")).to_numpy()
     if empty.any():
         row = int(np.argmax(empty))
@@ -75,8 +72,6 @@ def read_csv(path: Path, undirected: bool) -> Rows:
 
 def write_csv(graph: Graph, path: Path) -> None:
     """Write a header and both directions of every edge, in the graph's edge order."""
-    import pandas as pd  # noqa: PLC0415
-
     cure = "Write a .graphml or .json file instead."
     alone = graph.degrees == 0
     if alone.any():
@@ -94,6 +89,25 @@ def write_csv(graph: Graph, path: Path) -> None:
     names = np.array(graph.names, dtype=object)
     table = pd.DataFrame({"source": names[graph.sources], "target": names[graph.indices]})
     table.to_csv(path, index=False, quoting=csv.QUOTE_ALL, encoding="utf-8")
+
+
+def read_gset(path: Path, _undirected: bool) -> Rows:
+    """Rows of a Gset file: ``n m``, then ``i j [weight]``, agents from 1, each edge once."""
+    first, _, body = path.read_bytes().partition(b"\n")
+    head = first.decode("utf-8").split()
+    if len(head) < 2 or not (head[0].isdecimal() and head[1].isdecimal()):
+        raise InputError("its first line must be `n m`, the numbers of agents and edges.")
+    n, count = int(head[0]), int(head[1])
+    edges = np.empty((0, 2), dtype=np.int64)
+    if body.strip():
+        edges = _read_columns(body, (0, 1), np.int64, separator=r"\s+").to_numpy()
+    if len(edges) != count:
+        raise InputError(f"its first line promises {count} edges, but {len(edges)} follow.")
+    bad = ((edges < 1) | (edges > n)).any(axis=1)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise InputError(f"agents must be from 1 to {n}, but line {row + 2} has {edges[row]}.")
+    return Rows(edges - 1, n, None, undirected=True)
 
 
 def _columns(data: bytes) -> tuple[tuple[int, int], bool]:
@@ -119,12 +133,10 @@ def _holds(body: bytes, words: tuple[str, str]) -> bool:
     return re.search(rb'(?m)(?:^|,)[ \t]*"?(?:' + either + rb')"?[ \t]*(?:,|$)', body) is not None
 
 
-def read_columns(
+def _read_columns(
     data: bytes, columns: tuple[int, int], dtype: Any, separator: str = ","
 ) -> pd.DataFrame:
     """The two columns of text without a header; an error that says so when there is no row."""
-    import pandas as pd  # noqa: PLC0415
-
     try:
         table = pd.read_csv(
             BytesIO(data),
@@ -144,7 +156,7 @@ def read_columns(
 def _read_numbers(data: bytes, columns: tuple[int, int]) -> IntArray | None:
     """The labels as numbers when they are exactly 0..n-1."""
     try:
-        edges: IntArray = read_columns(data, columns, np.int64).to_numpy()
+        edges: IntArray = _read_columns(data, columns, np.int64).to_numpy()
     except InputError:
         raise
     except (ValueError, OverflowError):

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from gbb._support import checks
 from gbb._support.checks import IntArray, frozen, input_error
 from gbb._support.seeds import Seed
-from gbb.graph import _convert, _families, _io
+from gbb.graph import _families, _io
 from gbb.graph._pattern import find_reverse, index_type, is_pattern, pattern
 from gbb.graph._rows import MOST_AGENTS, Integers, Rows, number_rows, suggest
 
@@ -145,21 +145,28 @@ class Graph:
         Nodes that are exactly the numbers 0..n-1 are the agents' numbers; any others become
         names, ``str(node)``, in node order. Node and edge data are left out.
         """
-        return cls._of(_convert.from_networkx(g))
+        from gbb.graph._networkx import from_networkx  # noqa: PLC0415
+
+        return cls._of(from_networkx(g))
 
     def to_networkx(self) -> Any:
         """Give an undirected ``networkx.Graph`` on the labels, as both directions always exist."""
-        return _convert.to_networkx(self)
+        from gbb.graph._networkx import to_networkx  # noqa: PLC0415
+
+        return to_networkx(self)
 
     @classmethod
     def from_sparse(cls, matrix: Any, names: Sequence[str] | None = None) -> Graph:
         """Build from the non-zeros of a square sparse matrix: symmetric pattern, zero diagonal."""
-        return cls(*_convert.from_sparse(matrix, names))
+        from gbb.graph._sparse import from_sparse  # noqa: PLC0415
+
+        return cls(*from_sparse(matrix, names))
 
     def to_sparse(self) -> sparse.csr_array[np.float64, tuple[int, int]]:
         """Give the adjacency matrix, ones where there is an edge."""
-        matrix: sparse.csr_array[np.float64, tuple[int, int]] = _convert.to_sparse(self)
-        return matrix
+        from gbb.graph._sparse import to_sparse  # noqa: PLC0415
+
+        return to_sparse(self)
 
     @classmethod
     def read(cls, path: str | Path, *, undirected: bool = False) -> Graph:
@@ -247,14 +254,9 @@ class Graph:
 
     def components(self) -> int:
         """Number of connected components."""
-        from scipy import sparse  # noqa: PLC0415
-        from scipy.sparse import csgraph  # noqa: PLC0415
+        from gbb.graph._sparse import count_components  # noqa: PLC0415
 
-        ones = np.ones(self.m, dtype=np.int8)
-        matrix = sparse.csr_array((ones, self.indices, self.indptr), shape=(self.n, self.n))
-        # Every edge goes both ways, so strong components need no transposed copy.
-        count, _ = csgraph.connected_components(matrix, connection="strong")
-        return int(count)
+        return count_components(self)
 
     def bipartition(self) -> NDArray[np.int8] | None:
         """Side (0 or 1) of each agent such that every edge crosses, or None if there is none."""
@@ -274,7 +276,7 @@ class Graph:
 
     @cached_property
     def _sides(self) -> NDArray[np.int8]:
-        from gbb.graph._loops import two_colouring  # noqa: PLC0415
+        from gbb.graph._bipartite import two_colouring  # noqa: PLC0415
 
         return frozen(two_colouring(self.indptr, self.indices))
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbb._support.checks import InputError, IntArray, frozen, input_error
+from gbb._support.checks import InputError, IntArray, input_error
 from gbb.graph._rows import Integers, Rows, pair, show
 from gbb.graph.lookup import find_repeat
 
 SMALL = 100_000
-"""Edges up to which sorting is quicker than loading the compiled loop."""
+"""Edges up to which sorting is quicker than loading scipy."""
 
 
 def pattern(rows: Rows) -> tuple[IntArray, Integers]:
@@ -49,16 +49,16 @@ def find_reverse(indptr: IntArray, indices: Integers) -> IntArray | None:
     """Position of (j, i) for each (i, j) of the sorted pattern; None when one is missing."""
     n, m = len(indptr) - 1, len(indices)
     if m > SMALL:
-        from gbb.graph._loops import reverse_edges  # noqa: PLC0415
+        from scipy import sparse  # noqa: PLC0415
 
-        found = np.empty(m, dtype=np.int64)
-        # Read-only views, as graphs have: the loop is compiled for them.
-        whole = reverse_edges(frozen(indptr.view()), frozen(indices.view()), found)
-        return found if whole else None
+        positions = np.arange(m, dtype=np.int64)
+        turned = sparse.csr_array((positions, indices, indptr), shape=(n, n)).tocsc()
+        alike = np.array_equal(turned.indptr, indptr) and np.array_equal(turned.indices, indices)
+        return turned.data.astype(np.int64, copy=False) if alike else None
     sources = np.repeat(np.arange(n, dtype=np.int64), np.diff(indptr))
     found = np.argsort(indices * np.int64(n) + sources)
-    back = np.array_equal(indices[found], sources) and np.array_equal(sources[found], indices)
-    return found if back else None
+    alike = np.array_equal(indices[found], sources) and np.array_equal(sources[found], indices)
+    return found if alike else None
 
 
 def is_pattern(indptr: IntArray, indices: Integers) -> bool:

@@ -10,7 +10,6 @@ from gbb._kernels import pairwise as kernels
 from gbb._support.budget import Budget
 from gbb.optimum._optimum import Optimum, Solver
 from gbb.pairwise import PairProblem
-from gbb.pairwise.quadratic import find_counts
 
 LIMIT = 20_000_000
 """The largest number of count vectors, (n + K - 1 choose K - 1), that is enumerated."""
@@ -31,6 +30,8 @@ def arm_counts(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> 
     if math.comb(n + K - 1, K - 1) <= LIMIT:
         counts = kernels.enumeration.enumerate_counts(n, W)
         return Optimum.of(pairs, np.repeat(np.arange(K), counts), "arm_counts")
+    from gbb.pairwise.quadratic import find_counts  # noqa: PLC0415
+
     counts, bound = find_counts(W, n)
     name = "edges" if bound is None else "quadratic"
     bound = pairs.edge_bound if bound is None else bound + pairs.rounding / 10

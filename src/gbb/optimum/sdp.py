@@ -12,9 +12,6 @@ from gbb._support.threads import one_thread
 from gbb.optimum._optimum import Optimum, Solver
 from gbb.optimum.heuristic import find_arms
 from gbb.pairwise import PairProblem
-from gbb.pairwise.certificate import certified_bound, fits, seconds_needed
-from gbb.pairwise.relaxation import PairRelaxation
-from gbb.pairwise.spectral import spectral_bound
 
 PATIENCE = 12
 """Certificates in a row that bring nothing after which the search for a better bound ends."""
@@ -46,6 +43,9 @@ def tighten(
     pairs: PairProblem, found: Optimum, budget: Budget, rng: np.random.Generator
 ) -> Optimum:
     """The same allocation with a smaller bound, if one is found in time."""
+    from gbb.pairwise.certificate import fits  # noqa: PLC0415  (scipy is slow to load)
+    from gbb.pairwise.spectral import spectral_bound  # noqa: PLC0415
+
     try:
         with one_thread():
             block = None
@@ -66,6 +66,9 @@ def low_rank_bounds(
     pairs: PairProblem, block: FloatArray | None, budget: Budget, rng: np.random.Generator
 ) -> Iterator[float]:
     """Upper bounds from the low-rank relaxation, until time is over or no better ones come."""
+    from gbb.pairwise.certificate import certified_bound, seconds_needed  # noqa: PLC0415
+    from gbb.pairwise.relaxation import PairRelaxation  # noqa: PLC0415
+
     relaxation = PairRelaxation(pairs, rng, block)
     failures, best = 0, np.inf
     price = seconds_needed(pairs)

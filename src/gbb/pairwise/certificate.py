@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, helmert
 
 from gbb._support.budget import Budget
 from gbb._support.checks import FloatArray
@@ -36,9 +38,6 @@ def certified_bound(
     So whenever ``shift I - B'CB`` is positive definite, which a Cholesky factor proves, the value
     is at most ``c'Cc + shift tau + l' (shift I - B'CB)^-1 l`` with ``l = B'Cc``.
     """
-    from scipy import sparse  # noqa: PLC0415
-    from scipy.linalg import cho_factor, cho_solve, helmert  # noqa: PLC0415
-
     C = _objective(pairs, E, np.maximum(N, 0.0))
     sizes = pairs.allowed.sum(axis=1)
     several = np.repeat(sizes > 1, sizes)
@@ -60,7 +59,7 @@ def certified_bound(
         shift = high + slack * scale
         try:
             factor = cho_factor(shift * np.eye(size) - inner, overwrite_a=True, check_finite=False)
-        except np.linalg.LinAlgError:
+        except LinAlgError:
             continue
         rounding = 1e-15 * size * (scale + abs(shift)) * tau
         raised = constant + shift * tau + float(linear @ cho_solve(factor, linear)) + rounding

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+from scipy.linalg import LinAlgError, cholesky, eigh_tridiagonal
 
 from gbb._support.budget import Budget
 from gbb._support.checks import FloatArray
@@ -63,8 +64,6 @@ def lanczos(
     matrix: Any, rng: np.random.Generator, budget: Budget, steps: int
 ) -> tuple[float, float, int]:
     """Estimates of the smallest and largest eigenvalue, from inside, and the number of steps."""
-    from scipy.linalg import eigh_tridiagonal  # noqa: PLC0415
-
     n = matrix.shape[0]
     vector: FloatArray = rng.standard_normal(n)
     vector /= np.linalg.norm(vector)
@@ -87,8 +86,6 @@ def lanczos(
 
 def _prove_by_factor(matrix: Any, estimate: float, scale: float) -> float:
     """The first of some numbers above the estimate that a Cholesky factor proves to be a bound."""
-    from scipy.linalg import cholesky  # noqa: PLC0415
-
     dense = np.array(matrix if isinstance(matrix, np.ndarray) else matrix.toarray(), dtype=float)
     n = len(dense)
     np.negative(dense, out=dense)
@@ -98,7 +95,7 @@ def _prove_by_factor(matrix: Any, estimate: float, scale: float) -> float:
         dense[np.diag_indices(n)] = diagonal + bound
         try:
             cholesky(dense, check_finite=False)
-        except np.linalg.LinAlgError:
+        except LinAlgError:
             continue
         return bound + 4e-16 * n * (scale + abs(bound))  # rounding in the factorisation
     dense[np.diag_indices(n)] = diagonal

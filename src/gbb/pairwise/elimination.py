@@ -30,7 +30,6 @@ MIN_FILL = 400
 SPARSE = 12
 """Mean degree up to which it is tried."""
 
-
 AXES = 60
 """The most neighbours an eliminated agent may have: an array has at most 64 axes."""
 
@@ -53,7 +52,7 @@ def best_by_elimination(
     """
     graph = pairs.graph
     sizes = pairs.allowed.sum(axis=1).astype(np.int64)
-    found = elimination_order(graph.indptr, graph.indices, sizes, limit=limit)
+    found = _order(graph.indptr, graph.indices, sizes, limit=limit)
     if found is None or found[1] > work:
         return None
     arms = [np.flatnonzero(row) for row in pairs.allowed]
@@ -63,28 +62,19 @@ def best_by_elimination(
         pairs.tables[t] if whole else pairs.tables[t][np.ix_(arms[i], arms[j])]
         for (i, j), t in zip(edges.tolist(), pairs.types[pairs.once].tolist(), strict=True)
     ]
-    best = eliminate(found[0], edges, tables, sizes, budget)
+    best = _eliminate(found[0], edges, tables, sizes, budget)
     if best is None:
         return None
     return np.array([arms[i][best[i]] for i in range(graph.n)], dtype=np.int64)
 
 
-def elimination_order(
+def _order(
     indptr: IntArray, indices: NDArray[np.integer], sizes: IntArray, *, limit: float
 ) -> tuple[list[int], float] | None:
     """An order of all agents and its work, the sum of the sizes of the tables formed.
 
     Greedy: the agent with fewest neighbours is next or, on small graphs, the one that adds fewest
     links if that turns out cheaper. None when some table would have more than ``limit`` entries.
-
-    Parameters
-    ----------
-    indptr, indices
-        The graph in CSR form.
-    sizes
-        How many choices each agent has.
-    limit
-        The largest number of entries of a table, the eliminated agent's axis included.
     """
     logs = np.log(sizes.astype(np.float64)).tolist()
     small = len(sizes) <= MIN_FILL and len(indices) <= SPARSE * len(sizes)
@@ -138,28 +128,14 @@ def _greedy(
     return order, work
 
 
-def eliminate(
+def _eliminate(
     order: list[int],
     edges: IntArray,
     tables: list[FloatArray],
     sizes: IntArray,
     budget: Budget,
 ) -> IntArray | None:
-    """The best choice of every agent, or None when the budget is over first.
-
-    Parameters
-    ----------
-    order
-        All agents, in the order of elimination.
-    edges
-        Each undirected edge once.
-    tables
-        What each of those edges pays, an axis for each end.
-    sizes
-        How many choices each agent has.
-    budget
-        Consulted between two agents.
-    """
+    """The best choice of every agent for what each undirected edge pays; None when time is over."""
     n = len(sizes)
     rank = np.empty(n, dtype=np.int64)
     rank[order] = np.arange(n)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from scipy.optimize import OptimizeResult, minimize
 
 from gbb._support.budget import Budget
 from gbb._support.checks import FloatArray
-
-if TYPE_CHECKING:
-    from scipy.optimize import OptimizeResult
 
 Objective = Callable[..., tuple[float, FloatArray]]
 """A value and its gradient at a point."""
@@ -22,20 +21,11 @@ def minimise(
 
     ``options`` are those of :func:`scipy.optimize.minimize`.
     """
-    from scipy.optimize import minimize  # noqa: PLC0415
 
     def watch(intermediate_result: OptimizeResult) -> None:  # noqa: ARG001
         if budget.over:
             raise StopIteration
 
-    found = minimize(
-        objective,
-        start,
-        jac=True,
-        method="L-BFGS-B",
-        callback=watch,
-        options={"maxiter": steps},
-        **options,
-    )
-    point: FloatArray = found.x
+    settings: dict[str, Any] = {"jac": True, "method": "L-BFGS-B", "options": {"maxiter": steps}}
+    point: FloatArray = minimize(objective, start, callback=watch, **settings, **options).x
     return point

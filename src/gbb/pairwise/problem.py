@@ -194,9 +194,7 @@ def _types(graph: Graph, edge_types: ArrayLike | None, count: int) -> NDArray[np
 
 def _allowed(problem: Problem, allowed: ArrayLike) -> NDArray[np.bool_]:
     """``allowed`` within what the problem allows."""
-    mask = links.allowed(problem.graph, problem.K, allowed)
-    both = problem.allowed if mask is None else mask & problem.allowed
-    if not both.any(axis=1).all():
-        agent = problem.graph.label(int(np.argmin(both.any(axis=1))))
-        raise checks.input_error("allowed", "leave every agent an arm", f"none for agent {agent!r}")
-    return both
+    graph, K = problem.graph, problem.K
+    mask = links.allowed(graph, K, allowed)
+    both = None if mask is None else links.allowed(graph, K, mask & problem.allowed)
+    return problem.allowed if both is None else both

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+from scipy.linalg import LinAlgError, cholesky
 
 from gbb._support.checks import FloatArray, IntArray
 
@@ -43,14 +44,12 @@ def find_supports(A: FloatArray) -> list[tuple[float, FloatArray]] | None:
 
 def _stationary(A: FloatArray, S: tuple[int, ...]) -> tuple[float, FloatArray] | None:
     """Value and shares where the gradient is flat on support S; None unless strictly concave."""
-    from scipy.linalg import cholesky  # noqa: PLC0415
-
     inside = A[np.ix_(S, S)]
     last = inside[-1, -1]
     ways = inside[:-1, :-1] - inside[:-1, -1:] - inside[-1:, :-1] + last
     try:
         cholesky(-ways, check_finite=False)
-    except np.linalg.LinAlgError:
+    except LinAlgError:
         return None
     k = len(S)
     bordered = np.zeros((k + 1, k + 1))

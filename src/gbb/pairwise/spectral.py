@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
+from scipy.linalg import helmert
 
 from gbb._support.budget import Budget
 from gbb._support.checks import FloatArray
@@ -12,9 +14,6 @@ from gbb.graph import Graph
 from gbb.pairwise.eigen import largest_eigenvalue
 from gbb.pairwise.lbfgs import minimise
 from gbb.pairwise.problem import PairProblem
-
-if TYPE_CHECKING:
-    from scipy import sparse
 
 SMOOTHINGS = (0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4)
 """Temperatures of the smoothed maximum of eigenvalues, in units of the largest entry of W."""
@@ -48,8 +47,6 @@ def spectral_bound(pairs: PairProblem, budget: Budget, rng: np.random.Generator)
 
 def spectrum(graph: Graph, rng: np.random.Generator, budget: Budget) -> tuple[float, float]:
     """Bounds on the least and second largest eigenvalue of the normalised adjacency matrix."""
-    from scipy import sparse  # noqa: PLC0415
-
     degrees = graph.degrees.astype(np.float64)
     root = np.sqrt(np.where(degrees > 0, 1.0 / np.maximum(degrees, 1.0), 0.0))
     A = sparse.csr_array(sparse.diags_array(root) @ graph.to_sparse() @ sparse.diags_array(root))
@@ -81,8 +78,6 @@ class _Dual:
     """
 
     def __init__(self, W: FloatArray, low: float, high: float) -> None:
-        from scipy.linalg import helmert  # noqa: PLC0415
-
         self.W, self.low, self.high = W, low, high
         self.K = len(W)
         self.upper = np.triu_indices(self.K, 1)

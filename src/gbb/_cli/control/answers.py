@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from gbb._cli.control import files
-from gbb._cli.control.options import Format, Name, Out, Storage, opened
+from gbb._cli.control.options import Format, Name, Out, Storage, open_controller
 from gbb._cli.errors import warn
 from gbb._cli.show import as_json, console, number
 
@@ -33,7 +33,7 @@ def recommend(
 ) -> None:
     """The best allocation by what is known, with its predicted reward."""
     format = files.format_of(format, out)
-    with opened(url, name) as controller:
+    with open_controller(url, name) as controller:
         best = controller.recommend(seconds=seconds)
     data = {key: getattr(best, key) for key in FIELDS}
     columns = ("agent", "arm")
@@ -50,7 +50,7 @@ def recommend(
 def status(url: Storage, name: Name = None, format: Format = "text") -> None:
     """How far the controller is, and which trials are open."""
     files.format_of(format)
-    with opened(url, name) as controller:
+    with open_controller(url, name) as controller:
         facts = controller.status()
     rows = [
         (key, _trials(value) if isinstance(value, list) else value) for key, value in facts.items()
@@ -72,7 +72,7 @@ def history(
 ) -> None:
     """Every event, the oldest first."""
     format = files.format_of(format, out)
-    with opened(url, name) as controller:
+    with open_controller(url, name) as controller:
         entries = controller.history(kind or None)
     data = [
         {
@@ -114,7 +114,7 @@ def export(
     if format == "json":
         history(url, name, None, "json", out)
         return
-    with opened(url, name) as controller:
+    with open_controller(url, name) as controller:
         entries = controller.history(("ask", "tell", "attach", "retract"))
         feedback = controller.problem.feedback
     gone = {entry.content["of"] for entry in entries if entry.kind == "retract"}

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from gbb._cli.control.options import Name, Storage, TrialNumber, opened
+from gbb._cli.control.options import Name, Storage, TrialNumber, open_controller
 from gbb._support import checks
 
 
@@ -17,7 +17,7 @@ def retract(
     name: Name = None,
 ) -> None:
     """Take back what was told of a trial; it is open again and the history keeps both."""
-    with opened(url, name) as controller:
+    with open_controller(url, name) as controller:
         controller.retract(trial, reason)
         status = controller.status()
     typer.echo(
@@ -52,7 +52,7 @@ def forbid(  # noqa: PLR0917
         )
     if pin and len(arm or ()) != 1:
         raise checks.conflict(f"`--pin` needs exactly one `--arm`, but got {len(arm or ())}.")
-    with opened(url, name) as controller:
+    with open_controller(url, name) as controller:
         if pin:
             controller.pin(agent or None, (arm or [""])[0])
         else:

@@ -11,7 +11,7 @@ from gbb import policies
 from gbb._cli import options as opt
 from gbb._cli.control.links import links_of
 from gbb._cli.control.options import Storage, url_of
-from gbb._cli.errors import worded
+from gbb._cli.errors import reword
 from gbb._cli.graphs import CutName, GraphOptions, cut_of, graph_of
 from gbb._cli.instance import EdgeArmBound, Feedback, Sigma
 from gbb._cli.policies import Learner, RadiusName, class_name
@@ -67,7 +67,7 @@ def create(
 
     seed, built = options.seed, graph_of(graph, options)
     features, names = read_arms(arms)
-    with worded(OWN_WORDS):
+    with reword(OWN_WORDS):
         types, weights = links_of(links, built, undirected=options.undirected)
         problem = Problem(
             built,

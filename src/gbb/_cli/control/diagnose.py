@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from gbb._cli.control import files
-from gbb._cli.control.options import Format, Name, Storage, opened
+from gbb._cli.control.options import Format, Name, Storage, open_controller
 from gbb._cli.show import console, number
 
 
@@ -20,7 +20,7 @@ def diagnose(
 ) -> None:
     """Whether the pairwise model predicts what was told: is it good enough to act on?"""
     files.format_of(format)
-    with opened(url, name) as controller:
+    with open_controller(url, name) as controller:
         found = controller.diagnose(worst=worst)
     facts = asdict(found)
     rows = [

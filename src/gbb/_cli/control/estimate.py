@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gbb._cli.control import files
-from gbb._cli.control.options import Format, Name, Out, Storage, opened
+from gbb._cli.control.options import Format, Name, Out, Storage, open_controller
 from gbb._cli.errors import warn
 from gbb._cli.show import number
 
@@ -21,7 +21,7 @@ COLUMNS = ("type", "arm", "other_arm", "reward", "width", "seen")
 def estimate(url: Storage, name: Name = None, format: Format = "text", out: Out = None) -> None:
     """What an edge of each type pays for every pair of arms, with the half-width of its interval."""
     format = files.format_of(format, out)
-    with opened(url, name) as controller:
+    with open_controller(url, name) as controller:
         estimates, problem = controller.estimate(), controller.problem
     names = problem.arm_names or range(problem.K)
     rows = [

@@ -16,6 +16,7 @@ from gbb._cli.outputs import check_output
 from gbb._cli.show import as_json, console, grid
 from gbb._support import checks, csv_files
 from gbb._support.checks import InputError
+from gbb._support.csv_files import cannot_read
 from gbb._support.files import write_text
 
 if TYPE_CHECKING:
@@ -153,14 +154,7 @@ def show(
 
 
 def _read(name: str, source: str) -> str:
-    if source == "-":
-        return sys.stdin.read()
-    try:
-        return Path(source).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(f"Cannot read `{name}` {source!r}: {error.strerror}.") from None
-    except UnicodeDecodeError:
-        raise InputError(f"Cannot read `{name}` {source!r}: it is no text.") from None
+    return sys.stdin.read() if source == "-" else csv_files.read_text(name, source)
 
 
 def _json(name: str, source: str, text: str) -> Any:
@@ -168,7 +162,7 @@ def _json(name: str, source: str, text: str) -> Any:
         found: dict[str, Any] = {}
         for key, value in pairs:
             if key in found:
-                raise InputError(f"Cannot read `{name}` {source!r}: it has {key!r} twice.")
+                raise cannot_read(name, source, f"it has {key!r} twice")
             found[key] = value
         return found
 
@@ -177,7 +171,7 @@ def _json(name: str, source: str, text: str) -> Any:
     except InputError:
         raise
     except (ValueError, RecursionError) as error:
-        raise InputError(f"Cannot read `{name}` {source!r}: it is no JSON ({error}).") from None
+        raise cannot_read(name, source, f"it is no JSON ({error})") from None
 
 
 def _table(name: str, source: str, text: str, columns: Sequence[str]) -> pd.DataFrame:

@@ -9,7 +9,8 @@ import numpy as np
 
 from gbb._cli.control import files
 from gbb._support import checks
-from gbb._support.checks import FloatArray, InputError, IntArray
+from gbb._support.checks import FloatArray, IntArray
+from gbb._support.csv_files import cannot_read
 from gbb.graph import Graph, lookup
 
 COLUMNS = ("source", "target")
@@ -66,10 +67,8 @@ def _numbers(cells: list[str], name: str, default: float, path: Path) -> FloatAr
         else:
             good, rule = _finite(cell), "a finite number"
         if not good:
-            where = f"row {row + 1}, column {name!r}"
-            raise InputError(
-                f"Cannot read `--links` {str(path)!r}: {where} holds {cell!r}, which is not {rule}."
-            )
+            found = f"row {row + 1}, column {name!r} holds {cell!r}, which is not {rule}"
+            raise cannot_read("--links", path, found)
         numbers[row] = float(cell)
     return numbers
 

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gbb._cli.loading import loading
+
 if TYPE_CHECKING:
     from sqlalchemy import URL
 
-    from gbb.controller import Controller
+    with loading():
+        from gbb.controller import Controller
 
 DATABASE = re.compile(r"(sqlite|postgres\w*)(\+\w+)?[:/]")
 """What starts like a URL is meant as one, and not as a file whose name may hold a password."""
@@ -38,7 +41,7 @@ Out = Annotated[
 
 
 @contextmanager
-def opened(url: str, name: str | None) -> Iterator[Controller]:
+def open_controller(url: str, name: str | None) -> Iterator[Controller]:
     """The controller, until the block ends."""
     from gbb.controller import Controller
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gbb._cli.control import files
-from gbb._cli.control.options import Format, Name, Storage, TrialNumber, opened
+from gbb._cli.control.options import Format, Name, Storage, TrialNumber, open_controller
 from gbb._support import checks
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def ask(
     if trial is not None and count is not None:
         raise checks.conflict("`--trial` and `--count` cannot be combined.")
     asked = 1 if count is None else count
-    with opened(url, name) as controller:
+    with open_controller(url, name) as controller:
         trials = controller.ask_many(asked) if trial is None else [controller.trial(trial)]
     data = [_trial(each) for each in trials]
     rows = [(t.id, t.round, *pair) for t in trials for pair in t.allocation.items()]
@@ -65,7 +65,7 @@ def tell(  # noqa: PLR0917
         raise checks.conflict("Give exactly one of REWARDS, `--fail` and `--abandon`.")
     if rewards is not None and reason:
         raise checks.conflict("`--reason` can only be combined with `--fail` or `--abandon`.")
-    with opened(url, name) as controller:
+    with open_controller(url, name) as controller:
         if rewards is not None:
             controller.tell(trial, files.rewards_from(rewards, controller.problem.feedback))
         else:
@@ -93,7 +93,7 @@ def attach(
 ) -> None:
     """Learn from a round that was played elsewhere."""
     arms = files.allocation_from(allocation)
-    with opened(url, name) as controller:
+    with open_controller(url, name) as controller:
         given = files.rewards_from(rewards, controller.problem.feedback)
         controller.attach(arms, given, key=key)
         rounds = controller.status()["rounds"]

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from gbb._kernels._lazy import load_on_use
+from gbb._kernels import load_on_use
 
 if TYPE_CHECKING:
     from gbb._kernels.cuts import gray, greedy, mixing, stars

@@ -1,4 +1,4 @@
-"""Compiled loops over the edges of a graph."""
+"""Two-colouring of a graph."""
 
 from __future__ import annotations
 
@@ -37,23 +37,3 @@ def two_colouring(indptr: IntArray, indices: NDArray[np.integer]) -> NDArray[np.
                 elif sides[j] == sides[i]:
                     return np.empty(0, dtype=np.int8)
     return sides
-
-
-@compiled()
-def reverse_edges(indptr: IntArray, indices: NDArray[np.integer], out: IntArray) -> bool:
-    """Write the position of edge (j, i) for each edge (i, j) of a sorted pattern.
-
-    Returns whether there is one for each. Neighbours rise, so the agents that name j as a neighbour
-    do so in the order of j's own list: one pass suffices.
-    """
-    n = indptr.shape[0] - 1
-    place = indptr[:-1].copy()
-    for i in range(n):
-        for k in range(indptr[i], indptr[i + 1]):
-            j = indices[k]
-            back = place[j]
-            if back == indptr[j + 1] or indices[back] != i:
-                return False
-            place[j] += 1
-            out[k] = back
-    return True

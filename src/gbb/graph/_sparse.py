@@ -1,61 +1,25 @@
-"""Graphs of networkx and matrices of scipy.sparse."""
+"""Matrices of scipy.sparse, and what scipy knows of graphs."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
 
 from gbb._support import checks
 from gbb._support.checks import IntArray, input_error
 from gbb.graph._pattern import is_symmetric
-from gbb.graph._rows import Integers, Names, Rows
+from gbb.graph._rows import Integers, Names
 
 if TYPE_CHECKING:
     from gbb.graph._graph import Graph
 
 
-def from_networkx(g: Any, *, undirected: bool = False) -> Rows:
-    """Rows of a networkx graph; ``undirected`` lets an edge of a DiGraph stand for both ways."""
-    import networkx as nx  # noqa: PLC0415
-
-    if not isinstance(g, nx.Graph):
-        raise input_error("g", "be a networkx Graph or DiGraph", type(g).__name__)
-    if g.is_multigraph():
-        cure = "Convert it with networkx.Graph(g) or networkx.DiGraph(g)."
-        raise input_error("g", "have one edge per pair of nodes", type(g).__name__, cure)
-    nodes = list(g)
-    if not nodes:
-        raise input_error("g", "have at least one node", "none")
-    place: dict[Hashable, int]
-    if _are_numbers(nodes):
-        place, names = {node: int(node) for node in nodes}, None
-    else:
-        place = {node: i for i, node in enumerate(nodes)}
-        names = checks.names("node labels", nodes, length=len(nodes))
-    ends = [place[node] for pair in g.edges() for node in pair]
-    edges = np.array(ends, dtype=np.int64).reshape(-1, 2)
-    return Rows(edges, len(nodes), names, undirected or not g.is_directed())
-
-
-def to_networkx(graph: Graph) -> Any:
-    """An undirected networkx graph on the agents' labels."""
-    import networkx as nx  # noqa: PLC0415
-
-    g = nx.Graph()
-    g.add_nodes_from(graph.labels)
-    once = (graph.sources < graph.indices).nonzero()[0]
-    ends = graph.edges[once].tolist()
-    labels = graph.labels
-    g.add_edges_from((labels[i], labels[j]) for i, j in ends)
-    return g
-
-
 def from_sparse(matrix: Any, names: Sequence[str] | None) -> tuple[IntArray, Integers, Names]:
     """``indptr``, ``indices`` and names of the pattern of a sparse matrix."""
-    from scipy import sparse  # noqa: PLC0415
-
     if not sparse.issparse(matrix):
         cure = "Wrap a dense array with scipy.sparse.csr_array."
         raise input_error("matrix", "be a scipy.sparse array", type(matrix).__name__, cure)
@@ -85,14 +49,15 @@ def from_sparse(matrix: Any, names: Sequence[str] | None) -> tuple[IntArray, Int
     return indptr, csr.indices, checks.names("names", names, length=len(indptr) - 1)
 
 
-def to_sparse(graph: Graph) -> Any:
+def to_sparse(graph: Graph) -> sparse.csr_array[np.float64, tuple[int, int]]:
     """The adjacency matrix, float64 ones, as a ``csr_array`` of its own memory."""
-    from scipy import sparse  # noqa: PLC0415
-
     entries = (np.ones(graph.m), graph.indices, graph.indptr)
     return sparse.csr_array(entries, shape=(graph.n, graph.n), copy=True)
 
 
-def _are_numbers(nodes: list[Any]) -> bool:
-    whole = all(isinstance(v, int | np.integer) and not isinstance(v, bool) for v in nodes)
-    return whole and set(nodes) == set(range(len(nodes)))
+def count_components(graph: Graph) -> int:
+    """Number of connected components."""
+    ones = np.ones(graph.m, dtype=np.int8)
+    matrix = sparse.csr_array((ones, graph.indices, graph.indptr), shape=(graph.n, graph.n))
+    # Every edge goes both ways, so strong components need no transposed copy.
+    return int(csgraph.connected_components(matrix, connection="strong")[0])
