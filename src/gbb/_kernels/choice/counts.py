@@ -110,7 +110,8 @@ def ascend_counts(
                 rest_norm2 -= w * (2.0 * c[s] - w) * var[s]
                 c[s] -= w
             current = mean + radius * np.sqrt(norm2)
-            best, top = now, current + GAIN * (abs(mean) + abs(current - mean))
+            margin = GAIN * (abs(mean) + abs(current - mean))  # the first of equal arms is taken
+            best, top = now, current + margin
             best_mean, best_norm2 = mean, norm2
             for a in range(K):
                 if a == now or bars[i, a] < 0.0:
@@ -130,7 +131,7 @@ def ascend_counts(
                 if short < 0.0 or radius * radius * two > short * short:
                     two = max(two, 0.0)
                     best, best_mean, best_norm2 = a, one, two
-                    top = one + radius * np.sqrt(two)
+                    top = one + radius * np.sqrt(two) + margin
             for x in range(count):
                 c[where[items[x, 0], items[x, 1], best]] += share[x]
             if best != now:

@@ -92,8 +92,9 @@ def ascend_linear(
     """Agents in turn take their best arm until none gains; returns the value reached.
 
     Starts from ``ends[found]``, whose pays are given, and changes both. A visit costs O(K), a move
-    O(degree K). A move must gain more than ``least``. Minus infinity where it joins an end of an earlier search, or where no agent moves
-    unless the start is ``fresh``: nothing better comes of either.
+    O(degree K). What differs by ``least`` or less is the same: the first of such arms is taken, and
+    none is left for another. Minus infinity where it joins an end of an earlier search, or where no
+    agent moves unless the start is ``fresh``: nothing better comes of either.
     """
     n, K = pays.shape
     total = 0.0
@@ -106,7 +107,7 @@ def ascend_linear(
             now = ends[found, i]
             best, top = now, pays[i, now]
             for a in range(K):
-                if pays[i, a] > top:
+                if pays[i, a] > top + least:
                     best, top = a, pays[i, a]
             if best == now:
                 continue

@@ -154,7 +154,8 @@ def ascend_whitened(
             if blocks == 1:
                 rest_mean, rest_norm2 = 0.0, 0.0
             current = mean + radius * np.sqrt(norm2)
-            best, top = now, current + GAIN * (abs(mean) + abs(current - mean))
+            margin = GAIN * (abs(mean) + abs(current - mean))  # the first of equal arms is taken
+            best, top = now, current + margin
             best_mean, best_norm2 = mean, norm2
             for a in range(K):
                 if a == now or bars[i, a] < 0.0:
@@ -169,7 +170,7 @@ def ascend_whitened(
                 if short < 0.0 or radius * radius * two > short * short:
                     two = max(two, 0.0)
                     best, best_mean, best_norm2 = a, one, two
-                    top = one + radius * np.sqrt(two)
+                    top = one + radius * np.sqrt(two) + margin
             if best == now:
                 continue
             moved = True
