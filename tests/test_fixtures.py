@@ -35,21 +35,29 @@ def controller(request, tmp_path):
 
 
 def assert_same(found, kept, where=""):
-    """The same tree: numbers that are not whole to a relative error, everything else exactly."""
+    """The same tree: tables of numbers to a relative error of their size, everything else exactly."""
     if isinstance(kept, dict):
         assert found.keys() == kept.keys(), where
         for key in kept:
             assert_same(found[key], kept[key], f"{where}.{key}")
+    elif isinstance(kept, list) and is_table(kept):
+        size = RELATIVE * float(np.abs(kept).max())
+        assert np.allclose(found, kept, rtol=RELATIVE, atol=size), where
     elif isinstance(kept, list):
         assert len(found) == len(kept), where
-        scale = max((abs(x) for x in kept if isinstance(x, float)), default=0.0)
         for place, (one, other) in enumerate(zip(found, kept, strict=True)):
-            if isinstance(other, float):
-                assert one == pytest.approx(other, rel=RELATIVE, abs=RELATIVE * scale), where
-            else:
-                assert_same(one, other, f"{where}[{place}]")
+            assert_same(one, other, f"{where}[{place}]")
+    elif isinstance(kept, float):
+        assert found == pytest.approx(kept, rel=RELATIVE), where
     else:
         assert found == kept, where
+
+
+def is_table(value):
+    """Whether ``value`` is a list of numbers that need not be whole, or of such lists."""
+    if isinstance(value, list):
+        return bool(value) and all(is_table(each) for each in value)
+    return isinstance(value, float)
 
 
 @pytest.mark.parametrize(
