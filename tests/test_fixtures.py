@@ -11,7 +11,10 @@ import gbb
 import golden
 from gbb.controller import Controller
 
-OTHER_DRAWS: tuple[str, ...] = ()
+OTHER_DRAWS = (
+    "general ThompsonSampling *",
+    *(f"{kind} ThompsonSampling*" for kind in golden.KINDS),
+)
 """Cases whose next choices may be other draws of the same law, as patterns of their names.
 
 Everything else about them must still be what it was: what they know, say and have open.
