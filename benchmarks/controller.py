@@ -16,8 +16,8 @@ import numpy as np
 
 import gbb
 from gbb.controller import Controller
-from gbb.controller._ask import next_ask
-from gbb.controller._tell import tell
+from gbb.controller.verbs.ask import draft_ask
+from gbb.controller.verbs.tell import tell
 
 ROUNDS = 100_000
 """Rounds of the long log."""
@@ -51,7 +51,7 @@ def long_log(url: str, rounds: int) -> None:
         for _ in range(0, rounds, 1000):
             with controller._log.turn() as turn:
                 for _ in range(1000):
-                    event = turn.append(next_ask(turn.state))
+                    event = turn.append(draft_ask(turn.state))
                     arms = turn.state.open[event.trial].allocation
                     tell(turn, event.trial, env.draw(1, arms, rng))
 

@@ -8,7 +8,7 @@ import numpy as np
 
 import gbb
 from gbb.controller import Controller
-from gbb.controller._log import Log
+from gbb.controller.state.log import Log
 
 
 def url_of(folder: Path) -> str:
@@ -69,11 +69,11 @@ def same_networks(one, other) -> bool:
 
 def same_state(one, other) -> bool:
     """Whether two states are the same to the last bit."""
-    names = ("seq", "seal", "rng", "rounds", "trials", "far", "keys")
+    names = ("seq", "seal", "rng", "rounds", "trials", "out_of_bounds_rounds", "keys")
     fields = all(getattr(one, name) == getattr(other, name) for name in names)
     tables = all(
         plain(getattr(one, name)) == plain(getattr(other, name))
-        for name in ("memory", "record", "paired", "open")
+        for name in ("memory", "record", "two_way_record", "open")
     )
     return (
         fields

@@ -188,3 +188,19 @@ def test_a_discounted_record_is_weighted_least_squares():
     assert gbb.Ridge(problem, record, 3.0).log_det == pytest.approx(
         np.linalg.slogdet(gbb.Ridge(problem, record, 3.0).A / 3.0)[1]
     )
+
+
+@pytest.mark.parametrize("edge_types", [None, "source"])
+@pytest.mark.parametrize("arms", [np.eye(3), np.diag([1.0, 2.0, 0.5]), 2 * np.eye(4)[[0, 2]]])
+def test_widths_along_any_vector_for_orthogonal_arms(arms, edge_types):
+    """In the span of the edge-arms and beyond it, in the order in which vec stacks columns."""
+    problem = gbb.Problem(gbb.Graph.complete(3), arms, edge_types=edge_types)
+    rng = np.random.default_rng(0)
+    N = rng.integers(0, 9, (problem.types, problem.K, problem.K))
+    ridge = gbb.Ridge(problem, gbb.Record(N, np.zeros(N.shape)), 0.7)
+    vectors, size = rng.normal(size=(5, problem.d**2)), problem.d**2
+    inverse = np.linalg.inv(ridge.A)
+    for g, widths in enumerate(np.atleast_2d(ridge.width(vectors))):
+        own = inverse[g * size : (g + 1) * size, g * size : (g + 1) * size]
+        expected = np.sqrt(np.einsum("ri,ij,rj->r", vectors, own, vectors))
+        np.testing.assert_allclose(widths, expected, rtol=1e-12)

@@ -13,7 +13,7 @@ import numpy as np
 import gbb
 from control import environment, small
 from gbb.controller import Controller
-from gbb.controller import _log as log
+from gbb.controller.state import log
 
 log.SNAPSHOT_EVENTS = 25  # so that some kills fall on a snapshot
 

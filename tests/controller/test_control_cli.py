@@ -134,7 +134,7 @@ def test_a_round_attached_twice_under_its_key_counts_once(farm, refused, tmp_pat
         done = farm("attach", "farm.db", "plan.csv", "-", "--key", "may-1", stdin=rewards(0.5))
         assert done.out == "attached; 1 rounds told\n"
     text = refused("attach", "farm.db", "plan.csv", "-", "--key", "may-1", stdin=rewards(0.6))
-    assert "attached as `--key` 'may-1' to be what was attached before" in text
+    assert "already attached under `--key` 'may-1'" in text
     done = farm("attach", "farm.db", "plan.csv", "-", stdin=rewards(0.5))
     assert done.out == "attached; 2 rounds told\n"
 

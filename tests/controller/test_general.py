@@ -9,10 +9,10 @@ import pytest
 import gbb
 from control import drive, noise_of, plain, replayed, same_state, url_of
 from gbb._support.threads import one_thread
-from gbb.controller import Controller, RewardWarning, _log
-from gbb.controller._ask import next_ask
-from gbb.learning import radius
-from gbb.learning.typed import Moments, TypedRidge, empty, observed
+from gbb.controller import Controller, RewardWarning
+from gbb.controller.state import log
+from gbb.controller.verbs.ask import draft_ask
+from gbb.learning import Ridge, empty, observe, radius
 
 ROUNDS = 24
 NAMES = ["west", "north", "east", "south"]
@@ -75,7 +75,7 @@ def create(tmp_path, kind, policy="JointOFUL", seed=3, **more):
 @every_policy
 def test_driving_it_gives_the_choices_of_simulate(kind, policy, tmp_path, monkeypatch):
     """Opened anew each round, from a snapshot now and then."""
-    monkeypatch.setattr(_log, "SNAPSHOT_EVENTS", 7)
+    monkeypatch.setattr(log, "SNAPSHOT_EVENTS", 7)
     problem = make(kind)
     env = environment(problem)
     chosen = gbb.policies.build(
@@ -112,7 +112,7 @@ def some_rewards(problem, arms, env, rng, share=0.6):
 @every_kind
 @every_policy
 def test_partial_rewards_out_of_order_are_what_a_loop_sums(kind, policy, tmp_path, monkeypatch):
-    monkeypatch.setattr(_log, "SNAPSHOT_EVENTS", 5)
+    monkeypatch.setattr(log, "SNAPSHOT_EVENTS", 5)
     controller = create(tmp_path, kind, policy)
     problem = controller.problem
     env, rng = environment(problem), np.random.default_rng(1)
@@ -124,7 +124,7 @@ def test_partial_rewards_out_of_order_are_what_a_loop_sums(kind, policy, tmp_pat
             controller.tell(trial, rewards)
             controller.tell(trial.id, rewards)  # the same again changes nothing
             given = [rewards] if kept is None else [*rewards.values()][::-1]
-            record = record.merge(observed(problem, trial.arms, np.array(given), kept))
+            record = record.merge(observe(problem, trial.arms, np.array(given), kept))
     state = controller._log.state
     assert plain(state.record) == plain(record)
     assert state.rounds == 12
@@ -152,7 +152,7 @@ def test_halves_are_learnt_from_both_directions_only(tmp_path):
         assert controller._log.state.record.N.sum() == 3
     # Directions of different types are no halves of one matrix, even when both are told.
     own = Controller.open(url_of(tmp_path), "own")
-    assert own._log.state.paired.N.sum() == 0
+    assert own._log.state.two_way_record.N.sum() == 0
     own.replace_graph(graph, edge_types=np.minimum(graph.sources, graph.indices) * 0 + 3)
     own.set_policy("JointOFUL", radius="symmetric")
     assert own._log.state.memory.record.N.sum() == 0
@@ -185,16 +185,15 @@ def test_forbidden_arms_are_not_chosen_and_the_memory_stays(kind, tmp_path):
 
 
 def test_a_problem_with_allowed_arms_becomes_the_papers_and_comes_back(tmp_path):
-    """Records change their shape with it, and nothing is lost."""
+    """Nothing is lost on the way."""
     for policy in ("ImprovedOFUL", "JointOFUL", "UniformRandom"):
         controller = create(tmp_path, "allowed", policy, name=policy)
         env, rng = environment(controller.problem), np.random.default_rng(0)
         drive(controller, env, rng, 3)
         first = controller._log.state.record
-        assert first.N.shape == (1, 3, 3)
         controller.allow(None)
         assert controller.problem.is_paper_problem
-        assert plain(controller._log.state.record.N) == plain(first.N[0])
+        assert plain(controller._log.state.record.N) == plain(first.N)
         drive(controller, env, rng, 2)
         controller.forbid("north", "straight")
         assert not controller.problem.is_paper_problem
@@ -242,7 +241,7 @@ def test_retracting_leaves_nothing_behind(kind, tmp_path):
         stories.append((controller._log.state, controller.ask().arms.tolist()))
     (one, asked), (other, expected) = stories
     assert plain(one.record) == plain(other.record)
-    assert plain(one.paired) == plain(other.paired)
+    assert plain(one.two_way_record) == plain(other.two_way_record)
     assert plain(one.memory) == plain(other.memory)
     assert asked == expected
 
@@ -264,14 +263,12 @@ def test_another_network_keeps_what_was_learnt_and_may_add_types(kind, tmp_path)
     assert problem.feedback == old.feedback
     assert np.array_equal(problem.allowed[:4], old.allowed)
     assert problem.allowed[4].all()
-    if isinstance(record, Moments):
-        size = before.moment.size
-        assert np.array_equal(record.gram[:size, :size], before.gram)
-        assert record.gram.sum() == pytest.approx(before.gram.sum())
-        assert record.moment.shape == (problem.parameters,)
-    else:
-        assert np.array_equal(record.N[: old.types], before.N.reshape(-1, 3, 3))
-        assert not record.N[old.types :].any()
+    size, gram = old.parameters, record.gram(problem)
+    assert np.array_equal(gram[:size, :size], before.gram(old))
+    assert not gram[size:].any()
+    assert not gram[:, size:].any()
+    assert np.allclose(record.moment(problem)[:size], before.moment(old), rtol=1e-12, atol=0)
+    assert not record.moment(problem)[size:].any()
     told = env.draw(1, waiting.arms, rng)  # on the network that it was asked on
     controller.tell(waiting, told)
     controller.tell(waiting, told)
@@ -300,7 +297,8 @@ def test_radii_that_count_rounds_count_enough_of_them(kind, tmp_path):
     controller.replace_graph(small, edge_types=[types - 1] * 6, edge_weights=weights)
     problem, state = controller.problem, controller._log.state
     record = state.memory.record
-    told = np.trace(record.gram) if isinstance(record, Moments) else record.N.sum() * problem.L**2
+    sums = record.tables is None
+    told = np.trace(record.gram(problem)) if sums else record.N.sum() * problem.L**2
     assert state.memory.rounds * problem.gram_growth_per_round * problem.L**2 >= told
     assert state.memory.rounds > 6
     assert same_state(replayed(controller), state)
@@ -328,7 +326,7 @@ def test_what_a_new_network_must_say(tmp_path):
     typed = create(tmp_path, "typed", name="typed")
     with pytest.raises(gbb.InputError, match="`edge_types` to be given for the new graph"):
         typed.replace_graph(graph)
-    with pytest.raises(gbb.InputError, match="`edge_types` to still number 2 types"):
+    with pytest.raises(gbb.InputError, match="`edge_types` must keep all 2 types"):
         typed.replace_graph(graph, edge_types=np.zeros(graph.m, int))
     with pytest.raises(gbb.InputError, match="be numbers unless each agent had its own type"):
         typed.replace_graph(graph, edge_types="source")
@@ -364,26 +362,26 @@ def test_estimates_are_those_of_a_ridge_for_each_type(kind, tmp_path):
         arms = np.array([rng.choice(np.flatnonzero(row)) for row in problem.allowed])
         rewards = env.draw(1, arms, rng)
         controller.attach(arms, rewards)
-        record = record.merge(observed(problem, arms, rewards))
-    ridge = TypedRidge(problem, record, 1.0)
+        record = record.merge(observe(problem, arms, rewards))
+    ridge = Ridge(problem, record, 1.0)
     size = radius.complete(problem, ridge.log_det, 1e-3, 1.0)
     # All types' parameters at once, by plain linear algebra.
     d2 = problem.d**2
     A = np.eye(problem.parameters)
-    if isinstance(record, Moments):
-        A += record.gram
+    if record.tables is None:
+        A += record.gram(problem)
     else:
         z = problem.edge_arms
-        for g in range(problem.types):
+        for g, counts in enumerate(record.tables[0]):
             block = slice(g * d2, (g + 1) * d2)
-            A[block, block] += (z * record.N[g].reshape(-1, 1)).T @ z
+            A[block, block] += (z * counts.reshape(-1, 1)).T @ z
     inverse = np.linalg.inv(A)
     estimates = controller.estimate()
     assert [each.edge_type for each in estimates] == list(range(problem.types))
     for g, each in enumerate(estimates):
         block = slice(g * d2, (g + 1) * d2)
-        np.testing.assert_allclose(each.M_hat, ridge.M_hat[g], atol=1e-12)
-        np.testing.assert_allclose(each.table, ARMS @ ridge.M_hat[g] @ ARMS.T, atol=1e-9)
+        np.testing.assert_allclose(each.M_hat, ridge.M_hats[g], atol=1e-12)
+        np.testing.assert_allclose(each.table, ARMS @ ridge.M_hats[g] @ ARMS.T, atol=1e-9)
         entries = size * np.sqrt(np.diag(inverse)[block]).reshape(2, 2).T
         np.testing.assert_allclose(each.M_width, entries, rtol=1e-9)
         quadratic = np.einsum(
@@ -394,8 +392,8 @@ def test_estimates_are_those_of_a_ridge_for_each_type(kind, tmp_path):
         assert (np.abs(each.M_hat - M) <= each.M_width).all()
         assert (each.N is None) == (problem.feedback != "edge")
         if each.N is not None:
-            assert np.array_equal(each.N, record.N[g])
-            assert np.array_equal(each.Y, record.Y[g])
+            assert np.array_equal(each.N, record.tables[0][g])
+            assert np.array_equal(each.Y, record.tables[1][g])
 
 
 @every_kind
@@ -522,7 +520,7 @@ def test_snapshots_change_nothing_when_the_policy_changes_what_the_problem_holds
     first, tmp_path, monkeypatch
 ):
     """To a policy that leaves forbidden arms to repairs and back, with bans before and between."""
-    monkeypatch.setattr(_log, "SNAPSHOT_EVENTS", 5)
+    monkeypatch.setattr(log, "SNAPSHOT_EVENTS", 5)
     controller = create(tmp_path, "allowed", first)
     env, rng = environment(make("typed")), np.random.default_rng(2)
     env = gbb.Environment(gbb.Problem(network(), ARMS, sigma=0.3, S=3.0), env.M_star[0])
@@ -537,7 +535,7 @@ def test_snapshots_change_nothing_when_the_policy_changes_what_the_problem_holds
             assert each.setup.problem.is_paper_problem == state.setup.problem.is_paper_problem
             assert plain(each.setup.problem.allowed) == plain(state.setup.problem.allowed)
             with one_thread():
-                assert next_ask(each) == next_ask(state)
+                assert draft_ask(each) == draft_ask(state)
 
     banned = [(1, 0), (3, 2)]
     check(6, banned)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule
 
 import gbb
-from gbb.controller import Controller, _log
+from gbb.controller import Controller
+from gbb.controller.state import log
 
 K, GRAPHS = test_machine.K, test_machine.GRAPHS
 GENERAL = sorted(
@@ -55,7 +56,7 @@ class Machine(test_machine.Machine):
         self.url = f"sqlite:///{self.folder.name}/control.db"
         types = types_of(GRAPHS[0])
         problem = gbb.Problem(GRAPHS[0], np.eye(K), S=9.0, sigma=1.0, edge_types=types)
-        self.every, _log.SNAPSHOT_EVENTS = _log.SNAPSHOT_EVENTS, 4
+        self.every, log.SNAPSHOT_EVENTS = log.SNAPSHOT_EVENTS, 4
         self.fixed = policy == "FixedAllocation"
         fixed = {"allocation": np.zeros(3, int)} if self.fixed else {}
         self.controller = Controller.create(

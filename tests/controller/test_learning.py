@@ -8,8 +8,8 @@ import pytest
 import gbb
 from control import url_of
 from gbb.controller import Controller
-from gbb.controller._ask import next_ask
-from gbb.controller._tell import tell
+from gbb.controller.verbs.ask import draft_ask
+from gbb.controller.verbs.tell import tell
 from gbb.experiments.figure2._constants import PAPER
 
 ROUNDS, MISSING, DELAY = PAPER.T, 0.3, 10
@@ -29,7 +29,7 @@ def fraction_earned(controller, env, rounds, *, seed):
     for start in range(0, rounds, 500):
         with controller._log.turn() as turn:
             for _ in range(min(500, rounds - start)):
-                trial = turn.append(next_ask(turn.state)).trial
+                trial = turn.append(draft_ask(turn.state)).trial
                 arms = turn.state.open[trial].allocation
                 earned += env.expected_reward(arms)
                 rewards = env.draw(1, arms, rng)

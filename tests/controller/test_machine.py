@@ -10,7 +10,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 import gbb
 from control import replayed, same_state
-from gbb.controller import Controller, _log
+from gbb.controller import Controller
+from gbb.controller.state import log
 
 K = 3
 GRAPHS = [
@@ -72,7 +73,7 @@ class Machine(RuleBasedStateMachine):
         problem = gbb.Problem(GRAPHS[0], np.eye(K), S=9.0, sigma=1.0)
         fixed = {"allocation": np.zeros(3, int)} if policy == "FixedAllocation" else {}
         # Small enough that the rules cross a snapshot now and then.
-        self.every, _log.SNAPSHOT_EVENTS = _log.SNAPSHOT_EVENTS, 4
+        self.every, log.SNAPSHOT_EVENTS = log.SNAPSHOT_EVENTS, 4
         self.fixed = bool(fixed)
         self.controller = Controller.create(self.url, problem, policy, seed, exploration=3, **fixed)
         self.model = Model(GRAPHS[0])
@@ -81,7 +82,7 @@ class Machine(RuleBasedStateMachine):
         if hasattr(self, "controller"):
             self.controller.close()
             self.folder.cleanup()
-            _log.SNAPSHOT_EVENTS = self.every
+            log.SNAPSHOT_EVENTS = self.every
 
     @rule()
     def ask(self):
@@ -230,13 +231,13 @@ class Machine(RuleBasedStateMachine):
         state = self.controller._log.state
         assert state.seq == self.model.events
         assert sorted(state.open) == sorted(self.model.open)
-        for record, paired in ((state.record, False), (state.paired, True)):
+        for record, paired in ((state.record, False), (state.two_way_record, True)):
             N, Y = self.model.tables(paired=paired)
             assert np.array_equal(record.N, N)
             assert np.array_equal(record.Y, Y)
         assert state.rounds == self.rounds
         for id, (graph, allocation) in self.model.open.items():
-            assert state.graphs[state.open[id].graph] == graph
+            assert state.networks[state.open[id].graph].graph == graph
             assert state.open[id].allocation.tolist() == list(allocation.values())
         assert same_state(replayed(self.controller), state)
 

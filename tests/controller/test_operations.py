@@ -11,7 +11,7 @@ import naive
 from control import drive, environment, replayed, same_state, small, url_of
 from gbb.controller import Controller, RewardWarning
 from gbb.controller.answers.knowledge import Knowledge
-from gbb.controller.state.allowed import repaired
+from gbb.controller.state.allowed import repair
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_repair_moves_only_who_must_and_to_a_best_response():
         arms = rng.integers(K, size=7)
         allowed = rng.random((7, K)) < 0.5
         allowed[np.arange(7), rng.integers(K, size=7)] = True
-        fixed, moved = repaired(graph, W, arms, allowed)
+        fixed, moved = repair(gbb.Problem(graph, np.eye(K)), W[None] / 2, arms, allowed)
         broken = ~allowed[np.arange(7), arms]
         assert moved == broken.sum()
         assert np.array_equal(fixed[~broken], arms[~broken])
@@ -448,7 +448,7 @@ def test_a_round_attached_under_a_key_counts_once(controller, problem, tmp_path)
     again.attach(arms, np.ones(problem.m), key="2024-01-01")
     assert again.status()["rounds"] == 1
     for rewards in (np.zeros(problem.m), {("cell-0", "cell-1"): 1.0}):
-        with pytest.raises(gbb.InputError, match="`key` '2024-01-01' to be what was attached befo"):
+        with pytest.raises(gbb.InputError, match="already attached under `key` '2024-01-01'"):
             again.attach(arms, rewards, key="2024-01-01")
     again.attach([0, 1], [1.0, 1.0], key="2024-01-02")
     assert again.status()["rounds"] == 2

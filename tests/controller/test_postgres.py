@@ -13,9 +13,10 @@ from test_processes import check_processes, check_race
 import gbb
 from control import drive, environment, replayed, same_state, small, url_of
 from gbb.cli import main
-from gbb.controller import Controller, StorageError, _log
-from gbb.controller._ask import next_ask
+from gbb.controller import Controller, StorageError
+from gbb.controller.state import log
 from gbb.controller.storage import database
+from gbb.controller.verbs.ask import draft_ask
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
@@ -45,7 +46,7 @@ def test_both_databases_give_the_same_asks(tmp_path, postgres_url):
 
 
 def test_everything_goes_through_the_server(postgres_url, monkeypatch):
-    monkeypatch.setattr(_log, "SNAPSHOT_EVENTS", 10)
+    monkeypatch.setattr(log, "SNAPSHOT_EVENTS", 10)
     problem = small(named=True)
     with Controller.create(postgres_url, problem, seed=2) as controller:
         drive(controller, environment(problem), np.random.default_rng(0), 12)
@@ -126,7 +127,7 @@ def test_a_writer_that_stands_still_is_waited_for_and_then_cut_off(postgres_url,
 
     def stand_still():
         with stuck._log.turn() as turn:
-            turn.append(next_ask(turn.state))
+            turn.append(draft_ask(turn.state))
             with pytest.raises(StorageError, match="Another process has held it for over 1 s; not"):
                 other.ask()
             assert other.status()["events"] == 1  # readers never wait

@@ -10,14 +10,15 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import gbb
 from control import drive, environment, noise_of, replayed, same_state, small, url_of
-from gbb.controller import Controller, StorageError, _controller, _log
-from gbb.controller._ask import next_ask
-from gbb.controller._tell import tell
+from gbb.controller import Controller, StorageError, _controller
 from gbb.controller.answers.knowledge import Knowledge
-from gbb.controller.state import fold, snapshot, state
+from gbb.controller.state import fold, log, state
 from gbb.controller.storage import codec, schema
 from gbb.controller.storage.bytes import pack_rng, unpack_rng
-from gbb.controller.storage.events import Draft, sealed
+from gbb.controller.storage.events import Draft, make_row
+from gbb.controller.storage.study import Study
+from gbb.controller.verbs.ask import draft_ask
+from gbb.controller.verbs.tell import tell
 
 ROUNDS = 60
 
@@ -92,7 +93,7 @@ def test_discounting_every_round_is_the_discounted_policy(tmp_path):
 
 @pytest.mark.parametrize("every", [1, 7, 10_000])
 def test_snapshots_change_nothing(every, tmp_path, monkeypatch):
-    monkeypatch.setattr(_log, "SNAPSHOT_EVENTS", every)
+    monkeypatch.setattr(log, "SNAPSHOT_EVENTS", every)
     problem = small(named=True)
     url = url_of(tmp_path)
     controller = Controller.create(url, problem, "ExploreThenCommit", 3, exploration=9)
@@ -114,7 +115,7 @@ def next_arms(state):
 
 @pytest.mark.parametrize("damage", ['{"format":99}', "no json", '{"format":1,"seq":2,"seal":0}'])
 def test_a_bad_snapshot_only_costs_time(damage, tmp_path, monkeypatch):
-    monkeypatch.setattr(_log, "SNAPSHOT_EVENTS", 5)
+    monkeypatch.setattr(log, "SNAPSHOT_EVENTS", 5)
     url = url_of(tmp_path)
     controller = Controller.create(url, small())
     drive(controller, environment(small()), np.random.default_rng(0), 6)
@@ -125,7 +126,7 @@ def test_a_bad_snapshot_only_costs_time(damage, tmp_path, monkeypatch):
 
 def test_a_snapshot_with_any_byte_changed_only_costs_time(tmp_path, monkeypatch):
     """Damage that is still JSON of the right form must be noticed, and so must what is no text."""
-    monkeypatch.setattr(_log, "SNAPSHOT_EVENTS", 5)
+    monkeypatch.setattr(log, "SNAPSHOT_EVENTS", 5)
     url = url_of(tmp_path)
     controller = Controller.create(url, small())
     drive(controller, environment(small()), np.random.default_rng(0), 6)
@@ -133,7 +134,7 @@ def test_a_snapshot_with_any_byte_changed_only_costs_time(tmp_path, monkeypatch)
     with controller._log.store.reading() as connection:
         whole = connection.execute(sa.select(schema.snapshots.c.content)).scalar_one().encode()
     folded = []
-    monkeypatch.setattr(_log, "fold", lambda s, e: folded.append(e) or fold.fold(s, e))
+    monkeypatch.setattr(log, "fold", lambda s, e: folded.append(e) or fold.fold(s, e))
     Controller.open(url)
     assert len(folded) == state.seq - 11  # what is after the snapshot
     places = [0, 8, 9, len(whole) - 1, *rng.integers(len(whole), size=60)]
@@ -150,7 +151,7 @@ def test_a_snapshot_with_any_byte_changed_only_costs_time(tmp_path, monkeypatch)
 
 
 def test_events_that_a_snapshot_knows_are_missed(tmp_path, monkeypatch):
-    monkeypatch.setattr(_log, "SNAPSHOT_EVENTS", 5)
+    monkeypatch.setattr(log, "SNAPSHOT_EVENTS", 5)
     url = url_of(tmp_path)
     controller = Controller.create(url, small())
     drive(controller, environment(small()), np.random.default_rng(0), 5)
@@ -169,19 +170,19 @@ def test_a_long_log_is_small_and_opens_from_its_end(tmp_path, monkeypatch):
     for _ in range(rounds // 100):
         with controller._log.turn() as turn:
             for _ in range(100):
-                trial = turn.append(next_ask(turn.state)).trial
+                trial = turn.append(draft_ask(turn.state)).trial
                 tell(turn, trial, env.draw(1, turn.state.open[trial].allocation, rng))
     state = controller._log.state
     controller.close()
     assert (tmp_path / "control.db").stat().st_size < 600 * rounds
     folded = []
-    monkeypatch.setattr(_log, "fold", lambda s, e: folded.append(e) or fold.fold(s, e))
+    monkeypatch.setattr(log, "fold", lambda s, e: folded.append(e) or fold.fold(s, e))
     assert same_state(Controller.open(url_of(tmp_path))._log.state, state)
-    assert len(folded) < _log.SNAPSHOT_EVENTS
+    assert len(folded) < log.SNAPSHOT_EVENTS
 
 
 def test_large_events_are_snapshot_by_size(tmp_path, monkeypatch):
-    monkeypatch.setattr(_log, "SNAPSHOT_BYTES", 500)
+    monkeypatch.setattr(log, "SNAPSHOT_BYTES", 500)
     controller = Controller.create(url_of(tmp_path), small())
     drive(controller, environment(small()), np.random.default_rng(0), 10)
     assert controller._log._snapshot_seq > 10
@@ -265,7 +266,7 @@ def test_a_log_of_version_1_opens_and_an_older_program_refuses_it_from_then_on(
     ]
     before, lines = 0, []
     for seq, draft in enumerate(drafts, 1):
-        row = sealed(draft, seq=seq, time=1e9 + seq, before=before)
+        row = make_row(draft, seq=seq, time=1e9 + seq, before=before)
         before, line = row.seal, (1, *row)
         lines.append(line)
     with sqlite3.connect(file) as connection:
@@ -305,7 +306,8 @@ def test_what_a_newer_program_says_is_not_passed_over(place, tmp_path):
     controller.replace_graph(gbb.Graph.path(3))
     store = controller._log.store
     with store.writing(1) as connection:
-        rows = list(store.rows(connection, 1))
+        study = Study(connection, 1)
+        rows = list(study.rows())
         connection.execute(sa.delete(schema.events))
         before = 0
         for row in rows:
@@ -317,9 +319,9 @@ def test_what_a_newer_program_says_is_not_passed_over(place, tmp_path):
             elif row.kind == "graph" and place == "replaced":
                 content["graph"]["colour"] = 1
             draft = Draft(row.kind, content, row.trial, row.data)
-            new = sealed(draft, seq=row.seq, time=row.time, before=before)
+            new = make_row(draft, seq=row.seq, time=row.time, before=before)
             before = new.seal
-            store.append(connection, 1, [new])
+            study.append([new])
     controller.close()
     with pytest.raises(
         StorageError, match=r"log says 'colour' of .*which this version of gbb does"
@@ -339,16 +341,11 @@ def test_everything_is_computed_on_one_thread(tmp_path, monkeypatch):
 
         return wrapper
 
-    for module, name in [
-        (fold, "policy_from"),
-        (state, "policy_from"),
-        (snapshot, "policy_from"),
-    ]:
-        monkeypatch.setattr(module, name, looked(getattr(module, name)))
-    monkeypatch.setattr(fold, "_learnt", looked(fold._learnt))
-    monkeypatch.setattr(_controller, "next_ask", looked(_controller.next_ask))
+    monkeypatch.setattr(state, "decode_policy", looked(state.decode_policy))
+    monkeypatch.setattr(fold, "learn", looked(fold.learn))
+    monkeypatch.setattr(_controller, "draft_ask", looked(_controller.draft_ask))
     monkeypatch.setattr(Knowledge, "predict", looked(Knowledge.predict))
-    monkeypatch.setattr(_log, "SNAPSHOT_EVENTS", 5)
+    monkeypatch.setattr(log, "SNAPSHOT_EVENTS", 5)
     with threadpool_limits(limits=2, user_api="blas"):
         controller = Controller.create(
             url_of(tmp_path), small(), "ExploreThenCommit", exploration=2
@@ -360,7 +357,7 @@ def test_everything_is_computed_on_one_thread(tmp_path, monkeypatch):
         Controller.open(url_of(tmp_path)).predict([0, 0, 0])
         blas = [lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"]
         assert set(blas) == {2}
-    assert {name for name, _ in threads} == {"policy_from", "_learnt", "next_ask", "predict"}
+    assert {name for name, _ in threads} == {"decode_policy", "learn", "draft_ask", "predict"}
     assert {count for _, count in threads} == {1}
 
 
@@ -370,7 +367,7 @@ def test_an_unknown_event_says_who_can_read_it(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setitem(fold.STEPS, "dream", lambda state, _: state)
         with controller._log.turn() as turn:
-            turn.append(_log.Draft("dream", {}))
+            turn.append(Draft("dream", {}))
     with pytest.raises(StorageError, match="kind 'dream', which this version of gbb does not know"):
         Controller.open(url)
 
@@ -415,7 +412,7 @@ def test_the_codec_gives_back_what_it_was_given():
     assert isinstance(back["r"], gbb.Record)
     assert np.array_equal(back["r"].N, record.N)
     assert (back["array"], back["x"], back["only"]) == (value["array"], value["x"], {"tuple": 3})
-    with pytest.raises(TypeError, match="set has no form in JSON"):
+    with pytest.raises(TypeError, match="a set cannot be written as JSON"):
         codec.dumps({1, 2})
     with pytest.raises(KeyError):
         codec.loads(codec.dumps(record))

@@ -1,62 +1,54 @@
-"""Controller: ask what to play, tell what it paid, and keep every bit of it."""
+"""The controller: ask what to play, tell what it paid; every call is logged."""
 
 from __future__ import annotations
 
 import itertools
 import time
 import warnings
-from collections.abc import Iterable, Mapping, Set
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import sqlalchemy as sa
 from numpy.typing import ArrayLike
 
-from gbb import policies
-from gbb._support import checks, seeds
+from gbb._support import checks
 from gbb._support.seeds import Seed
 from gbb._support.threads import one_thread
-from gbb.controller import _retract, _tell
-from gbb.controller._ask import next_ask
-from gbb.controller._log import Log, Turn
-from gbb.controller._rewards import Rewards
-from gbb.controller.answers.answers import (
-    Entry,
-    Estimate,
-    Label,
-    Prediction,
-    Recommendation,
-    Trial,
-    named,
-)
-from gbb.controller.answers.history import entries
-from gbb.controller.answers.told import told
-from gbb.controller.answers.typed_knowledge import known_by
+from gbb.controller.answers.answers import Entry, Estimate, Prediction, Recommendation, Trial
+from gbb.controller.answers.history import read_history
+from gbb.controller.answers.knowledge import Knowledge
+from gbb.controller.answers.rounds import read_rounds
+from gbb.controller.answers.status import read_status
 from gbb.controller.state.fold import KINDS
-from gbb.controller.state.network import Network, graph_to, played, problem_to, replaced
-from gbb.controller.state.spec import moved, policy_of, policy_to
-from gbb.controller.state.state import State, seed_to
+from gbb.controller.state.log import Log, Turn
+from gbb.controller.state.report import Label
 from gbb.controller.storage.errors import RewardWarning
-from gbb.controller.storage.events import Draft, sealed
+from gbb.controller.storage.events import Draft, make_row
 from gbb.controller.storage.store import Store
+from gbb.controller.verbs import setup, tell
+from gbb.controller.verbs.ask import draft_ask
+from gbb.controller.verbs.retract import retract
+from gbb.controller.verbs.setup import Names
+from gbb.controller.verbs.trials import find_trial, make_trial
 from gbb.cuts import Cut, KCut
 from gbb.diagnostics import Diagnosis, diagnose
 from gbb.graph import Graph
-from gbb.learning.estimator import Record
-from gbb.learning.typed import tables
 from gbb.policies import AnyPolicy
 from gbb.problem import Problem
 
-Names = Label | Iterable[Label] | None
+if TYPE_CHECKING:
+    from gbb.controller.verbs.rewards import Rewards
+
 Allocation = ArrayLike | Mapping[Any, Any]
 
 
 class Controller:
     """Chooses the arms of a real network, learns what its links pay, and never forgets.
 
-    Make one with :meth:`create` and come back to it with :meth:`open`, from any process: every call
-    that changes something is one transaction of an append-only log, and has happened for good when
-    it returns. One object serves one process and its threads.
+    Start one with :meth:`create` and reopen it with :meth:`open`, from any process: every call that
+    changes something is one transaction of an append-only log, durable once the call returns. An
+    object may be shared by the threads of one process.
     """
 
     def __init__(self, log: Log, name: str) -> None:
@@ -91,31 +83,17 @@ class Controller:
         **settings
             Settings of a policy given by name, such as ``delta``; the cut is greedy by default.
         """
-        if not isinstance(problem, Problem):
-            raise checks.input_error("problem", "be a gbb.Problem", type(problem).__name__)
-        if not isinstance(name, str) or not name.strip():
-            raise checks.input_error("name", "be a text that is not empty", repr(name))
-        try:
-            name.encode()
-        except UnicodeEncodeError:
-            raise checks.input_error("name", "be a text that UTF-8 can hold", ascii(name)) from None
-        chosen = policy_of(policy, problem, settings)
-        child = seeds.spawn(seed, 1)[0].spawn(2)[1]  # as the first run of gbb.simulate
-        content = {
-            "problem": problem_to(problem),
-            "graph": graph_to(Network.of(problem)),
-            "policy": policy_to(chosen),
-            "seed": seed_to(child),
-        }
-        first = sealed(Draft("create", content), seq=1, time=time.time(), before=0)
+        setup.check_name(name)
+        draft = setup.draft_create(problem, policy, seed, settings)
         store = Store(url, create=True)
+        first = make_row(draft, seq=1, time=time.time(), before=0)
         return cls(Log(store, store.add_study(name, first)), name)
 
     @classmethod
     def open(cls, url: str | sa.URL, name: str | None = None) -> Controller:
-        """Come back to a controller; ``name`` may be left out where there is only one."""
+        """Open an existing controller; ``name`` may be left out when the database holds only one."""
         store = Store(url)
-        study, found = store.study(name)
+        study, found = store.find_study(name)
         return cls(Log(store, study), found)
 
     @property
@@ -129,34 +107,33 @@ class Controller:
         return self._log.state.setup.policy
 
     def ask(self) -> Trial:
-        """What each agent should do next; the trial stays open until it is told, failed or abandoned."""
+        """Choose the next allocation; the trial stays open until it is told, failed or abandoned."""
         return self.ask_many(1)[0]
 
     def ask_many(self, count: int) -> list[Trial]:
-        """``count`` trials at once; none of them knows the others' rewards."""
+        """Choose ``count`` trials at once, none of them with the others' rewards."""
         count = checks.integer("count", count, low=1)
-        with self._log.turn() as turn:
+        with self._turn() as turn:
             first = turn.state.trials + 1
             for _ in range(count):
-                turn.append(next_ask(turn.state))
-        return [_trial(turn.state, id) for id in range(first, first + count)]
+                turn.append(draft_ask(turn.state))
+        return [make_trial(turn.state, id) for id in range(first, first + count)]
 
     def open_trials(self) -> list[Trial]:
-        """The trials that wait for rewards, the oldest first; where to go on after a crash."""
+        """The trials that wait for rewards, oldest first: where to resume after a crash."""
         state = self._log.refresh()
-        return [_trial(state, id) for id in sorted(state.open)]
+        return [make_trial(state, id) for id in sorted(state.open)]
 
     def trial(self, id: int) -> Trial:
         """An open trial by its number."""
         state = self._log.refresh()
         if id not in state.open:
-            raise checks.input_error(
-                "trial", "be open", id, f"Open are: {sorted(state.open) or 'none'}."
-            )
-        return _trial(state, id)
+            cure = f"Open are: {sorted(state.open) or 'none'}."
+            raise checks.input_error("trial", "be open", id, cure)
+        return make_trial(state, id)
 
     def tell(self, trial: Trial | int, rewards: Rewards) -> None:
-        """What was paid when ``trial`` was played; closes the trial.
+        """Report the rewards of ``trial`` and close it.
 
         Parameters
         ----------
@@ -173,29 +150,28 @@ class Controller:
         -----
         Telling a trial the same again changes nothing; telling it anything else is an error.
         """
-        with self._log.turn() as turn:
-            _tell.tell(turn, _id(turn, trial), rewards)
-        _warn(turn)
+        with self._turn() as turn:
+            tell.tell(turn, find_trial(turn, trial), rewards)
 
     def fail(self, trial: Trial | int, reason: str = "") -> None:
         """Close a trial that was played and gave no rewards."""
-        with self._log.turn() as turn:
-            _tell.close(turn, _id(turn, trial), "fail", reason)
+        with self._turn() as turn:
+            tell.close(turn, find_trial(turn, trial), "fail", reason)
 
     def abandon(self, trial: Trial | int, reason: str = "") -> None:
         """Close a trial that was not played."""
-        with self._log.turn() as turn:
-            _tell.close(turn, _id(turn, trial), "abandon", reason)
+        with self._turn() as turn:
+            tell.close(turn, find_trial(turn, trial), "abandon", reason)
 
     def retract(self, trial: Trial | int, reason: str = "") -> None:
-        """Take back how ``trial`` was closed, such as a mistyped reward: it is open again.
+        """Reopen a closed trial, for example to correct a mistyped reward.
 
-        What was told of it counts no more, as if it had never been told; the history keeps both. Tell,
-        fail or abandon it anew. Retracting it again before that changes nothing. Takes a replay of
-        the log.
+        What was told of it no longer counts, as if it had never been told; the history keeps both.
+        Then tell, fail or abandon it anew. Retracting an already reopened trial changes nothing. The
+        whole log is replayed, which takes time.
         """
-        with self._log.turn() as turn:
-            _retract.retract(turn, _id(turn, trial), reason)
+        with self._turn() as turn:
+            retract(turn, find_trial(turn, trial), reason)
 
     def attach(self, allocation: Allocation, rewards: Rewards, *, key: str | None = None) -> None:
         """Learn from a round that was played elsewhere.
@@ -205,101 +181,68 @@ class Controller:
         """
         if key is not None and (not isinstance(key, str) or not key.strip()):
             raise checks.input_error("key", "be a text that is not empty", repr(key))
-        with self._log.turn() as turn:
-            _tell.attach(turn, allocation, rewards, key)
-        _warn(turn)
+        with self._turn() as turn:
+            tell.attach(turn, allocation, rewards, key)
 
     def recommend(self, *, seconds: float = 2.0) -> Recommendation:
         """The best allowed allocation by what is known, searched for within ``seconds``."""
-        state = self._log.refresh()
-        known, allowed = known_by(state), state.setup.allowed
+        known = Knowledge.of(self._log.refresh())
         with one_thread():
-            best = known.best(allowed, seconds)
-            upper = known.upper_bound(best, allowed)
-            reward, low, high = (min(value, upper) for value in known.predict(best.allocation))
-        return Recommendation(
-            allocation=named(known.problem.graph, best.allocation, known.problem.arm_names),
-            arms=best.allocation,
-            reward=reward,
-            low=low,
-            high=high,
-            upper_bound=upper,
-            proven=best.proven,
-            caveat=known.caveat,
-        )
+            return known.recommend(seconds)
 
     def predict(self, allocation: Allocation) -> Prediction:
         """The expected global reward of an allocation, with its interval."""
-        known = known_by(self._log.refresh())
+        known = Knowledge.of(self._log.refresh())
         with one_thread():
-            return Prediction(*known.predict(known.problem.allocation(allocation)), known.caveat)
+            return known.predict(known.problem.allocation(allocation))
 
     def estimate(self) -> tuple[Estimate, ...]:
         """What is known of M*, one estimate per edge type."""
-        known = known_by(self._log.refresh())
+        known = Knowledge.of(self._log.refresh())
         with one_thread():
-            return known.estimates()
+            return known.estimate()
 
     def history(self, kind: str | Iterable[str] | None = None) -> list[Entry]:
         """Every event, or those of some kinds, the oldest first."""
         kinds = {kind} if isinstance(kind, str) else None if kind is None else set(kind)
         for each in kinds or ():
             checks.choice("kind", each, KINDS)
-        return list(entries(self._log.events(), kinds))
+        return list(read_history(self._log.events(), kinds))
 
     def diagnose(self, *, worst: int = 5) -> Diagnosis:
-        """Whether the pairwise model predicts what was told on the present graph."""
+        """Check whether the pairwise model predicts what was told on the present graph."""
         state = self._log.refresh()
         problem = state.setup.problem
         # Others may write meanwhile, even another graph: the state and the rounds are of one moment.
         until = itertools.takewhile(lambda event: event.seq <= state.seq, self._log.events())
-        played, paid = told(until, problem)
+        played, paid = read_rounds(until, problem)
         if len(played) == 0:
-            rule = "have been told a round on its present graph"
-            raise checks.input_error("controller", rule, "none")
+            raise checks.InputError("No round was told on the present graph: nothing to diagnose.")
         with one_thread():
             return diagnose(problem, played, paid, worst=worst)
 
     def status(self) -> dict[str, Any]:
-        """How far the controller is, in plain values."""
+        """The controller's sizes and progress, as plain values."""
         state = self._log.refresh()
-        problem, allowed, record = state.setup.problem, state.setup.allowed, state.record
-        counted = isinstance(record, Record) and not problem.weighted
-        kinds = (
-            {}
-            if problem.is_paper_problem
-            else {"feedback": problem.feedback, "types": problem.types}
-        )
-        return {
-            "name": self.name,
-            "url": self._log.store.shown,
-            "policy": state.setup.policy.name,
-            "agents": problem.n,
-            "edges": problem.m,
-            "arms": problem.K,
-            **kinds,
-            "rounds": state.rounds,
-            "trials": state.trials,
-            "open": sorted(state.open),
-            "events": state.seq,
-            **({"edge_rewards": float(tables(record).N.sum())} if counted else {}),
-            "forbidden": 0 if allowed is None else int((~allowed).sum()),
-        }
+        return {"name": self.name, "url": self._log.store.shown, **read_status(state)}
 
     def forbid(self, agents: Names, arms: Names) -> None:
-        """Keep agents from playing arms from now on; None stands for all agents."""
-        self._arms("forbid", agents, arms)
+        """Forbid agents to play arms from now on; None stands for all agents."""
+        with self._turn() as turn:
+            setup.change_arms(turn, "forbid", agents, arms)
 
     def pin(self, agents: Names, arm: Label) -> None:
-        """Let agents play one arm only from now on; :meth:`allow` lets them play others again."""
-        if len(_labels(arm) or ()) != 1:
+        """Let agents play only one arm from now on; :meth:`allow` lifts it."""
+        if len(setup.list_names(arm) or ()) != 1:
             cure = "Call allow(agents) to let them play all arms again."
             raise checks.input_error("arm", "be one arm", repr(arm), cure)
-        self._arms("pin", agents, arm)
+        with self._turn() as turn:
+            setup.change_arms(turn, "pin", agents, arm)
 
     def allow(self, agents: Names, arms: Names = None) -> None:
-        """Let agents play arms (all of them when left out) again."""
-        self._arms("allow", agents, arms)
+        """Let agents play arms again, all of them when left out."""
+        with self._turn() as turn:
+            setup.change_arms(turn, "allow", agents, arms)
 
     def replace_graph(
         self,
@@ -313,45 +256,37 @@ class Controller:
 
         Agents are the same when they have the same name; they keep their forbidden arms. Open trials
         are told on the graph they were asked on. A policy with a cut gets ``cut``, greedy by default
-        (refined to k parts where it had k); a fixed allocation goes by names and wants no new agents.
+        (refined to k parts where it had k). A fixed allocation is kept by agents' names, so there may be
+        no new agents.
 
-        Where edges have types or weights, those of the new graph must be given as well. A type's
-        number keeps its meaning, none may go, and new ones may come.
+        Where edges have types or weights, those of the new graph must be given as well. Types
+        keep their numbers: none may be dropped, new ones may be added.
         """
-        if not isinstance(graph, Graph):
-            raise checks.input_error("graph", "be a gbb.Graph", type(graph).__name__)
-        with self._log.turn() as turn:
-            setup = turn.state.setup
-            problem = replaced(setup.base, setup.problem, graph, edge_types, edge_weights)
-            spec = moved(setup.spec, setup.problem.graph, problem, cut)
-            content = {"graph": graph_to(Network.of(problem)), "policy": spec}
-            turn.append(Draft("graph", content))
+        with self._turn() as turn:
+            setup.replace_graph(turn, graph, edge_types, edge_weights, cut)
 
     def set_policy(self, policy: AnyPolicy | str, **settings: Any) -> None:
-        """Let another policy, or other settings, choose from now on; it knows all that was told."""
-        with self._log.turn() as turn:
-            setup = turn.state.setup
-            problem = setup.problem
-            if isinstance(policy, str) and policy in policies.classes():
-                # By name: on the problem that it will play.
-                spec = {"kind": policy}
-                problem = played(setup.base, turn.state.network, spec, setup.allowed)
-            chosen = policy_of(policy, problem, settings)
-            turn.append(Draft("policy", {"policy": policy_to(chosen)}))
+        """Switch to another policy, or other settings; it starts from everything told so far."""
+        with self._turn() as turn:
+            setup.set_policy(turn, policy, settings)
 
     def discount(self, factor: float) -> None:
-        """Let everything told so far count ``factor`` of what it did, in (0, 1]."""
+        """Multiply the weight of everything told so far by ``factor``, in (0, 1]."""
         factor = checks.real("factor", factor, low=0.0, low_open=True, high=1.0)
-        with self._log.turn() as turn:
+        with self._turn() as turn:
             turn.append(Draft("discount", {"factor": factor}))
 
-    def _arms(self, kind: str, agents: Names, arms: Names) -> None:
-        content = {"agents": _labels(agents), "arms": _labels(arms)}
+    @contextmanager
+    def _turn(self) -> Iterator[Turn]:
+        """Append events in one transaction."""
         with self._log.turn() as turn:
-            turn.append(Draft(kind, content))
+            yield turn
+        # Now that it is kept: a warning may be an exception to the caller.
+        for text in turn.notices:
+            warnings.warn(text, RewardWarning, stacklevel=4)
 
     def close(self) -> None:
-        """Let the storage go; everything is in it already."""
+        """Close the connection to the storage; everything is saved already."""
         self._log.store.close()
 
     def __enter__(self) -> Controller:
@@ -362,37 +297,3 @@ class Controller:
 
     def __repr__(self) -> str:
         return f"Controller({self._log.store.shown!r}, {self.name!r}, {self.problem!r})"
-
-
-def _trial(state: State, id: int) -> Trial:
-    ask = state.open[id]
-    return Trial(
-        id, ask.round, ask.allocation, state.graphs[ask.graph], state.setup.problem.arm_names
-    )
-
-
-def _id(turn: Turn, trial: Trial | int) -> int:
-    """The number of a trial, which must be of this controller."""
-    if isinstance(trial, Trial):
-        _tell.check_own(turn, trial.id, trial.arms, trial.graph)
-        return trial.id
-    return checks.integer("trial", trial, cure="Give the trial or its number.")
-
-
-def _labels(names: Names) -> list[Label] | None:
-    """A list of names; None stays None."""
-    if names is None:
-        return None
-    if isinstance(names, np.ndarray):
-        names = names.ravel().tolist()
-    one = isinstance(names, str) or not isinstance(names, Iterable)
-    given: list[Any] = [names] if one else list(names)  # type: ignore[arg-type]
-    if isinstance(names, Set):
-        given.sort(key=str)  # a set has no order, and the log should not depend on chance
-    return [name.item() if isinstance(name, np.generic) else name for name in given]
-
-
-def _warn(turn: Turn) -> None:
-    """Say what the turn noticed, now that it is kept: a warning may be an exception to the caller."""
-    for text in turn.notices:
-        warnings.warn(text, RewardWarning, stacklevel=3)

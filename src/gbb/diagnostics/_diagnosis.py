@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gbb.diagnostics._margin import GOOD, Margin
+from gbb.diagnostics._residuals import Residuals
 
 FEWEST_ROUNDS = 10
 COVERED = 0.8
@@ -15,27 +16,6 @@ COVERED = 0.8
 
 SIGNIFICANT = 4.0
 """Standard errors of a correlation that pure noise does not reach."""
-
-
-@dataclass(frozen=True)
-class Residuals:
-    """Held-out residuals of one edge type, one edge or one agent.
-
-    Attributes
-    ----------
-    where
-        ``type 0``, an edge ``a -> b`` or an agent.
-    count, mean, sd
-        How many, their mean (what the model gets wrong whatever the arms) and their spread.
-    within
-        The share of its own changes that the model predicts (R^2 after its mean is removed).
-    """
-
-    where: str
-    count: int
-    mean: float
-    sd: float
-    within: float
 
 
 @dataclass(frozen=True)
@@ -111,7 +91,7 @@ class Scores(NamedTuple):
     source: str
 
 
-def verdict(s: Scores) -> tuple[str, str]:
+def judge(s: Scores) -> tuple[str, str]:
     """Status and sentence."""
     if s.rounds < FEWEST_ROUNDS:
         return "too few", f"Too few rounds to say: {s.rounds}, and {FEWEST_ROUNDS} are the fewest."
@@ -129,10 +109,10 @@ def verdict(s: Scores) -> tuple[str, str]:
             "Nothing to act on: of what changes the model predicts no more than it would of pure "
             f"noise.{cure}"
         )
-    return _judged(s)
+    return _judge_fit(s)
 
 
-def _judged(s: Scores) -> tuple[str, str]:
+def _judge_fit(s: Scores) -> tuple[str, str]:
     """Compare what is predicted with what could be, each with two standard errors.
 
     Only noise that was measured can condemn a model: of single rewards by any repetition, of the sum by

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbb._support.checks import FloatArray, IntArray
-from gbb.learning.record import AnyRecord, empty, observe
-from gbb.learning.ridge import Ridge
+from gbb.learning import AnyRecord, Ridge, empty, observe
 from gbb.problem import Problem
 
 RIDGE = 1e-3
@@ -17,7 +16,7 @@ LEVERAGE = 0.5
 """A prediction counts when its variance is at most this share of one observation's."""
 
 
-def held_out(
+def predict_held_out(
     problem: Problem, allocations: IntArray, rewards: FloatArray, folds: int
 ) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
     """Predictions of every round from the other folds, their leverages, and which are supported.
@@ -28,20 +27,22 @@ def held_out(
     """
     rounds = len(allocations)
     deal = np.random.default_rng(0).permutation(rounds) % folds
-    records = [_record(problem, allocations[deal == f], rewards[deal == f]) for f in range(folds)]
+    records = [
+        _make_record(problem, allocations[deal == f], rewards[deal == f]) for f in range(folds)
+    ]
     predicted = np.full(rewards.shape, np.nan)
     leverage = np.full(rewards.shape, np.inf)
     for fold in range(folds):
         rest = empty(problem)
         for other in (record for f, record in enumerate(records) if f != fold):
             rest = rest.merge(other)
-        ridge = Ridge(problem, rest, _regulariser(problem, rest))
+        ridge = Ridge(problem, rest, _find_regulariser(problem, rest))
         for t in np.flatnonzero(deal == fold):
             predicted[t], leverage[t] = _predict(problem, ridge, allocations[t])
     return predicted, leverage, (leverage <= LEVERAGE) & np.isfinite(rewards)
 
 
-def _record(problem: Problem, allocations: IntArray, rewards: FloatArray) -> AnyRecord:
+def _make_record(problem: Problem, allocations: IntArray, rewards: FloatArray) -> AnyRecord:
     record = empty(problem)
     for allocation, round_ in zip(allocations, rewards, strict=True):
         seen = np.flatnonzero(np.isfinite(round_))
@@ -49,7 +50,7 @@ def _record(problem: Problem, allocations: IntArray, rewards: FloatArray) -> Any
     return record
 
 
-def _regulariser(problem: Problem, record: AnyRecord) -> float:
+def _find_regulariser(problem: Problem, record: AnyRecord) -> float:
     mean = float(np.trace(record.gram(problem))) / problem.parameters
     return RIDGE * mean if mean > 0.0 else 1.0
 
@@ -59,8 +60,8 @@ def _predict(problem: Problem, ridge: Ridge, allocation: IntArray) -> tuple[Floa
     graph, types = problem.graph, problem.edge_types
     first, second = allocation[graph.sources], allocation[graph.indices]
     f = problem.edge_weights[:, None] * ridge.table[types, first, second]
-    blocks = np.zeros(problem.observations, dtype=np.int64)
-    blocks[problem.adds_to] = ridge.block_of[types]
     sums = np.zeros((problem.observations, f.shape[1]))
     np.add.at(sums, problem.adds_to, f)
+    blocks = np.zeros(problem.observations, dtype=np.int64)
+    blocks[problem.adds_to] = ridge.block_of[types]
     return (sums * ridge.centre[blocks]).sum(axis=1), (sums**2).sum(axis=1)

@@ -45,7 +45,9 @@ class Margin(NamedTuple):
         return self.excused + 2.0 * self.excused_error < 0.0
 
 
-def margin(y: FloatArray, r: FloatArray, noise: Noise, leverage: float, parameters: int) -> Margin:
+def find_margin(
+    y: FloatArray, r: FloatArray, noise: Noise, leverage: float, parameters: int
+) -> Margin:
     """The margin of rewards ``y`` and residuals ``r``, both with their columns' means removed.
 
     With A and L the sums of squares of y and of r, J their degrees of freedom and n the variance of the
@@ -62,12 +64,12 @@ def margin(y: FloatArray, r: FloatArray, noise: Noise, leverage: float, paramete
     if not spread > 0.0:
         return Margin(np.nan, np.nan, np.nan, np.nan)
     each = np.nansum((1.0 - GOOD) * y**2 - r**2, axis=1)
-    total, moved = float(each.sum()), each - each.mean()
+    total, influence = float(each.sum()), each - each.mean()
     excuse = 0.0
     if noise.freedom:
         total += GOOD * free * noise.variance
-        moved = moved + GOOD * free * noise.influence
+        influence = influence + GOOD * free * noise.influence
         excuse = leverage * noise.variance
-    error = float(np.sqrt((moved**2).sum()))
+    error = float(np.sqrt((influence**2).sum()))
     doubt = float(np.hypot(error, np.sqrt(2.0 / parameters) * excuse))
     return Margin(total / spread, (total + excuse) / spread, error / spread, doubt / spread)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gbb._support.checks import FloatArray, IntArray
+from gbb.graph import links
 from gbb.problem import Problem
 
 ENOUGH = 50
@@ -49,38 +50,42 @@ class Noise(NamedTuple):
         return self._replace(variance=scale * self.variance, influence=scale * self.influence)
 
 
-def noise(problem: Problem, allocations: IntArray, rewards: FloatArray) -> Noise:
+def measure_noise(problem: Problem, allocations: IntArray, rewards: FloatArray) -> Noise:
     """Pure error from repeated allocations, or else from repeated arms around an observation."""
-    groups = np.unique(allocations, axis=0, return_inverse=True)[1].reshape(-1)
-    whole = _pooled(rewards, np.broadcast_to(groups[:, None], rewards.shape), "allocations")
+    groups = _group(allocations)
+    whole = _pool(rewards, np.broadcast_to(groups[:, None], rewards.shape), "allocations")
     if whole.freedom >= ENOUGH:
         return whole
-    local = _pooled(rewards, _local(problem, allocations, groups), "arms")
+    local = _pool(rewards, _group_by_arms(problem, allocations), "arms")
     return local if local.freedom >= ENOUGH else Noise(np.nan, 0, "nothing", np.zeros(len(rewards)))
 
 
-def of_totals(allocations: IntArray, totals: FloatArray) -> Noise:
+def measure_total_noise(allocations: IntArray, totals: FloatArray) -> Noise:
     """Pure error of one number per round."""
-    groups = np.unique(allocations, axis=0, return_inverse=True)[1].reshape(-1, 1)
-    return _pooled(totals[:, None], groups, "allocations")
+    groups = _group(allocations)[:, None]
+    return _pool(totals[:, None], groups, "allocations")
 
 
-def _local(problem: Problem, allocations: IntArray, groups: IntArray) -> IntArray:
-    """A number for the arms at both ends of an edge, or at an agent and its neighbours."""
-    graph, K = problem.graph, problem.K
-    if problem.feedback == "edge":
-        codes: IntArray = allocations[:, graph.sources] * K + allocations[:, graph.indices]
-        return codes
-    if problem.feedback == "global":
-        return groups[:, None]
-    around = np.empty_like(allocations)
-    for agent in range(problem.n):
-        arms = allocations[:, np.append(graph.neighbours(agent), agent)]
-        around[:, agent] = np.unique(arms, axis=0, return_inverse=True)[1].reshape(-1)
-    return around
+def _group_by_arms(problem: Problem, allocations: IntArray) -> IntArray:
+    """A number for the arms that the model lets each observation depend on (rounds x observations)."""
+    graph, adds_to = problem.graph, problem.adds_to
+    if problem.reports_edges:
+        return allocations[:, graph.sources] * problem.K + allocations[:, graph.indices]
+    named_by = links.named_by(graph, problem.feedback)
+    groups = np.empty((len(allocations), problem.observations), dtype=np.int64)
+    for number in range(problem.observations):
+        ends = graph.edges[adds_to == number].ravel()
+        agents = np.unique([*ends, *(each[number] for each in named_by)])
+        groups[:, number] = _group(allocations[:, agents])
+    return groups
 
 
-def _pooled(values: FloatArray, groups: IntArray, source: str) -> Noise:
+def _group(rows: IntArray) -> IntArray:
+    """A number for each row, the same for equal rows."""
+    return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
+
+
+def _pool(values: FloatArray, groups: IntArray, source: str) -> Noise:
     """Variance within cells of (column, group), pooled over all of them.
 
     A cell of k observations has k squared distances from its mean, which depend on each other; taken
@@ -89,7 +94,7 @@ def _pooled(values: FloatArray, groups: IntArray, source: str) -> Noise:
     seen = np.isfinite(values)
     columns = np.broadcast_to(np.arange(values.shape[1]), values.shape)[seen]
     keys = np.stack([columns, groups[seen]], axis=1)
-    cell = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
+    cell = _group(keys)
     count = np.bincount(cell)
     centred = values[seen] - (np.bincount(cell, weights=values[seen]) / count)[cell]
     freedom = int((count - 1).sum())
@@ -98,6 +103,6 @@ def _pooled(values: FloatArray, groups: IntArray, source: str) -> Noise:
         return Noise(np.nan, 0, source, influence)
     variance = float((centred**2).sum()) / freedom
     k = count[cell]
-    moved = (centred**2 - variance * (1.0 - 1.0 / k)) * np.sqrt(k / np.maximum(k - 1, 1)) / freedom
-    np.add.at(influence, np.nonzero(seen)[0], np.where(k > 1, moved, 0.0))
+    share = (centred**2 - variance * (1.0 - 1.0 / k)) * np.sqrt(k / np.maximum(k - 1, 1)) / freedom
+    np.add.at(influence, np.nonzero(seen)[0], np.where(k > 1, share, 0.0))
     return Noise(variance, freedom, source, influence)

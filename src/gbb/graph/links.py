@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.graph import Graph
+from gbb.graph._rows import Integers
 
 FEEDBACKS = ("edge", "agent", "global")
 """What a round reports: a number per directed edge, per agent (the sum over its edges), or one."""
@@ -16,6 +17,16 @@ LARGEST_WEIGHT = 1e50
 
 MOST_TYPES = 1000
 """So many types may always be named; beyond that at most one for each directed edge."""
+
+
+def named_by(graph: Graph, feedback: str) -> tuple[Integers, ...]:
+    """The agents that name each number of a report: the two ends of an edge, one agent, or nobody."""
+    agents: dict[str, tuple[Integers, ...]] = {
+        "edge": (graph.sources, graph.indices),
+        "agent": (np.arange(graph.n),),
+        "global": (),
+    }
+    return agents[feedback]
 
 
 def edge_types(graph: Graph, given: ArrayLike | None) -> IntArray | None:

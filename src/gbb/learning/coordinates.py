@@ -22,11 +22,15 @@ class Coordinates:
         The regressors in orthonormal coordinates, a row each.
     diagonal
         Whether every regressor has a coordinate to itself, as orthogonal arms have it.
+    directions
+        The directions of the coordinates among the parameters, a row each; None where they are the
+        parameters themselves.
     """
 
     index: IntArray
     features: FloatArray
     diagonal: bool
+    directions: FloatArray | None = None
 
     @property
     def table(self) -> FloatArray:
@@ -49,9 +53,11 @@ def coordinates(problem: Problem, *, symmetric: bool) -> Coordinates:
         index = np.zeros((K, K), dtype=np.int64)
         index[a, b] = index[b, a] = np.arange(len(a))
     diagonal = problem.orthogonal and problem.reports_edges  # sums mix the regressors
-    if diagonal:
-        features = np.diag(np.sqrt(np.sum(features**2, axis=1)))
-    return Coordinates(index, np.array(features), diagonal)
+    if not diagonal:
+        return Coordinates(index, np.array(features), diagonal)
+    norms = np.sqrt(np.sum(features**2, axis=1))
+    directions = features / np.where(norms > 0.0, norms, 1.0)[:, None]
+    return Coordinates(index, np.diag(norms), diagonal, directions)
 
 
 def symmetric_edge_arms(arms: FloatArray) -> FloatArray:

@@ -152,17 +152,23 @@ class Ridge:
         Rows in one type's d^2 parameters give a row of widths for each type, unless there is one type.
         """
         types, size = self.problem.types, self._blocks[0][0].shape[0]
-        if vectors.shape[1] == self.problem.parameters and len(self._blocks) == 1:
+        directions, beyond = self.coordinates.directions, np.zeros(len(vectors))
+        one = vectors.shape[1] == self.problem.parameters and len(self._blocks) == 1
+        if directions is not None:  # what lies beyond the edge-arms is as uncertain as lam says
+            inside = vectors @ directions.T
+            beyond = np.linalg.norm(vectors - inside @ directions, axis=1) / np.sqrt(self.lam)
+            vectors = inside
+        if one:
             R, _, pivots, _ = self._blocks[0]
             widths: FloatArray = np.linalg.norm(whiten(R, pivots, vectors), axis=1)
-            return widths
+            return np.hypot(widths, beyond)
         found = []
         for g in range(types):
             R, _, pivots, _ = self._blocks[self.block_of[g]]
             rows = np.zeros((len(vectors), size))
             start = g * vectors.shape[1] if len(self._blocks) == 1 else 0
             rows[:, start : start + vectors.shape[1]] = vectors
-            found.append(np.linalg.norm(whiten(R, pivots, rows), axis=1))
+            found.append(np.hypot(np.linalg.norm(whiten(R, pivots, rows), axis=1), beyond))
         return np.stack(found)
 
     @cached_property

@@ -8,9 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from gbb._support.checks import FloatArray, IntArray
+from gbb.controller.state.report import Label
 from gbb.graph import Graph
-
-Label = str | int
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +35,7 @@ class Trial:
     @cached_property
     def allocation(self) -> dict[Label, Label]:
         """The arm of every agent, by their names (by their numbers where they have none)."""
-        return named(self.graph, self.arms, self.arm_names)
+        return name_arms(self.graph, self.arms, self.arm_names)
 
     def __repr__(self) -> str:
         return f"Trial(id={self.id}, round={self.round}, n={self.graph.n})"
@@ -53,7 +52,7 @@ class Prediction:
     low, high
         The interval around it, at the policy's confidence.
     caveat
-        Why it cannot be relied on, if rewards were told that the declared bounds rule out.
+        Why it is unreliable, if rewards were told that the declared bounds rule out.
     """
 
     reward: float
@@ -80,7 +79,7 @@ class Recommendation:
     proven
         Whether no allocation is better for the estimate.
     caveat
-        Why it cannot be relied on, if rewards were told that the declared bounds rule out.
+        Why it is unreliable, if rewards were told that the declared bounds rule out.
     """
 
     allocation: dict[Label, Label]
@@ -114,7 +113,7 @@ class Estimate:
         How often each pair of arms was seen, and the sum of its rewards (K x K); with weights, sums
         of w^2 and of w times the reward. None where rewards are seen in sums over edges only.
     caveat
-        Why it cannot be relied on, if rewards were told that the declared bounds rule out.
+        Why it is unreliable, if rewards were told that the declared bounds rule out.
     """
 
     edge_type: int
@@ -153,7 +152,9 @@ class Entry:
     content: dict[str, Any]
 
 
-def named(graph: Graph, arms: IntArray, arm_names: tuple[str, ...] | None) -> dict[Label, Label]:
+def name_arms(
+    graph: Graph, arms: IntArray, arm_names: tuple[str, ...] | None
+) -> dict[Label, Label]:
     """An allocation by names."""
     labels = arms.tolist() if arm_names is None else [arm_names[a] for a in arms.tolist()]
     return dict(zip(graph.labels, labels, strict=True))

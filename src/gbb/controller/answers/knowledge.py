@@ -9,14 +9,14 @@ import numpy as np
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
-from gbb.controller._rewards import limit_text, limits_of
-from gbb.controller.answers.answers import Estimate
-from gbb.controller.state.allowed import Allowed, pairs_of
+from gbb.controller.answers.answers import Estimate, Prediction, Recommendation, name_arms
+from gbb.controller.state.allowed import Allowed
+from gbb.controller.state.report import limit_text, limits_of
 from gbb.controller.state.state import State
-from gbb.learning import radius
-from gbb.learning.estimator import Record, Ridge
-from gbb.learning.typed import tables
+from gbb.learning import AnyRecord, Ridge
+from gbb.learning.radius import confidence_radius
 from gbb.optimum import Optimum, solve
+from gbb.pairwise import PairProblem
 from gbb.problem import Problem
 
 LAM, DELTA = 1.0, 1e-3
@@ -28,24 +28,56 @@ class Knowledge:
     """The ridge estimate from everything told, with a confidence set that partial rewards leave valid.
 
     All statements hold together with probability ``1 - delta``: the radius is that of the
-    self-normalised bound in d^2 dimensions (:func:`gbb.learning.radius.complete`).
+    self-normalised bound in all ``types d^2`` dimensions
+    (:func:`gbb.learning.radius.confidence_radius`).
+
+    Attributes
+    ----------
+    problem, record
+        What is known, and what was told.
+    allowed
+        Which agent may play which arm (n x K).
+    lam, delta
+        The regulariser and the probability that a statement is wrong.
+    out_of_bounds_rounds
+        How many rounds told rewards far outside the declared bounds.
     """
 
     problem: Problem
-    record: Record
+    record: AnyRecord
+    allowed: Allowed
     lam: float = LAM
     delta: float = DELTA
-    far: int = 0
+    out_of_bounds_rounds: int = 0
 
     @classmethod
     def of(cls, state: State) -> Knowledge:
-        """With the policy's ``lam`` and ``delta`` if it has them."""
-        return cls(state.setup.problem, tables(state.record), *settings_of(state))
+        """What a controller knows, with the policy's ``lam`` and ``delta`` if it has them."""
+        setup, policy = state.setup, state.setup.policy
+        own = setup.problem.allowed
+        return cls(
+            problem=setup.problem,
+            record=state.record,
+            allowed=own if setup.allowed is None else own & setup.allowed,
+            lam=LAM if policy.lam is None else policy.lam,
+            delta=DELTA if policy.delta is None else policy.delta,
+            out_of_bounds_rounds=state.out_of_bounds_rounds,
+        )
 
     @property
     def caveat(self) -> str | None:
-        """Why nothing here can be relied on, if so: rewards that the declared bounds rule out."""
-        return caveat_of(self.problem, self.far)
+        """Why all of this is unreliable, if rewards were told that the declared bounds rule out."""
+        count = self.out_of_bounds_rounds
+        if not count:
+            return None
+        limits, text = limits_of(self.problem), limit_text(self.problem)
+        same = float(np.ptp(limits)) == 0.0
+        most = f"+-{float(limits[0]):g} ({text})" if same else f"+-({text})"
+        return (
+            f"{'1 round' if count == 1 else f'{count} rounds'} told rewards beyond {most}; "
+            "intervals and bounds rely on S, L and sigma and may be wrong. The history lists these "
+            "rounds as warnings; retract what was told by mistake."
+        )
 
     @cached_property
     def ridge(self) -> Ridge:
@@ -55,94 +87,98 @@ class Knowledge:
     @cached_property
     def radius(self) -> float:
         """Radius of the confidence set."""
-        return radius.complete(self.problem, self.ridge.log_det, self.delta, self.lam)
-
-    @cached_property
-    def table(self) -> FloatArray:
-        """Estimated reward of an edge by its two arms (K x K)."""
-        K = self.problem.K
-        table: FloatArray = (self.problem.edge_arms @ self.ridge.theta_hat).reshape(K, K)
-        return checks.frozen(table)
+        return confidence_radius(self.ridge, self.delta)
 
     @cached_property
     def widths(self) -> FloatArray:
-        """Half-widths of the intervals around :attr:`table`."""
-        K = self.problem.K
-        widths = self.radius * self.ridge.width(self.problem.edge_arms)
-        return checks.frozen(widths.reshape(K, K))
+        """Half-widths of the intervals around an edge's reward by type and arms (types x K x K)."""
+        widths: FloatArray = self.radius * self.ridge.widths
+        return widths
 
     @property
     def optimistic(self) -> FloatArray:
-        """What the two directions of a link may pay at most, by their arms (K x K)."""
-        most = self.table + self.widths
-        return most + most.T
+        """What an edge may pay at most, by type and arms (types x K x K)."""
+        most: FloatArray = self.ridge.means + self.widths
+        return most
 
-    def estimates(self) -> tuple[Estimate, ...]:
-        """All of it, for the one edge type that there is."""
-        d = self.problem.d
-        widths = self.radius * self.ridge.width(np.eye(d * d))
-        found = Estimate(
-            edge_type=0,
-            M_hat=self.ridge.M_hat,
-            M_width=checks.frozen(widths.reshape(d, d).T),
-            table=self.table,
-            table_width=self.widths,
-            N=checks.frozen(self.record.N.astype(np.float64)),
-            Y=checks.frozen(self.record.Y.copy()),
-            caveat=self.caveat,
+    def estimate(self) -> tuple[Estimate, ...]:
+        """All of it, type by type."""
+        d, types, tables = self.problem.d, self.problem.types, self.record.tables
+        entries = self.radius * self.ridge.width(np.eye(d * d))
+        entries = entries.reshape(types, d, d).transpose(0, 2, 1)  # vec stacks columns
+        return tuple(
+            Estimate(
+                edge_type=g,
+                M_hat=_copy(self.ridge.M_hats[g]),
+                M_width=_copy(entries[g]),
+                table=_copy(self.ridge.means[g]),
+                table_width=_copy(self.widths[g]),
+                N=None if tables is None else _copy(tables[0][g]),
+                Y=None if tables is None else _copy(tables[1][g]),
+                caveat=self.caveat,
+            )
+            for g in range(types)
         )
-        return (found,)
 
-    def predict(self, allocation: IntArray) -> tuple[float, float, float]:
+    def predict(self, allocation: IntArray) -> Prediction:
         """The global reward of ``allocation`` and the interval around it.
 
-        Both within ``+-S ||sum over E of z||``, as ``||theta*|| <= S``; that is at most m L S.
+        Both within ``+-S`` times the sum over types of ``||sum of w z over the type's edges||``, as
+        every type's matrix has a norm of at most S.
         """
-        counts = Record.of(self.problem.graph, allocation, np.zeros(self.problem.m), self.problem.K)
-        total = counts.N.ravel() @ self.problem.edge_arms
-        width = self.radius * float(self.ridge.width(total[None, :])[0])
-        most = self.problem.S * float(np.linalg.norm(total))
-        value = float(total @ self.ridge.theta_hat)
-        reward, low, high = np.clip([value, value - width, value + width], -most, most).tolist()
-        return reward, low, high
+        problem, graph = self.problem, self.problem.graph
+        value, width = self.ridge.total(allocation)
+        z = problem.edge_arms[allocation[graph.sources] * problem.K + allocation[graph.indices]]
+        sums = np.zeros((problem.types, problem.d**2))
+        np.add.at(sums, problem.edge_types, problem.edge_weights[:, None] * z)
+        most = min(problem.S * float(np.linalg.norm(sums, axis=1).sum()), self.ceiling)
+        off = self.radius * width
+        reward, low, high = np.clip([value, value - off, value + off], -most, most).tolist()
+        return Prediction(reward, low, high, self.caveat)
 
-    def best(self, allowed: Allowed | None, seconds: float) -> Optimum:
-        """The best allocation for the estimate, among those allowed."""
-        return solve(self.problem, self.ridge.M_hat, allowed=allowed, seconds=seconds)
+    @property
+    def ceiling(self) -> float:
+        """What no allocation pays more than, whatever was seen: the sum of ``|w| L S``."""
+        return float(np.abs(self.problem.edge_weights).sum()) * self.problem.L * self.problem.S
 
-    def upper_bound(self, best: Optimum, allowed: Allowed | None) -> float:
+    def recommend(self, seconds: float) -> Recommendation:
+        """The best allowed allocation for the estimate that is found within ``seconds``."""
+        problem = self.problem
+        best = solve(problem, self.ridge.M_hats, allowed=self.allowed, seconds=seconds)
+        upper = self.upper_bound(best)
+        found = self.predict(best.allocation)
+        return Recommendation(
+            allocation=name_arms(problem.graph, best.allocation, problem.arm_names),
+            arms=best.allocation,
+            reward=min(found.reward, upper),
+            low=min(found.low, upper),
+            high=min(found.high, upper),
+            upper_bound=upper,
+            proven=best.proven,
+            caveat=self.caveat,
+        )
+
+    def upper_bound(self, best: Optimum) -> float:
         """No allowed allocation pays more than this in expectation.
 
         The smallest of three bounds: every link at its optimistic best, in which no edge pays more
-        than ``||z|| S``; the optimum of the estimate with every link as uncertain as the most
-        uncertain one; and m L S.
+        than ``|w| ||z|| S``; the optimum of the estimate with every edge as uncertain as the most
+        uncertain one of its type; and the sum of ``|w| L S``.
         """
         problem = self.problem
         norms = np.linalg.norm(problem.arms, axis=1)
-        most = np.minimum(self.table + self.widths, problem.S * np.outer(norms, norms))
-        links = pairs_of(problem.graph, most + most.T, allowed).edge_bound
-        wide = float((self.widths + self.widths.T).max())
-        apart = best.upper_bound + problem.m / 2 * wide
-        return min(links, apart, problem.m * problem.L * problem.S)
+        reach = problem.S * np.outer(norms, norms)
+        most = np.minimum(self.optimistic, reach)
+        least = np.maximum(self.ridge.means - self.widths, -reach)
+        # An edge with a negative weight pays most where its matrix pays least.
+        weights, types = problem.edge_weights, problem.edge_types
+        turned = (types + problem.types * (weights < 0)).astype(np.int32)
+        both = np.concatenate([most, least])
+        links = PairProblem.directed(problem.graph, both, turned, self.allowed, weights=weights)
+        wide = self.widths.max(axis=(1, 2))
+        apart = best.upper_bound + float(np.abs(weights) @ wide[types])
+        return min(links.edge_bound, apart, self.ceiling)
 
 
-def settings_of(state: State) -> tuple[float, float, int]:
-    """The policy's ``lam`` and ``delta`` if it has them, and how many rounds were far out."""
-    policy = state.setup.policy
-    return getattr(policy, "lam", LAM), getattr(policy, "delta", DELTA), state.far
-
-
-def caveat_of(problem: Problem, far: int) -> str | None:
-    """Why nothing can be relied on after ``far`` rounds with rewards far out; None after none."""
-    if not far:
-        return None
-    rounds, limits = "1 round" if far == 1 else f"{far} rounds", limits_of(problem)
-    same = float(np.ptp(limits)) == 0.0
-    most = (
-        f"+-{float(limits[0]):g} ({limit_text(problem)})" if same else f"+-({limit_text(problem)})"
-    )
-    return (
-        f"{rounds} told rewards beyond {most}; intervals and "
-        "bounds take S, L and sigma at their word and may be wrong. The history has them as "
-        "warnings; retract what was told by mistake."
-    )
+def _copy(table: FloatArray | IntArray) -> FloatArray:
+    return checks.frozen(np.array(table, dtype=np.float64))

@@ -17,7 +17,7 @@ from gbb.problem import Problem
 Allowed = NDArray[np.bool_]
 
 
-def changed(
+def change_allowed(
     problem: Problem, allowed: Allowed | None, kind: str, content: Mapping[str, Any]
 ) -> Allowed | None:
     """The table after a ``forbid``, ``pin`` or ``allow``; None when all is allowed.
@@ -45,7 +45,7 @@ def _positions(names: Any, index: Any, size: int) -> IntArray:
     return np.array([index(name) for name in names], dtype=np.int64)
 
 
-def carried(old: Graph, allowed: Allowed | None, new: Graph, K: int) -> Allowed | None:
+def move_allowed(old: Graph, allowed: Allowed | None, new: Graph, K: int) -> Allowed | None:
     """The table on another graph: agents keep their rows by name, new ones may play all arms."""
     if allowed is None:
         return None
@@ -56,27 +56,24 @@ def carried(old: Graph, allowed: Allowed | None, new: Graph, K: int) -> Allowed 
     return None if table.all() else table
 
 
-def repaired(
-    graph: Graph, W: FloatArray, allocation: IntArray, allowed: Allowed
+def repair(
+    problem: Problem, optimistic: FloatArray, allocation: IntArray, allowed: Allowed
 ) -> tuple[IntArray, int]:
     """The allocation with every forbidden arm replaced, and how many agents had one.
 
-    Only those agents move: each takes the allowed arm that is best for the pair table W against its
-    neighbours' arms, in turn until none gains.
+    Only those agents move: each takes the allowed arm that is best against its neighbours' arms, where
+    an edge pays ``optimistic`` by its type and arms (types x K x K), in turn until none gains.
     """
-    broken = ~allowed[np.arange(graph.n), allocation]
+    agents = np.arange(problem.n)
+    broken = ~allowed[agents, allocation]
     if not broken.any():
         return allocation, 0
     choices = allowed & broken[:, None]
     choices[~broken, allocation[~broken]] = True
+    types, weights = problem.edge_types.astype(np.int32), problem.edge_weights
+    pairs = PairProblem.directed(problem.graph, optimistic, types, choices, weights=weights)
     arms = np.array(allocation)
-    pays = ArmSearch(pairs_of(graph, W, choices), arms).pays
+    pays = ArmSearch(pairs, arms).pays
     arms[broken] = np.where(choices, pays, -np.inf)[broken].argmax(axis=1)
-    ArmSearch(pairs_of(graph, W, choices), arms).ascend()
+    ArmSearch(pairs, arms).ascend()
     return arms, int(broken.sum())
-
-
-def pairs_of(graph: Graph, W: FloatArray, allowed: Allowed | None) -> PairProblem:
-    """The pair problem in which every link pays by the table W."""
-    all_arms = np.ones((graph.n, len(W)), bool) if allowed is None else allowed
-    return PairProblem(graph, W[None], np.zeros(graph.m, dtype=np.int32), all_arms)

@@ -1,4 +1,4 @@
-"""Networks and problems as plain values, so that a log says all it takes to play on."""
+"""Networks, problems and seeds as plain values, so that a log says all it takes to play on."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gbb import policies
 from gbb._support import checks
-from gbb._support.checks import FloatArray, IntArray
+from gbb._support.checks import FloatArray, InputError, IntArray
 from gbb.controller.storage.errors import StorageError
 from gbb.graph import Graph
 from gbb.problem import Problem
@@ -21,7 +21,7 @@ PROBLEM_KEYS = frozenset({"arms", "arm_names", "sigma", "S", "L", "feedback", "a
 """All that the log says of a graph and of a problem."""
 
 
-def only_known(what: str, spec: Spec, known: frozenset[str]) -> None:
+def refuse_unknown(what: str, spec: Spec, known: frozenset[str]) -> None:
     """Refuse what a newer program wrote and this one would pass over."""
     strange = sorted(spec.keys() - known)
     if strange:
@@ -53,7 +53,7 @@ class Network(NamedTuple):
         return cls(problem.graph, types, problem.edge_weights if problem.weighted else None)
 
 
-def graph_to(network: Network) -> Spec:
+def encode_network(network: Network) -> Spec:
     """A graph as its arrays and names, and the types and weights of its edges where it has any."""
     graph = network.graph
     names = None if graph.names is None else list(graph.names)
@@ -62,62 +62,50 @@ def graph_to(network: Network) -> Spec:
     return {"indptr": graph.indptr, "indices": graph.indices, "names": names, **known}
 
 
-def graph_from(spec: Spec) -> Network:
-    """The network that :func:`graph_to` was given."""
-    only_known("a graph", spec, GRAPH_KEYS)
+def decode_network(spec: Spec) -> Network:
+    """The network that :func:`encode_network` was given."""
+    refuse_unknown("a graph", spec, GRAPH_KEYS)
     names = spec["names"]
     graph = Graph(spec["indptr"], spec["indices"], None if names is None else tuple(names))
     return Network(graph, spec.get("edge_types"), spec.get("edge_weights"))
 
 
-def problem_to(problem: Problem) -> Spec:
+def encode_problem(problem: Problem) -> Spec:
     """A problem but for its network; ``feedback`` and ``allowed`` only where they say something."""
     names = None if problem.arm_names is None else list(problem.arm_names)
     bounds = {"sigma": problem.sigma, "S": problem.S, "L": problem.L}
     spec: Spec = {"arms": problem.arms, "arm_names": names, **bounds}
-    if problem.feedback != "edge":
+    if not problem.reports_edges:
         spec["feedback"] = problem.feedback
     if not problem.allowed.all():
         spec["allowed"] = problem.allowed
     return spec
 
 
-def problem_from(spec: Spec, network: Network, allowed: NDArray[np.bool_] | None = None) -> Problem:
-    """The problem on ``network`` that :func:`problem_to` was given, with the arms allowed now."""
-    only_known("the problem", spec, PROBLEM_KEYS)
-    settings = {key: value for key, value in spec.items() if key not in ("arms", "allowed")}
-    types, weights = network.edge_types, network.edge_weights
-    return Problem(
-        network.graph,
-        spec["arms"],
-        edge_types=types,
-        edge_weights=weights,
-        allowed=allowed,
-        **settings,
-    )
+def decode_problem(
+    spec: Spec, network: Network, allowed: NDArray[np.bool_] | None = None
+) -> Problem:
+    """The problem on ``network`` that :func:`encode_problem` was given, with the arms allowed now."""
+    refuse_unknown("the problem", spec, PROBLEM_KEYS)
+    links = {"edge_types": network.edge_types, "edge_weights": network.edge_weights}
+    return Problem(network.graph, **{**spec, **links, "allowed": allowed})
 
 
-def knows_allowed(base: Spec, network: Network, policy: Spec) -> bool:
-    """Whether the problem itself holds the allowed arms, so that the policy chooses among them.
+def make_problem(
+    base: Spec, network: Network, policy: Spec, allowed: NDArray[np.bool_] | None
+) -> tuple[Problem, bool]:
+    """The problem that a policy plays, and whether it holds the arms that are allowed now.
 
-    So it is beyond the paper's problem. There the policy chooses as in the paper, and agents left with
-    a forbidden arm are repaired.
+    It does beyond the paper's problem, so that the policy chooses among them. There the policy chooses
+    as in the paper, and agents left with a forbidden arm are repaired.
     """
     links = (network.edge_types, network.edge_weights, base.get("feedback"), base.get("allowed"))
-    return policies.classes()[policy["kind"]].plays_any_problem and any(
-        each is not None for each in links
-    )
+    beyond = any(each is not None for each in links)
+    knows = beyond and policies.classes()[policy["kind"]].plays_any_problem
+    return decode_problem(base, network, allowed if knows else None), knows
 
 
-def played(
-    base: Spec, network: Network, policy: Spec, allowed: NDArray[np.bool_] | None
-) -> Problem:
-    """The problem that ``policy`` plays, with the arms that are allowed now if it is to know them."""
-    within = allowed if knows_allowed(base, network, policy) else None
-    return problem_from(base, network, within)
-
-
-def replaced(
+def replace_network(
     base: Spec,
     old: Problem,
     graph: Graph,
@@ -141,12 +129,27 @@ def replaced(
         raise checks.input_error("edge_types", rule, repr(edge_types), "Types go on by number.")
     links = Problem(graph, base["arms"], edge_types=edge_types, edge_weights=edge_weights)
     if links.types < old.types:
-        rule = f"still number {old.types} types, of which the record is"
-        raise checks.input_error("edge_types", rule, f"{links.types}")
-    return problem_from(base, Network.of(links))
+        raise InputError(
+            f"`edge_types` must keep all {old.types} types, because data was recorded for them, "
+            f"but got {links.types}."
+        )
+    return decode_problem(base, Network.of(links))
 
 
 def _own_types_stay(old: Problem, graph: Graph) -> bool:
     """Whether agent i's own matrix is agent i's on ``graph`` too."""
     own = np.array_equal(old.edge_types, old.graph.sources)
     return own and list(graph.labels[: old.n]) == list(old.graph.labels)
+
+
+def encode_seed(seed: np.random.SeedSequence) -> Spec:
+    """A seed sequence as plain values."""
+    entropy = seed.entropy if isinstance(seed.entropy, int) else list(seed.entropy or ())
+    return {"entropy": entropy, "key": list(seed.spawn_key), "pool": seed.pool_size}
+
+
+def decode_seed(spec: Spec) -> np.random.SeedSequence:
+    """The seed sequence that :func:`encode_seed` was given."""
+    return np.random.SeedSequence(
+        spec["entropy"], spawn_key=tuple(spec["key"]), pool_size=spec["pool"]
+    )

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
 from typing import Any
 
-from gbb.controller.state.fold import ask_of
+from gbb.controller.state.fold import read_ask
 from gbb.controller.state.keys import Keys
-from gbb.controller.state.network import graph_from, played
-from gbb.controller.state.records import record_from, record_to
-from gbb.controller.state.spec import kinds_of, policy_from
-from gbb.controller.state.state import Setup, State, seed_from
+from gbb.controller.state.network import decode_network, decode_seed
+from gbb.controller.state.policy import tuples_of
+from gbb.controller.state.state import Setup, State
 from gbb.controller.storage import codec
-from gbb.controller.storage.events import Event
-from gbb.learning.estimator import Record
+from gbb.controller.storage.study import Study
+from gbb.learning.record import from_dict
 
-FORMAT = 4
+FORMAT = 5
 """Snapshots of another format are not read."""
 
 
-def snapshot_of(state: State) -> str | None:
+def write_snapshot(state: State) -> str | None:
     """A state as text; None when the policy's state has no such form."""
-    setup = state.setup
+    setup, two_way = state.setup, state.own_two_way_record
     try:
         memory = codec.dumps(state.memory)
     except TypeError:
@@ -38,11 +36,11 @@ def snapshot_of(state: State) -> str | None:
             "allowed": setup.allowed,
             "rng": list(state.rng),
             "memory": memory,
-            **record_to(state.record),
-            "paired": None if state.paired is state.record else list(state.paired),
+            "record": state.record.to_dict(),
+            "two_way_record": None if two_way is None else two_way.to_dict(),
             "rounds": state.rounds,
             "trials": state.trials,
-            "far": state.far,
+            "out_of_bounds_rounds": state.out_of_bounds_rounds,
             "keys": [list(pair) for pair in state.keys.items()],
             "open": [[key, ask.round, ask.setup, ask.graph] for key, ask in state.open.items()],
         }
@@ -54,56 +52,41 @@ def _checksum(text: str) -> str:
     return f"{zlib.crc32(text.encode('utf-8')):08x}"
 
 
-def restored(
-    text: str, find: Callable[[int], Event], asked: Callable[[list[int]], list[Event]]
-) -> State | None:
-    """The state of a snapshot, or None when it is damaged or does not fit the log.
-
-    Parameters
-    ----------
-    text
-        What :func:`snapshot_of` gave.
-    find
-        Gives the event with a number.
-    asked
-        Gives the ask events of some trials.
-    """
+def read_snapshot(text: str, study: Study) -> State | None:
+    """The state of a snapshot; None when it is damaged or does not fit the log."""
     checksum, _, text = text.partition(" ")
     if checksum != _checksum(text):
         return None
     content = codec.loads(text)
-    if content["format"] != FORMAT or find(content["seq"]).seal != content["seal"]:
+    if content["format"] != FORMAT or study.event(content["seq"]).seal != content["seal"]:
         return None
-    first = find(1).content
+    first = study.event(1).content
     needed = sorted({content["graph"], *(row[3] for row in content["open"])})
-    networks = {seq: graph_from(find(seq).content["graph"]) for seq in needed}
-    here, spec = networks[content["graph"]], content["policy"]
-    problem = played(first["problem"], here, spec, content["allowed"])
-    policy = policy_from(spec, problem)
-    setup = Setup(
+    networks = {seq: decode_network(study.event(seq).content["graph"]) for seq in needed}
+    setup = Setup.build(
+        networks[content["graph"]],
         seq=content["setup"],
         graph_seq=content["graph"],
         base=first["problem"],
-        problem=problem,
-        policy=policy,
-        spec=spec,
+        spec=content["policy"],
         allowed=content["allowed"],
-        seed=seed_from(first["seed"]),
+        seed=decode_seed(first["seed"]),
     )
-    events = {event.trial: event for event in asked([row[0] for row in content["open"]])}
+    trials = [row[0] for row in content["open"]]
+    asked = {event.trial: event for event in study.events_of(*trials) if event.kind == "ask"}
     still_open = {
-        key: ask_of(
-            events[key],
+        trial: read_ask(
+            asked[trial],
             setup=made,
-            graph=place,
+            graph=graph,
             round=round,
-            n=networks[place].graph.n,
-            K=problem.K,
+            n=networks[graph].graph.n,
+            K=setup.problem.K,
         )
-        for key, round, made, place in content["open"]
+        for trial, round, made, graph in content["open"]
     }
-    memory: Any = codec.loads(content["memory"], kinds_of(policy))
-    record = record_from(content)
+    memory: Any = codec.loads(content["memory"], tuples_of(setup.policy))
+    record, two_way = from_dict(content["record"]), content["two_way_record"]
     return State(
         seq=content["seq"],
         seal=content["seal"],
@@ -111,11 +94,11 @@ def restored(
         rng=bytes(content["rng"]),
         memory=memory,
         record=record,
-        paired=record if content["paired"] is None else Record(*content["paired"]),
+        two_way_record=record if two_way is None else from_dict(two_way),
         rounds=content["rounds"],
         trials=content["trials"],
         open=still_open,
         networks=networks,
-        far=content["far"],
+        out_of_bounds_rounds=content["out_of_bounds_rounds"],
         keys=Keys((key, seq) for key, seq in content["keys"]),
     )

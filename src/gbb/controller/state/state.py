@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gbb._support.checks import IntArray
+from gbb.controller.state.allowed import Allowed
 from gbb.controller.state.keys import Keys
-from gbb.controller.state.network import Network, Spec, graph_from, played
-from gbb.controller.state.spec import policy_from
+from gbb.controller.state.network import (
+    Network,
+    Spec,
+    decode_network,
+    decode_problem,
+    decode_seed,
+    make_problem,
+)
+from gbb.controller.state.policy import decode_policy
 from gbb.controller.storage.bytes import pack_rng
 from gbb.controller.storage.events import Event
-from gbb.graph import Graph
-from gbb.learning.typed import AnyRecord, empty
+from gbb.learning import AnyRecord, empty
 from gbb.policies import AnyPolicy, Choice
 from gbb.problem import Problem
-
-Allowed = NDArray[np.bool_]
 
 
 class Ask(NamedTuple):
@@ -50,24 +54,40 @@ class Setup:
         The event that holds the graph.
     base
         The problem but for its network.
-    problem, policy
-        What is played, and by which policy. Beyond the paper's problem, both know the allowed arms.
     spec
         The policy's settings.
     allowed
         Which agent may play which arm (n x K); None when all may play all.
     seed
         Where the policy's randomness comes from.
+    problem, policy
+        What is played, and by which policy.
+    knows_allowed
+        Whether both know the allowed arms, so that the policy chooses among them.
     """
 
     seq: int
     graph_seq: int
     base: Spec
-    problem: Problem
-    policy: AnyPolicy
     spec: Spec
     allowed: Allowed | None
     seed: np.random.SeedSequence
+    problem: Problem
+    policy: AnyPolicy
+    knows_allowed: bool
+
+    @classmethod
+    def build(cls, network: Network, **fields: Any) -> Setup:
+        """The setup on ``network`` with all fields but those that follow from them."""
+        base, spec, allowed = fields["base"], fields["spec"], fields["allowed"]
+        problem, knows = make_problem(base, network, spec, allowed)
+        policy = decode_policy(spec, problem)
+        return cls(**fields, problem=problem, policy=policy, knows_allowed=knows)
+
+    def change(self, network: Network, **changes: Any) -> Setup:
+        """The setup with ``changes``, its problem and policy built anew on ``network``."""
+        names = ("seq", "graph_seq", "base", "spec", "allowed", "seed")
+        return Setup.build(network, **{name: getattr(self, name) for name in names} | changes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +106,7 @@ class State:
         The policy's own state.
     record
         Everything that was told, whatever the policy made of it.
-    paired
+    two_way_record
         The part of it from links seen in both directions in one round and alike in both; the same
         object if that is all, as it is where rewards are sums.
     rounds
@@ -97,7 +117,7 @@ class State:
         The trials that wait for their rewards.
     networks
         The networks of the open trials and the present one, by event.
-    far
+    out_of_bounds_rounds
         How many rounds told rewards far outside the declared bounds.
     keys
         The events of the rounds that were attached under a key, by key.
@@ -109,66 +129,58 @@ class State:
     rng: bytes
     memory: Any
     record: AnyRecord
-    paired: AnyRecord
+    two_way_record: AnyRecord
     rounds: int
     trials: int
     open: Mapping[int, Ask]
     networks: Mapping[int, Network]
-    far: int = 0
+    out_of_bounds_rounds: int = 0
     keys: Keys = field(default_factory=Keys)
-
-    @property
-    def graphs(self) -> dict[int, Graph]:
-        """The graphs of :attr:`networks`."""
-        return {seq: network.graph for seq, network in self.networks.items()}
 
     @property
     def network(self) -> Network:
         """The present network."""
         return self.networks[self.setup.graph_seq]
 
+    def problem_on(self, network: Network) -> Problem:
+        """The problem on a network that a round was played on."""
+        here = network is self.network
+        return self.setup.problem if here else decode_problem(self.setup.base, network)
+
+    def replace_records(self, record: AnyRecord, two_way: AnyRecord | None) -> State:
+        """The state with other records; None for ``two_way`` when that is all of ``record``."""
+        return replace(self, record=record, two_way_record=record if two_way is None else two_way)
+
+    @property
+    def own_two_way_record(self) -> AnyRecord | None:
+        """``two_way_record`` where it is another than ``record``."""
+        return None if self.two_way_record is self.record else self.two_way_record
+
 
 def begin(event: Event) -> State:
     """The state after the first event."""
     content = event.content
-    network = graph_from(content["graph"])
-    seed, allowed = seed_from(content["seed"]), content["problem"].get("allowed")
-    problem = played(content["problem"], network, content["policy"], allowed)
-    policy = policy_from(content["policy"], problem)
-    setup = Setup(
+    network, seed = decode_network(content["graph"]), decode_seed(content["seed"])
+    setup = Setup.build(
+        network,
         seq=event.seq,
         graph_seq=event.seq,
         base=content["problem"],
-        problem=problem,
-        policy=policy,
         spec=content["policy"],
-        allowed=allowed,
+        allowed=content["problem"].get("allowed"),
         seed=seed,
     )
-    record = empty(problem)
+    record = empty(setup.problem)
     return State(
         seq=event.seq,
         seal=event.seal,
         setup=setup,
         rng=pack_rng(np.random.default_rng(seed)),
-        memory=policy.init(),
+        memory=setup.policy.init(),
         record=record,
-        paired=record,
+        two_way_record=record,
         rounds=0,
         trials=0,
         open={},
         networks={event.seq: network},
-    )
-
-
-def seed_to(seed: np.random.SeedSequence) -> Spec:
-    """A seed sequence as plain values."""
-    entropy = seed.entropy if isinstance(seed.entropy, int) else list(seed.entropy or ())
-    return {"entropy": entropy, "key": list(seed.spawn_key), "pool": seed.pool_size}
-
-
-def seed_from(spec: Spec) -> np.random.SeedSequence:
-    """The seed sequence that :func:`seed_to` was given."""
-    return np.random.SeedSequence(
-        spec["entropy"], spawn_key=tuple(spec["key"]), pool_size=spec["pool"]
     )

@@ -1,4 +1,4 @@
-"""Settings, states and tables as JSON that gives back exactly what went in; no pickle."""
+"""Settings, states and tables as JSON that round-trips exactly; no pickle."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _encode(value: Any) -> Any:
         plain = {key: _encode(item) for key, item in value.items()}
         # A dictionary that could be mistaken for a tag is wrapped.
         return {"dict": plain} if len(plain) == 1 and TAGS & plain.keys() else plain
-    raise TypeError(f"{type(value).__name__} has no form in JSON")
+    raise TypeError(f"a {type(value).__name__} cannot be written as JSON")
 
 
 def _decode(value: Any, kinds: Kinds) -> Any:  # noqa: PLR0911

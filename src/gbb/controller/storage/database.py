@@ -42,23 +42,23 @@ def parse(url: str | sa.URL) -> sa.URL:
         parsed = sa.make_url(url)
     except (ArgumentError, ValueError):
         raise checks.input_error(
-            "url", "be a database URL", repr(_masked(str(url))), CURE
+            "url", "be a database URL", repr(_hide_secrets(str(url))), CURE
         ) from None
     name = parsed.get_backend_name()
     if name not in ("sqlite", "postgresql"):
         raise checks.input_error("url", "start with sqlite: or postgresql:", repr(name), CURE)
     if name == "sqlite" and parsed.database in (None, "", ":memory:"):
-        raise checks.input_error("url", "name a file", repr(_masked(str(url))), CURE)
+        raise checks.input_error("url", "name a file", repr(_hide_secrets(str(url))), CURE)
     return parsed.set(drivername="sqlite" if name == "sqlite" else "postgresql+psycopg")
 
 
-def shown(url: sa.URL) -> str:
+def hide_password(url: sa.URL) -> str:
     """The URL without its password, wherever it has it."""
     query = {key: "hidden" if "password" in key else value for key, value in url.query.items()}
     return url.set(query=query).render_as_string(hide_password=True)
 
 
-def _masked(url: str) -> str:
+def _hide_secrets(url: str) -> str:
     """What is no URL, without what might be a password in it."""
     start = SCHEME.match(str(url))
     before, at, after = str(url).rpartition("@")
@@ -91,7 +91,7 @@ def prepare(engine: sa.Engine) -> None:
             connection.close()
 
 
-def path_of(url: sa.URL) -> Path | None:
+def find_path(url: sa.URL) -> Path | None:
     """The file of an SQLite URL."""
     if url.get_backend_name() != "sqlite" or url.database is None:
         return None
@@ -122,13 +122,13 @@ def is_cut_short(path: Path) -> bool:
 
 
 @contextmanager
-def explained(url: sa.URL) -> Iterator[None]:
+def explain_errors(url: sa.URL) -> Iterator[None]:
     """Turn what the database says into one line."""
     try:
         yield
     except DBAPIError as error:
         reason = " ".join(str(error.orig).split()) or type(error.orig).__name__
-        text = f"Cannot use {shown(url)!r}: {reason.rstrip('.')}.{_advice(error.orig)}"
+        text = f"Cannot use {hide_password(url)!r}: {reason.rstrip('.')}.{_advice(error.orig)}"
         raise StorageError(text) from None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from gbb.controller.storage import codec
@@ -63,31 +62,26 @@ class Event(NamedTuple):
     seal: int
 
 
-def sealed(draft: Draft, *, seq: int, time: float, before: int) -> Row:
+def make_row(draft: Draft, *, seq: int, time: float, before: int) -> Row:
     """The row of ``draft`` after an event with the seal ``before``."""
     text = codec.dumps(draft.content)
     row = Row(seq, draft.kind, draft.trial, time, text, draft.data, 0)
     return row._replace(seal=_seal(row, before))
 
 
-def opened(row: Row) -> Event:
+def read_row(row: Row) -> Event:
     """The event of a row."""
     return Event(*row[:4], codec.loads(row.content), *row[5:])
 
 
-def verified(rows: Iterable[Row], *, after: int, before: int) -> list[Event]:
-    """The events of consecutive rows after event ``after``, whose seal is ``before``."""
-    events = []
-    for row in rows:
-        after += 1
-        if row.seq != after or row.seal != _seal(row, before):
-            raise StorageError(
-                f"The log is damaged: event {after} is missing or is not what was written. "
-                "Nothing was changed; restore the storage from a copy."
-            )
-        before = row.seal
-        events.append(opened(row))
-    return events
+def check_row(row: Row, *, after: int, before: int) -> Event:
+    """The event of the row that must follow event ``after``, whose seal is ``before``."""
+    if row.seq != after + 1 or row.seal != _seal(row, before):
+        raise StorageError(
+            f"The log is damaged: event {after + 1} is missing or is not what was written. "
+            "Nothing was changed; restore the storage from a copy."
+        )
+    return read_row(row)
 
 
 def _seal(row: Row, before: int) -> int:

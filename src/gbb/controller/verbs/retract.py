@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from gbb._support import checks
-from gbb.controller._log import Turn
-from gbb.controller._tell import closing_of, known_trial
 from gbb.controller.state.fold import fold
-from gbb.controller.state.network import graph_to
-from gbb.controller.state.records import record_to
+from gbb.controller.state.log import Turn
+from gbb.controller.state.network import encode_network
 from gbb.controller.state.state import State, begin
 from gbb.controller.storage.bytes import pack_allocation
 from gbb.controller.storage.events import Draft, Event
+from gbb.controller.verbs.trials import check_asked, find_closing
 
 
 def retract(turn: Turn, trial: int, reason: str) -> None:
@@ -21,19 +20,17 @@ def retract(turn: Turn, trial: int, reason: str) -> None:
     The event holds the record that the log gives without what was told: summed anew in the
     log's order, since a number taken off a sum leaves its rounding behind.
     """
-    known_trial(turn, trial)
-    events = turn.events_of(trial)
+    check_asked(turn, trial)
     if trial in turn.state.open:
-        if any(event.kind == "retract" for event in events):
+        if any(event.kind == "retract" for event in turn.study.events_of(trial)):
             return
         raise checks.input_error("trial", "be closed", f"trial {trial}, which is open")
-    closing = closing_of(events)
+    asked, closing = find_closing(turn, trial)
     if closing.kind == "tell":
-        asked = next(event.seq for event in events if event.kind == "ask")
-        state, round = without(turn, closing, asked)
+        state, round = _replay_without(turn, closing, asked.seq)
         ask = state.open[trial]._replace(round=round)
     else:
-        state = before(turn, closing)
+        state = _replay(event for event in turn.events() if event.seq < closing.seq)
         ask = state.open[trial]
     content = {
         "of": closing.seq,
@@ -43,31 +40,32 @@ def retract(turn: Turn, trial: int, reason: str) -> None:
     if reason:
         content["reason"] = reason
     if ask.graph not in turn.state.networks:
-        content["ask_graph"] = graph_to(state.networks[ask.graph])
+        content["ask_graph"] = encode_network(state.networks[ask.graph])
     if closing.kind == "tell":
-        content |= record_to(state.record)
-        if state.paired is not state.record:
-            content["paired"] = list(state.paired)
-        content["far"] = sum(e.kind == "warning" and e.seq > closing.seq for e in events)
+        content |= _encode_rest(turn, state, closing)
     data = pack_allocation(ask.allocation, turn.state.setup.problem.K)
     turn.append(Draft("retract", content, trial, data))
 
 
-def before(turn: Turn, closing: Event) -> State:
-    """The state just before ``closing``, in which its trial is open as it was asked."""
-    return _folded(event for event in turn.events() if event.seq < closing.seq)
+def _encode_rest(turn: Turn, state: State, closing: Event) -> dict[str, object]:
+    """What is known without ``closing``, as the fold reads it."""
+    events = turn.study.events_of(closing.trial or 0)
+    warnings = sum(event.kind == "warning" and event.seq > closing.seq for event in events)
+    two_way = state.own_two_way_record
+    own = {} if two_way is None else {"paired": [*two_way.to_dict().values()]}
+    return {**state.record.to_dict(), **own, "far": warnings}
 
 
-def without(turn: Turn, closing: Event, asked: int) -> tuple[State, int]:
+def _replay_without(turn: Turn, closing: Event, asked: int) -> tuple[State, int]:
     """The state that the log gives without ``closing`` and all that was taken back before.
 
     And the round that event ``asked`` was asked in, of which what was taken back later is a part.
     """
     gone, round = {closing.seq}, 1
-    for event in turn.events_of_kind("retract"):
+    for event in turn.study.events_of_kind("retract"):
         gone |= {event.seq, event.content["of"]}
 
-    def counted() -> Iterator[Event]:
+    def count_and_filter() -> Iterator[Event]:
         nonlocal round
         for event in turn.events():
             if event.seq < asked:
@@ -77,10 +75,10 @@ def without(turn: Turn, closing: Event, asked: int) -> tuple[State, int]:
             if event.seq not in gone:
                 yield event
 
-    return _folded(counted()), round
+    return _replay(count_and_filter()), round
 
 
-def _folded(events: Iterable[Event]) -> State:
+def _replay(events: Iterable[Event]) -> State:
     rest = iter(events)
     state = begin(next(rest))
     for event in rest:

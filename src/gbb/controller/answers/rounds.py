@@ -14,7 +14,7 @@ from gbb.controller.storage.events import Event
 from gbb.problem import Problem
 
 
-class _Told(NamedTuple):
+class _Round(NamedTuple):
     """Where a round's graph was set, its allocation, and the event that holds its rewards."""
 
     graph: int
@@ -23,13 +23,13 @@ class _Told(NamedTuple):
     partial: bool
 
 
-def told(events: Iterable[Event], problem: Problem) -> tuple[IntArray, FloatArray]:
+def read_rounds(events: Iterable[Event], problem: Problem) -> tuple[IntArray, FloatArray]:
     """Allocations and rewards of all rounds told on the present graph, NaN where a reward is missing.
 
     What was retracted, and rounds on graphs that have been replaced, are left out.
     """
     size = allocation_size(problem.n, problem.K)
-    graph, asked, rounds = 0, dict[int, tuple[int, bytes]](), dict[int, _Told]()
+    graph, asked, rounds = 0, dict[int, tuple[int, bytes]](), dict[int, _Round]()
     for event in events:
         partial = is_partial(event)
         if event.kind in ("create", "graph"):
@@ -37,9 +37,9 @@ def told(events: Iterable[Event], problem: Problem) -> tuple[IntArray, FloatArra
         elif event.kind == "ask" and event.trial is not None:
             asked[event.trial] = (graph, event.data)
         elif event.kind == "tell" and event.trial is not None:
-            rounds[event.seq] = _Told(*asked[event.trial], event.data, partial)
+            rounds[event.seq] = _Round(*asked[event.trial], event.data, partial)
         elif event.kind == "attach":
-            rounds[event.seq] = _Told(graph, event.data[:size], event.data[size:], partial)
+            rounds[event.seq] = _Round(graph, event.data[:size], event.data[size:], partial)
         elif event.kind == "retract":
             rounds.pop(int(event.content["of"]), None)
     kept = [each for each in rounds.values() if each.graph == graph]

@@ -13,17 +13,12 @@ from gbb.controller.state.network import Spec
 from gbb.controller.storage import codec
 from gbb.cuts import Cut, KCut
 from gbb.graph import Graph
-from gbb.learning.estimator import Record
-from gbb.learning.typed import Moments
-from gbb.policies import AllocationPolicy, AnyPolicy, Learned, Policy
+from gbb.learning import Moments, Record
+from gbb.policies import AnyPolicy, Learned, Policy
 from gbb.problem import Problem
 
-DERIVED = ("problem", "horizon")
-"""Constructor arguments that a log need not hold: the problem stands beside it, and what depends on
-the horizon is kept itself."""
 
-
-def policy_to(policy: AnyPolicy) -> Spec:
+def encode_policy(policy: AnyPolicy) -> Spec:
     """A policy as its class name and the settings its constructor takes."""
     kind = type(policy)
     known = policies.classes()
@@ -33,16 +28,9 @@ def policy_to(policy: AnyPolicy) -> Spec:
     if not kind.controllable:
         rule = "be one that learns from records and settings that a log can hold"
         raise checks.input_error("policy", rule, kind.__name__)
-    settings: Spec = {}
-    for name in inspect.signature(kind).parameters:
-        if name in DERIVED:
-            continue
-        if not hasattr(policy, name):
-            rule = "keep its settings, so that a log can hold them"
-            raise checks.input_error(
-                "policy", rule, f"{kind.__name__}, whose `{name}` cannot be read"
-            )
-        settings[name] = _cut_to(policy) if name == "cut" else getattr(policy, name)
+    settings = policy.settings()
+    if settings.get("cut") is not None:
+        settings["cut"] = _encode_cut(settings["cut"])
     try:
         codec.dumps(settings)
     except TypeError as error:
@@ -51,44 +39,37 @@ def policy_to(policy: AnyPolicy) -> Spec:
     return {"kind": kind.__name__, "settings": settings}
 
 
-def _cut_to(policy: Any) -> Any:
-    """The sides of a policy's cut, or its k parts."""
-    cut = policy.cut
-    if isinstance(policy, AllocationPolicy):
-        parts = policy.parts  # what it was given; `cut` may only be the best two groups of them
-        if parts.k > 2 or not np.array_equal(parts.parts, cut.sides):
-            return {"parts": parts.parts, "k": parts.k}
-    return {"sides": cut.sides} if isinstance(cut, Cut) else cut
+def _encode_cut(cut: Cut | KCut) -> Spec:
+    """The sides of a cut, or its k parts."""
+    return {"sides": cut.sides} if isinstance(cut, Cut) else {"parts": cut.parts, "k": cut.k}
 
 
-def _cut_from(spec: Spec, graph: Graph) -> Cut | KCut:
-    """The cut that :func:`_cut_to` was given."""
+def _decode_cut(spec: Spec, graph: Graph) -> Cut | KCut:
+    """The cut that :func:`_encode_cut` was given."""
     if "parts" in spec:
         return KCut.of(graph, spec["parts"], spec["k"])
     return Cut.of(graph, spec["sides"].astype(np.int64))
 
 
-def policy_from(spec: Spec, problem: Problem) -> AnyPolicy:
-    """The policy for ``problem`` that :func:`policy_to` was given.
+def decode_policy(spec: Spec, problem: Problem) -> AnyPolicy:
+    """The policy for ``problem`` that :func:`encode_policy` was given.
 
     In a fixed allocation, arms that are not allowed now give way to the agent's first allowed one.
     """
     settings = dict(spec["settings"])
     if "cut" in settings:
-        settings["cut"] = _cut_from(settings["cut"], problem.graph)
-    if "allocation" in settings and not problem.is_paper_problem:
-        arms, allowed = np.asarray(settings["allocation"]), problem.allowed
-        free = allowed[np.arange(problem.n), arms]
-        settings["allocation"] = np.where(free, arms, allowed.argmax(axis=1))
-    return _made(spec["kind"], problem, settings)
+        settings["cut"] = _decode_cut(settings["cut"], problem.graph)
+    if "allocation" in settings:
+        settings["allocation"] = problem.instead[np.arange(problem.n), settings["allocation"]]
+    return _build(spec["kind"], problem, settings)
 
 
-def _made(kind: str, problem: Problem, settings: Spec) -> AnyPolicy:
+def _build(kind: str, problem: Problem, settings: Spec) -> AnyPolicy:
     known = policies.classes()
     return known[checks.choice("policy", kind, known)](problem, **settings)
 
 
-def moved(spec: Spec, old: Graph, problem: Problem, cut: Cut | KCut | None) -> Spec:
+def move_policy(spec: Spec, old: Graph, problem: Problem, cut: Cut | KCut | None) -> Spec:
     """A policy's settings on the graph of ``problem``; a cut is given or greedy.
 
     Where it had k > 2 parts, the greedy cut is refined to as many. An allocation goes by agents' names.
@@ -101,11 +82,11 @@ def moved(spec: Spec, old: Graph, problem: Problem, cut: Cut | KCut | None) -> S
     elif cut is not None:
         raise checks.input_error("cut", f"be left out, as {spec['kind']} has none", repr(cut))
     if "allocation" in settings:
-        settings["allocation"] = _kept_arms(old, settings["allocation"], graph, spec["kind"])
-    return policy_to(_made(spec["kind"], problem, settings))
+        settings["allocation"] = _move_arms(old, settings["allocation"], graph, spec["kind"])
+    return encode_policy(_build(spec["kind"], problem, settings))
 
 
-def _kept_arms(old: Graph, arms: Any, graph: Graph, kind: str) -> list[int]:
+def _move_arms(old: Graph, arms: Any, graph: Graph, kind: str) -> list[int]:
     """The arms of the agents of ``graph``, which had them on ``old``."""
     had = dict(zip(old.labels, np.asarray(arms).tolist(), strict=True))
     missing = [label for label in graph.labels if label not in had]
@@ -116,7 +97,7 @@ def _kept_arms(old: Graph, arms: Any, graph: Graph, kind: str) -> list[int]:
     return [had[label] for label in graph.labels]
 
 
-def policy_of(policy: AnyPolicy | str, problem: Problem, settings: Spec) -> AnyPolicy:
+def choose_policy(policy: AnyPolicy | str, problem: Problem, settings: Spec) -> AnyPolicy:
     """A policy given as itself or by name, with the greedy cut unless the settings have another."""
     if isinstance(policy, Policy):
         if settings:
@@ -133,9 +114,11 @@ def policy_of(policy: AnyPolicy | str, problem: Problem, settings: Spec) -> AnyP
     return policies.build(policy, problem, **{"cut": cuts.greedy(problem.graph), **settings})
 
 
-def kinds_of(policy: AnyPolicy) -> dict[str, type[tuple[Any, ...]]]:
+def tuples_of(policy: AnyPolicy) -> dict[str, type[tuple[Any, ...]]]:
     """The named tuples that a state of ``policy`` may be made of."""
-    module = inspect.getmodule(type(policy))
-    found = [item for item in vars(module).values() if inspect.isclass(item)]
-    named = [item for item in found if issubclass(item, tuple) and hasattr(item, "_fields")]
-    return {item.__name__: item for item in [*named, Record, Moments, Learned]}
+    found = [*vars(inspect.getmodule(type(policy))).values(), Record, Moments, Learned]
+    return {
+        item.__name__: item
+        for item in found
+        if inspect.isclass(item) and issubclass(item, tuple) and hasattr(item, "_fields")
+    }

@@ -1,0 +1,74 @@
+"""What a round teaches: the records of everything told, and the policy's own state."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from gbb._support.checks import IntArray
+from gbb.controller.state.state import Setup, State
+from gbb.controller.storage.bytes import Observed
+from gbb.learning import AnyRecord, observe
+from gbb.policies import Choice
+from gbb.problem import Problem
+
+SLACK = 1e-9
+"""How far above a whole number a sum of weights may lie by rounding alone."""
+
+
+def learn(
+    state: State, choice: Choice | None, problem: Problem, arms: IntArray, observed: Observed
+) -> State:
+    """The state after a round of ``problem``; ``choice`` is None when the policy did not choose it."""
+    policy, now = state.setup.policy, state.setup.problem
+    seen = two_way = observe(problem, arms, observed.values, observed.positions).resize(now)
+    both = keep_two_way(problem, observed)
+    if both is not observed:
+        two_way = observe(problem, arms, both.values, both.positions).resize(now)
+    memory = policy.absorb(state.memory, choice, two_way if policy.learns_two_way else seen)
+    same = two_way is seen and state.own_two_way_record is None
+    return replace(state, memory=memory, rounds=state.rounds + 1).replace_records(
+        state.record.merge(seen), None if same else state.two_way_record.merge(two_way)
+    )
+
+
+def relearn(setup: Setup, state: State) -> State:
+    """The state under ``setup``, whose policy learns the whole record at once."""
+    policy, problem, two_way = setup.policy, setup.problem, state.own_two_way_record
+    state = replace(state, setup=setup).replace_records(
+        state.record.resize(problem), None if two_way is None else two_way.resize(problem)
+    )
+    rounds = count_rounds(state.record, problem, state.rounds)
+    seen = state.two_way_record if policy.learns_two_way else state.record
+    return replace(state, memory=policy.absorb(policy.init(), None, seen, rounds=rounds))
+
+
+def keep_two_way(problem: Problem, observed: Observed) -> Observed:
+    """Of the rewards of a round, those of links seen in both directions, which are alike.
+
+    Symmetric halves are learnt from them alone: there ``y_ij + y_ji`` counts, whose mean depends on the
+    symmetric half of M*. One direction by itself also holds what M* does to the order of the two arms,
+    which would pass for noise. Rewards that are sums over edges have no directions and are all kept.
+    """
+    if not problem.reports_edges or (observed.positions is None and problem.symmetric):
+        return observed
+    places = np.arange(problem.m) if observed.positions is None else observed.positions
+    back = problem.graph.reverse[places]
+    seen = np.zeros(problem.m, dtype=bool)
+    seen[places] = True
+    kept = seen[back]
+    for each in (problem.edge_types, problem.edge_weights):
+        kept = kept & (each[places] == each[back])
+    return Observed(places[kept], observed.values[kept])
+
+
+def count_rounds(record: AnyRecord, problem: Problem, rounds: int) -> int:
+    """``rounds``, or more where the record holds more than so many rounds of ``problem`` can add.
+
+    Radii that count rounds take each to add at most ``problem.gram_growth_per_round`` to the record's
+    weight. A round on a larger graph may have added more.
+    """
+    most = record.weight(problem) / problem.gram_growth_per_round
+    return max(rounds, math.ceil(most * (1.0 - SLACK)))

@@ -1,0 +1,1 @@
+"""What the user calls: asking, telling, taking back, and the setup."""

@@ -1,0 +1,126 @@
+"""Rewards as people have them: by name, in order or as a table; checked before anything else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gbb._support import checks
+from gbb._support.checks import FloatArray, InputError, IntArray
+from gbb.controller.state.report import WORDS
+from gbb.controller.storage.bytes import Observed
+from gbb.graph import lookup
+from gbb.problem import LARGEST, Problem
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    Rewards = ArrayLike | Mapping[Any, float] | pd.DataFrame | str | Path
+
+
+def read_rewards(problem: Problem, rewards: Any) -> Observed:
+    """The rewards by edge or agent; refuses unknown ones, repetitions and what is not finite."""
+    if isinstance(rewards, str | Path):
+        rewards = _read_csv(Path(rewards))
+    if hasattr(rewards, "columns"):
+        return _read_table(problem, rewards)
+    if isinstance(rewards, Mapping):
+        return _read_mapping(problem, rewards)
+    if problem.observations == 1 and np.ndim(rewards) == 0:
+        rewards = np.atleast_1d(rewards)
+    values = problem.rewards(rewards)
+    return Observed(None, values + 0.0)  # turns -0.0 into 0.0
+
+
+def _read_csv(path: Path) -> pd.DataFrame:
+    """A table of rewards from a CSV file."""
+    from gbb._support import csv_files  # noqa: PLC0415  (loads pandas)
+
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"Cannot read `rewards` {str(path)!r}: {error.strerror}.") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"Cannot read `rewards` {str(path)!r}: it is no CSV ({error}).") from None
+    return csv_files.table("rewards", str(path), text)
+
+
+def _read_mapping(problem: Problem, rewards: Mapping[Any, Any]) -> Observed:
+    words = WORDS[problem.feedback]
+    if not words.columns:
+        raise checks.input_error("rewards", "be one number", "a mapping")
+    for key in rewards:
+        several = len(key) if isinstance(key, tuple) else 1
+        if several != len(words.columns) or isinstance(key, tuple) != (several > 1):
+            cure = f"Write {{{words.key}: reward}}."
+            raise checks.input_error("rewards", f"have {words.keys} as keys", repr(key), cure)
+    ends = [key if isinstance(key, tuple) else (key,) for key in rewards]
+    whose = [[end[place] for end in ends] for place in range(len(words.columns))]
+    return _put_in_order(problem, whose, list(rewards.values()))
+
+
+def _read_table(problem: Problem, table: pd.DataFrame) -> Observed:
+    wanted = (*WORDS[problem.feedback].columns, "reward")
+    if any(name not in table.columns for name in wanted):
+        some = len(wanted) > 1
+        rule = f"have the columns {', '.join(wanted)}" if some else "have a column reward"
+        raise checks.input_error("rewards", rule, ", ".join(map(str, table.columns)) or "none")
+    *whose, values = (table[name].tolist() for name in wanted)
+    return _put_in_order(problem, whose, values)
+
+
+def _put_in_order(problem: Problem, whose: list[list[Any]], values: list[Any]) -> Observed:
+    """The rewards in the report's order; ``whose`` has the two ends of their links, or their agents."""
+    if not values:
+        cure = "Call fail() or abandon() for a trial that gave nothing."
+        raise checks.input_error("rewards", "hold at least one reward", "none", cure)
+    if not whose and len(values) != 1:
+        raise checks.input_error("rewards", "hold one number in all", f"{len(values)} rows")
+    places = _find_places(problem, whose)
+    numbers = _read_numbers(values, whose)
+    order = np.argsort(places, kind="stable")
+    full = len(places) == problem.observations
+    return Observed(None if full else places[order], numbers[order])
+
+
+def _find_places(problem: Problem, whose: list[list[Any]]) -> IntArray:
+    """The places in the report of the numbers that ``whose`` names, each once."""
+    if not whose:
+        return np.zeros(1, dtype=np.int64)
+    if len(whose) == 2:
+        return lookup.find_edges("rewards", problem.graph, *whose)
+    (agents,) = whose
+    places = lookup.find_agents("rewards", problem.graph, agents)
+    if (twice := lookup.find_repeat(places)) is not None:
+        raise checks.input_error("rewards", "name every agent once", f"{agents[twice[1]]!r} twice")
+    return places
+
+
+def _read_numbers(values: list[Any], whose: list[list[Any]]) -> FloatArray:
+    try:
+        if any(isinstance(value, bool | np.bool_) for value in values):
+            raise TypeError  # numpy would take them for 0 and 1
+        numbers: NDArray[np.float64] = np.array(values, dtype=np.float64) + 0.0
+    except (TypeError, ValueError):
+        numbers = np.array([_read_number(value) for value in values])
+    for wrong, rule in (
+        (~np.isfinite(numbers), "hold finite numbers only"),
+        (np.abs(numbers) > LARGEST, f"hold numbers of at most {LARGEST:g}"),
+    ):
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            names = tuple(each[row] for each in whose)
+            place = f" for {names if len(names) > 1 else names[0]!r}" if names else ""
+            raise checks.input_error("rewards", rule, f"{values[row]!r}{place}")
+    return numbers
+
+
+def _read_number(value: Any) -> float:
+    try:
+        return float("nan") if isinstance(value, bool | np.bool_) else float(value)
+    except (TypeError, ValueError):
+        return float("nan")

@@ -1,0 +1,95 @@
+"""Closing trials, with rewards or without, and attaching rounds that no trial asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gbb._support.checks import InputError
+from gbb.controller.state.log import Turn
+from gbb.controller.state.report import WORDS, limit_text, limits_of, names_of
+from gbb.controller.storage.bytes import Observed, pack_allocation, pack_rewards
+from gbb.controller.storage.events import Draft
+from gbb.controller.verbs.rewards import read_rewards
+from gbb.controller.verbs.trials import check_closed_by, find_closing
+from gbb.problem import Problem
+
+if TYPE_CHECKING:
+    from gbb.controller.verbs.rewards import Rewards
+
+
+def tell(turn: Turn, trial: int, rewards: Rewards) -> None:
+    """Close ``trial`` with its rewards; the same again changes nothing."""
+    state, ask = turn.state, turn.state.open.get(trial)
+    if ask is not None:
+        problem = state.problem_on(state.networks[ask.graph])
+        draft, seen = _draft_tell(problem, trial, rewards)
+        turn.append(draft)
+        _warn_out_of_bounds(turn, problem, seen, trial)
+        return
+    asked, closing = find_closing(turn, trial)
+    check_closed_by("tell", trial, closing)
+    draft, _ = _draft_tell(state.problem_on(turn.network_at(asked.seq)), trial, rewards)
+    if (draft.content, draft.data) != (closing.content, closing.data):
+        raise InputError(
+            f"Trial {trial} was already told other `rewards`. Nothing was changed; call retract() "
+            "first to correct what was told."
+        )
+
+
+def close(turn: Turn, trial: int, kind: str, reason: str) -> None:
+    """Close ``trial`` without rewards; the same again changes nothing."""
+    if trial in turn.state.open:
+        turn.append(Draft(kind, {"reason": reason} if reason else {}, trial))
+        return
+    check_closed_by(kind, trial, find_closing(turn, trial)[1])
+
+
+def attach(turn: Turn, allocation: Any, rewards: Rewards, key: str | None) -> None:
+    """Learn from a round that was played elsewhere; the same again under its key changes nothing."""
+    state = turn.state
+    place = None if key is None else state.keys.get(key)
+    problem = state.problem_on(state.network if place is None else turn.network_at(place))
+    told, seen = _draft_tell(problem, None, rewards)
+    content = told.content if key is None else {**told.content, "key": key}
+    data = pack_allocation(problem.allocation(allocation), problem.K) + told.data
+    if place is None:
+        turn.append(Draft("attach", content, None, data))
+        _warn_out_of_bounds(turn, problem, seen, None)
+        return
+    before = turn.study.event(place)
+    if (content, data) != (before.content, before.data):
+        raise InputError(
+            f"Another round was already attached under `key` {key!r}. Nothing was changed; give "
+            "every round a key of its own."
+        )
+
+
+def _draft_tell(problem: Problem, trial: int | None, rewards: Rewards) -> tuple[Draft, Observed]:
+    seen = read_rewards(problem, rewards)
+    counted = WORDS[problem.feedback].counted
+    content = {} if seen.positions is None else {counted: int(seen.positions.size)}
+    return Draft("tell", content, trial, pack_rewards(seen, problem.observations)), seen
+
+
+def _warn_out_of_bounds(turn: Turn, problem: Problem, seen: Observed, trial: int | None) -> None:
+    """Keep a warning event about rewards far outside the declared bounds."""
+    limits = limits_of(problem)
+    limits = limits if seen.positions is None else limits[seen.positions]
+    far = np.flatnonzero(np.abs(seen.values) > limits)
+    if not far.size:
+        return
+    place, words = int(far[0]), WORDS[problem.feedback]
+    position = np.array([place]) if seen.positions is None else seen.positions[[place]]
+    (names,) = names_of(problem, position)
+    value, limit = float(seen.values[place]), float(limits[place])
+    text = (
+        f"{far.size} of {seen.values.size} rewards lie outside +-{limit:g} "
+        f"({limit_text(problem)}), first {value:g}{words.place.format(*names)}; they are kept."
+    )
+    whose = {words.warned: list(names) if len(names) > 1 else names[0]} if names else {}
+    turn.append(
+        Draft("warning", {"message": text, **whose, "reward": value, "limit": limit}, trial)
+    )
+    turn.notices.append(text)

@@ -1,0 +1,187 @@
+"""What the fixtures are about: the problems, and what a controller or a simulation says of them.
+
+Shared by ``fixtures/make.py``, which wrote down what the version before said, and ``test_fixtures.py``,
+which asks this one. Only public names, so that both versions can be asked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+
+import gbb
+from gbb.controller import Controller
+
+FOLDER = Path(__file__).parent / "fixtures"
+LOGS = FOLDER / "logs.db.gz"
+ANSWERS = FOLDER / "answers.json"
+RUNS = FOLDER / "runs.json"
+
+NAMES = ["west", "north", "east", "south"]
+LINKS = [
+    ("west", "north"),
+    ("north", "east"),
+    ("east", "south"),
+    ("south", "west"),
+    ("west", "east"),
+]
+ONE_HOT = np.eye(3)
+GENERAL = np.array([[1.0, 0.0], [0.8, 0.6], [0.6, -0.8]])
+
+PAPER = {
+    "ImprovedOFUL": {},
+    "OFUL": {"radius": "symmetric"},
+    "JointOFUL": {},
+    "KCutOFUL": {},
+    "ThompsonSampling": {},
+    "EpsilonGreedy": {},
+    "ExploreThenCommit": {"exploration": 4},
+    "PhasedExploration": {"epsilon": 0.5},
+    "UniformRandom": {},
+    "FixedAllocation": {"allocation": [0, 1, 2, 1]},
+}
+"""Policies of the logs on the paper's problem, and their settings."""
+
+BEYOND = {
+    "ImprovedOFUL": {},
+    "JointOFUL": {"radius": "complete"},
+    "ThompsonSampling": {},
+    "EpsilonGreedy": {},
+}
+"""Policies of the logs on other problems."""
+
+SIMULATED = {
+    **PAPER,
+    "ExploreThenCommit": {"horizon": 40},
+    "LowRankExploreThenCommit": {"horizon": 40},
+    "Conservative": {"baseline": [0, 0, 0, 0]},
+    "DiscountedOFUL": {},
+    "SlidingWindowOFUL": {"window": 10},
+    "ExponentialWeights": {"horizon": 40},
+}
+"""Policies of the simulations on the paper's problem."""
+
+ARMS = {"one-hot": ONE_HOT, "general": GENERAL}
+KINDS = ("typed", "own", "weighted", "agent", "global", "allowed")
+
+
+def links_of(graph: gbb.Graph, kind: str) -> dict[str, object]:
+    """The types and weights of a graph's edges in a kind of problem."""
+    sums = (graph.sources + graph.indices).astype(np.int64)
+    links: dict[str, dict[str, object]] = {
+        "typed": {"edge_types": sums % 2},
+        "own": {"edge_types": "source"},
+        "weighted": {"edge_weights": np.where(sums % 3 == 0, -0.5, 2.0)},
+        "agent": {"edge_types": sums % 2, "edge_weights": np.where(sums % 3 == 0, 0.5, 1.0)},
+        "global": {"edge_types": sums % 2},
+    }
+    return links.get(kind, {})
+
+
+def problem_of(kind: str) -> gbb.Problem:
+    """The paper's problem (by the kind of its arms), or one of another kind."""
+    graph = gbb.Graph.from_edges(LINKS, names=NAMES, undirected=True)
+    allowed = np.ones((4, 3), dtype=bool)
+    allowed[1, 0] = allowed[3, 2] = False
+    more: dict[str, dict[str, object]] = {
+        "agent": {"feedback": "agent", "allowed": allowed},
+        "global": {"feedback": "global"},
+        "allowed": {"allowed": allowed},
+    }
+    settings = {**links_of(graph, kind), **more.get(kind, {})}
+    arms = ARMS.get(kind, GENERAL)
+    names = ["straight", "left", "right"]
+    return gbb.Problem(graph, arms, sigma=0.3, S=3.0, arm_names=names, **settings)
+
+
+def environment_of(problem: gbb.Problem) -> gbb.Environment:
+    """Positive matrices, so that every instance has a positive optimum."""
+    shape = (problem.types, problem.d, problem.d) if problem.types > 1 else (problem.d,) * 2
+    return gbb.Environment(problem, np.random.default_rng(7).uniform(0.1, 1.0, shape))
+
+
+def policy_of(name: str, problem: gbb.Problem, settings: dict[str, object]) -> gbb.policies.Policy:
+    """A policy over the greedy cut."""
+    return gbb.policies.build(name, problem, cut=gbb.cuts.greedy(problem.graph), **settings)
+
+
+def rewards_of(problem: gbb.Problem, arms: np.ndarray) -> np.ndarray:
+    """A round's rewards, a function of the arms alone."""
+    place = np.arange(problem.observations)
+    played = float(np.dot(arms, 1.0 + np.arange(len(arms))))
+    return 0.5 + 0.5 * np.cos(1.7 * place + played)
+
+
+def answers(controller: Controller) -> dict[str, object]:
+    """What a controller says without being changed, in plain values."""
+    problem = controller.problem
+    status = {key: value for key, value in controller.status().items() if key != "url"}
+    events = [[each.seq, each.kind, each.trial_id, each.content] for each in controller.history()]
+    text = json.dumps(events, sort_keys=True, default=str)
+    best = controller.recommend()
+    predictions = [controller.predict(arms) for arms in allocations_of(problem)]
+    return {
+        "status": status,
+        "history": hashlib.sha256(text.encode()).hexdigest(),
+        "open": [[each.id, each.round, each.arms.tolist()] for each in controller.open_trials()],
+        "predict": [[each.reward, each.low, each.high, each.caveat] for each in predictions],
+        "recommend": {
+            "arms": best.arms.tolist(),
+            "numbers": [best.reward, best.low, best.high, best.upper_bound],
+            "proven": best.proven,
+        },
+        "estimate": [_estimate(each) for each in controller.estimate()],
+    }
+
+
+def _estimate(estimate: gbb.controller.Estimate) -> dict[str, object]:
+    names = ("M_hat", "M_width", "table", "table_width", "N", "Y")
+    tables = {name: getattr(estimate, name) for name in names}
+    return {name: None if table is None else table.tolist() for name, table in tables.items()}
+
+
+def allocations_of(problem: gbb.Problem) -> list[np.ndarray]:
+    """Two allocations to predict."""
+    agents = np.arange(problem.n)
+    return [agents % problem.K, (2 * agents + 1) % problem.K]
+
+
+def asks(controller: Controller) -> list[list[int]]:
+    """The next three asks, and the two that follow once they are told."""
+    trials = controller.ask_many(3)
+    for trial in trials:
+        controller.tell(trial, rewards_of(controller.problem, trial.arms))
+    return [trial.arms.tolist() for trial in (*trials, *controller.ask_many(2))]
+
+
+def runs(kind: str, policy: str, settings: dict[str, object], method: str) -> dict[str, object]:
+    """Allocations and regrets of a simulation at its recorded rounds."""
+    env = environment_of(problem_of(kind))
+    chosen = policy_of(policy, env.problem, settings)
+    found = gbb.simulate(
+        env, chosen, rounds=40, runs=2, seed=5, record=10, keep_allocations=True, method=method
+    )
+    return {
+        "round": found["round"].values.tolist(),
+        "allocation": found["allocation"].isel(policy=0).values.tolist(),
+        "regret": found["regret"].isel(policy=0).values.tolist(),
+    }
+
+
+def simulations() -> dict[str, tuple[str, str, dict[str, object], str]]:
+    """The arguments of :func:`runs` of every simulation, by name."""
+    paper = [
+        (kind, policy, settings, method)
+        for kind in ARMS
+        for policy, settings in SIMULATED.items()
+        for method in ("engine", "reference")
+    ]
+    beyond = [
+        (kind, policy, settings, "reference")
+        for kind in KINDS
+        for policy, settings in BEYOND.items()
+    ]
+    return {" ".join((kind, *rest[:1], rest[2])): (kind, *rest) for kind, *rest in paper + beyond}
