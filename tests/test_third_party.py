@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -25,12 +26,13 @@ def theirs(tmp_path_factory):
 def run(theirs, tmp_path):
     """Run Python where their package is installed and ours is not touched; its output."""
 
-    def python(*arguments: str) -> str:
+    def python(*arguments: str, lines: Sequence[str] = ()) -> str:
         path = os.pathsep.join([str(theirs), str(Path(gbb.__file__).parents[1])])
         done = subprocess.run(
             [sys.executable, *arguments],
             cwd=tmp_path,
             env=os.environ | {"PYTHONPATH": path, "COLUMNS": "200"},
+            input="".join(f"{line}\n" for line in lines),
             capture_output=True,
             text=True,
             check=False,
@@ -89,30 +91,43 @@ def test_simulate_compare_and_the_controller_take_it(run):
     run("-W", "ignore::gbb.simulation.SlowPolicyWarning", "-c", PLAY)
 
 
-@pytest.mark.parametrize("policy", ["fadinggreedy", "their_bandits.fading_greedy:FadingGreedy"])
-def test_the_command_line_takes_its_policy(run, policy):
-    rounds = ["--rounds", "30"]
-    assert "FadingGreedy" in run_gbb(run, "simulate", "complete:4", *rounds, "--policy", policy)
-    several = ["--policy", "OFUL", "--policy", policy, "--policy", f"{policy}:explore=3"]
-    said = run_gbb(run, "compare", "complete:4", *rounds, *several)
-    assert "FadingGreedy, explore=3" in said
-    run_gbb(run, "control", "create", "complete:4", "--arms", "arms.csv", "--policy", policy)
+COMMANDS = """
+import sys
+from pathlib import Path
+import gbb.cli
+
+Path("arms.csv").write_text("name,one,two\\nlow,1,0\\nhigh,0,1\\n")
+Path("matrix.csv").write_text("0,2\\n1,0\\n")
+for line in sys.stdin:
+    print("$", flush=True)
+    try:
+        gbb.cli.main(line.split())
+    except SystemExit as end:
+        if end.code:
+            raise
+"""
 
 
-def test_the_command_line_takes_its_cut_solver_and_noise(run):
-    path = "their_bandits.best_of_random:best_of_random"
-    for method in ("best_of_random", path):
-        assert "6 of them" in run_gbb(run, "cut", "circle:6", "--method", method)
-        run_gbb(run, "inspect", "circle:6", "--cut", method)
-    run_gbb(run, "optimum", "complete:4", "--method", "same_arm")
-    for noise in ("triangular", "their_bandits.triangular:triangular"):
-        run_gbb(run, "simulate", "complete:4", "--rounds", "20", "--noise", noise)
-
-
-def test_the_command_line_names_it_in_its_help(run):
-    assert "FadingGreedy" in run_gbb(run, "simulate", "--help")
-    assert "best_of_random" in run_gbb(run, "cut", "--help")
-
-
-def run_gbb(run, *words: str) -> str:
-    return run("-W", "ignore", "-c", "import gbb.cli; gbb.cli.main()", *words)
+def test_the_command_line_takes_it_by_entry_point_and_by_place(run):
+    place = "their_bandits.{0}:{1}".format
+    policy, noise = place("fading_greedy", "FadingGreedy"), place("triangular", "triangular")
+    cut, solver = place("best_of_random", "best_of_random"), place("same_arm", "same_arm")
+    play, create = "complete:4 --rounds 20 --policy", "control create plant.db complete:4"
+    expected = {
+        f"simulate {play} fadinggreedy --noise triangular": "FadingGreedy",
+        f"simulate {play} {policy} --noise {noise}": "FadingGreedy",
+        f"compare {play} OFUL --policy FadingGreedy:explore=2": "FadingGreedy, explore=2",
+        f"compare {play} {policy} --policy {policy}:explore=3": "FadingGreedy, explore=3",
+        f"{create} --arms arms.csv --policy FadingGreedy": "policy FadingGreedy",
+        f"{create} --arms arms.csv --policy {policy} --name b": "policy FadingGreedy",
+        "control ask plant.db --name b": "high",
+        "cut circle:6 --method best_of_random": "(best_of_random)",
+        f"inspect circle:6 --cut {cut}": "6",
+        "optimum complete:4 --matrix matrix.csv --method same_arm": "same_arm",
+        f"optimum complete:4 --matrix matrix.csv --method {solver}": "same_arm",
+        "simulate --help": "ModestOFUL",
+        "cut --help": "best_of_random",
+    }
+    said = run("-W", "ignore", "-c", COMMANDS, lines=list(expected))
+    for answer, text in zip(said.split("$\n")[1:], expected.values(), strict=True):
+        assert text in answer
