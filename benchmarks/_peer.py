@@ -10,10 +10,10 @@ from bayesianbandits import (
     NormalRegressor,
     UpperConfidenceBound,
 )
+from gbb.policies._couple import couple_objectives
 
 from gbb.cuts import Cut
 from gbb.environment import Environment
-from gbb.policies._couple import couple_objectives
 
 
 def bayesian_ucb(

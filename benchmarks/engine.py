@@ -10,50 +10,39 @@ import argparse
 import platform
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
+from gbb.simulation._couples import best_form
 from threadpoolctl import threadpool_limits
 
-import gbb
 from _peer import bayesian_ucb
+from _rows import GRAPHS, Clock, Instance, Player, Row, paper, rounds_on, unit_arms
 from _textbook import textbook
-from gbb.policies import CouplePolicy, ImprovedOFUL
-from gbb.simulation._couples import best_form
-from gbb.simulation._trace import recorded_rounds
-from gbb.simulation.engine import run_engine
+from against import show
+from gbb.policies import ImprovedOFUL
 
 REPEATS = 5
-
-
-def unit_arms(K: int, d: int) -> np.ndarray:
-    arms = np.random.default_rng(0).standard_normal((K, d))
-    return arms / np.linalg.norm(arms, axis=1, keepdims=True)
-
-
-def instance(graph: gbb.Graph, arms: np.ndarray) -> tuple[gbb.Environment, CouplePolicy]:
-    M = gbb.instances.absolute_normal(arms.shape[1], seed=0, frobenius=4.0)
-    problem = gbb.Problem(graph, arms, S=4.0)
-    return gbb.Environment(problem, M), ImprovedOFUL(problem, cut=gbb.cuts.greedy(graph))
 
 
 def fastest(work: Callable[[], object], repeats: int = REPEATS) -> float:
     times = []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start = time.process_time()
         work()
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     return min(times)
 
 
-def engine_round(env: gbb.Environment, policy: CouplePolicy, rounds: int) -> float:
+def engine_round(instance: Instance, rounds: int) -> float:
     """Seconds a round of the engine, noise and recording included, after compilation."""
-    kept = recorded_rounds(rounds, "log")
+    return seconds_a_round(Player(Row(lambda: instance, rounds), 1.0))
 
-    def play(seed: int = 0) -> None:
-        run_engine(env, policy, rounds, kept, np.random.SeedSequence(seed))
 
-    run_engine(env, policy, 8, np.array([8]), np.random.SeedSequence(0))
-    return fastest(play) / rounds
+def seconds_a_round(player: Player, clock: Clock = time.process_time) -> float:
+    times = [player.measure(clock) for _ in range(REPEATS)]
+    long, short = (min(each[key] for each in times) for key in ("long", "short"))
+    return (long - short) / player.played
 
 
 def ratios(scale: float) -> None:
@@ -73,8 +62,8 @@ def ratios(scale: float) -> None:
 
 def compare(name: str, arms: np.ndarray, fast: int, slow: int, peer: int) -> None:
     """One row: so many rounds of the engine, of the textbook and of the peer."""
-    env, policy = instance(gbb.Graph.complete(5), arms)
-    engine = engine_round(env, policy, fast)
+    env, policy = paper(ImprovedOFUL, arms)
+    engine = engine_round((env, policy), fast)
     plain = fastest(lambda: textbook(env, policy.cut, policy.weights, slow, 0), 3) / slow
     other = fastest(lambda: bayesian_ucb(env, policy.cut, peer, 0), 2) / peer
     print(
@@ -87,57 +76,32 @@ def compare(name: str, arms: np.ndarray, fast: int, slow: int, peer: int) -> Non
 def growth(scale: float) -> None:
     print("\n| what grows | d | K | n | m | form | a round |")
     print("| --- | ---: | ---: | ---: | ---: | --- | ---: |")
-    small = gbb.Graph.complete(5)
-    rows = [("d = K, one-hot", small, np.eye(k)) for k in (2, 5, 10, 20, 50)]
-    rows += [("d = K, general", small, unit_arms(k, k)) for k in (2, 5, 10, 15)]
-    rows += [("K, general", small, unit_arms(k, 5)) for k in (10, 30, 100, 200)]
-    for name, graph, arms in rows:
-        env, policy = instance(graph, arms)
-        rounds = int(scale * (100_000 if arms.size <= 100 else 8192))
-        line(name, policy, engine_round(env, policy, rounds))
-    for arms in (np.eye(5), unit_arms(5, 5)):
-        for n, p in ((5, 1.0), (100, 0.1), (10_000, 1e-3), (1_000_000, 1e-5)):
-            graph = gbb.Graph.complete(5) if n == 5 else gbb.Graph.random(n, p=p, seed=0)
-            env, policy = instance(graph, arms)
-            name = (
-                "the graph, one-hot"
-                if best_form(env.problem) == "orthogonal"
-                else "the graph, general"
-            )
-            line(name, policy, engine_round(env, policy, int(scale * 100_000)))
+    rows = [("d = K, one-hot", np.eye(k)) for k in (2, 5, 10, 20, 50)]
+    rows += [("d = K, general", unit_arms(k, k)) for k in (2, 5, 10, 15)]
+    rows += [("K, general", unit_arms(k, 5)) for k in (10, 30, 100, 200)]
+    for name, arms in rows:
+        rounds = 100_000 if arms.size <= 100 else 8192
+        line(name, paper(ImprovedOFUL, arms), int(scale * rounds))
+    for name, arms in (("one-hot", np.eye(5)), ("general", unit_arms(5, 5))):
+        for n, p in GRAPHS:
+            rounds = int(scale * rounds_on(n))
+            line(f"the graph, {name}", paper(ImprovedOFUL, arms, n, p), rounds)
 
 
-def line(name: str, policy: CouplePolicy, seconds: float) -> None:
-    p = policy.problem
+def line(name: str, instance: Instance, rounds: int) -> None:
+    p = instance[0].problem
     print(
-        f"| {name} | {p.d} | {p.K} | {p.n:,} | {p.m:,} | {best_form(p)} | {show(seconds)} |",
+        f"| {name} | {p.d} | {p.K} | {p.n:,} | {p.m:,} | {best_form(p)} "
+        f"| {show(engine_round(instance, rounds))} |",
         flush=True,
     )
 
 
 def threads(scale: float) -> None:
-    env, policy = instance(gbb.Graph.complete(5), np.eye(5))
-    best = gbb.optimum.solve(env.problem, env.M_star)
-    rounds = int(scale * 50_000)
-
-    def play(workers: int) -> None:
-        gbb.simulate(
-            env, policy, rounds=rounds, runs=64, record="log", workers=workers, optimum=best
-        )
-
-    play(1)
-    one, two = zip(
-        *[(fastest(lambda: play(1), 1), fastest(lambda: play(2), 1)) for _ in range(REPEATS)],
-        strict=True,
-    )
-    print(f"\n64 runs of {rounds:,} rounds: 2 threads are {min(one) / min(two):.2f}x as fast as 1.")
-
-
-def show(seconds: float) -> str:
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds * 1e9:.0f} ns"
+    rounds, play = int(scale * 50_000), partial(paper, ImprovedOFUL, np.eye(5))
+    players = [Player(Row(play, rounds, runs=64, workers=workers), 1.0) for workers in (1, 2)]
+    one, two = (seconds_a_round(player, time.perf_counter) for player in players)
+    print(f"\n64 runs of {rounds:,} rounds: 2 threads are {one / two:.2f}x as fast as 1.")
 
 
 def main() -> None:

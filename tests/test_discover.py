@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 import gbb
+from installed import write_metadata
 
 
 @pytest.mark.parametrize(
@@ -22,3 +26,109 @@ def test_a_file_that_cannot_be_imported_is_named(tmp_path, monkeypatch, source, 
         gbb.policies.classes()
     assert cause in str(caught.value)
     assert caught.value.__cause__ is not None
+
+
+CUT = """
+import gbb
+
+def halves(graph, *, seed=None):
+    return gbb.cuts.greedy(graph)
+
+number = 3
+"""
+
+
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """Put a package with entry points on the path, as pip would."""
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def put(package, source, entries, group="gbb.cuts"):
+        (tmp_path / f"{package}.py").write_text(source)
+        write_metadata(tmp_path, package, {group: entries})
+        monkeypatch.delitem(sys.modules, package, raising=False)
+
+    return put
+
+
+def test_an_installed_packages_method_goes_by_its_entry_point(install):
+    install("their_cuts", CUT, {"halves": "their_cuts:halves"})
+    methods = gbb.cuts.methods()
+    assert list(methods)[-1] == "halves"
+    graph = gbb.Graph.complete(4)
+    assert methods["halves"](graph).m12 == 4
+    assert gbb.cuts.find("halves") is methods["halves"]
+    assert gbb.cuts.find("their_cuts:halves") is methods["halves"]
+    assert gbb.cuts.find("greedy") is gbb.cuts.greedy
+
+
+@pytest.mark.parametrize(
+    ("value", "cause"),
+    [
+        ("nowhere_cuts:halves", "ModuleNotFoundError: No module named 'nowhere_cuts'"),
+        ("broken_cuts:thirds", "AttributeError: .*'thirds'"),
+        ("broken_cuts:number", "to be a function of a graph that cuts it, but got .*, a int"),
+    ],
+)
+def test_a_broken_entry_point_is_one_warning_that_names_it(install, value, cause):
+    install("broken_cuts", CUT, {"odd": value, "good": "broken_cuts:halves"})
+    text = rf"broken_cuts offers 'odd' in 'gbb.cuts', which is left out: .*{cause}"
+    with pytest.warns(UserWarning, match=text) as caught:
+        methods = gbb.cuts.methods()
+    assert len(caught) == 1
+    assert "odd" not in methods
+    assert "good" in methods
+
+
+def test_a_name_of_two_packages_is_an_error_that_names_both(install):
+    install("one_cuts", CUT, {"halves": "one_cuts:halves"})
+    install("two_cuts", CUT, {"halves": "two_cuts:halves"})
+    text = "Both (one|two)_cuts and (one|two)_cuts offer 'halves' as an entry point"
+    with pytest.raises(gbb.InputError, match=text):
+        gbb.cuts.methods()
+    assert gbb.cuts.find("one_cuts:halves") is not gbb.cuts.find("two_cuts:halves")
+
+
+def test_gbbs_own_names_cannot_be_taken(install):
+    install("greedy_cuts", CUT, {"greedy": "greedy_cuts:halves"})
+    with pytest.raises(gbb.InputError, match="Both gbb and greedy_cuts offer 'greedy'"):
+        gbb.cuts.methods()
+    assert gbb.cuts.find("greedy") is gbb.cuts.greedy
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("nowhere_to_be_found:cut", "Cannot load 'nowhere_to_be_found:cut' for `method`: Module"),
+        ("gbb.cuts:nothing", "AttributeError: "),
+        ("gbb.cuts:__name__", "`method` to be a function of a graph .*'gbb.cuts:__name__', a str"),
+        (":", "Cannot load ':' for `method`"),
+        ("greddy", "`method` to be one of .* Did you mean 'greedy'"),
+        (3, "`method` to be one of "),
+        ([], "`method` to be one of "),
+    ],
+)
+def test_what_cannot_be_found_is_refused(name, text):
+    with pytest.raises(gbb.InputError, match=text):
+        gbb.cuts.find(name)
+
+
+WATCH = """
+import importlib.metadata as metadata, sys
+
+real = metadata.entry_points
+def watched(**which):
+    return sys.exit(3) if which.get("group", "").startswith("gbb.") else real(**which)
+metadata.entry_points = watched
+
+import gbb
+gbb.cuts.find("greedy")
+if sys.argv[1:]:
+    gbb.cuts.methods()
+"""
+
+
+@pytest.mark.parametrize(("ask", "code"), [([], 0), (["all"], 3)], ids=["own", "all"])
+def test_installed_packages_are_looked_at_only_when_asked_for(ask, code):
+    done = subprocess.run([sys.executable, "-c", WATCH, *ask], check=False)
+    assert done.returncode == code

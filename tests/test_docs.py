@@ -6,6 +6,7 @@ import importlib
 import inspect
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,15 +14,17 @@ from pathlib import Path
 import pytest
 
 import gbb
+from installed import THIRD_PARTY, install
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+TOML = re.compile(r"^```toml\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SHELL = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 NAME = re.compile(r"`(gbb(?:\.\w+)+)`")
 TEST_FILE = re.compile(r"`(tests/[\w/]+\.py)`")
-SKELETON = re.compile(
-    r"`src/(gbb/(\w+)/(\w+)\.py)`[^`]*?:\s*```python\n(.*?)^```", re.MULTILINE | re.DOTALL
+SHOWN = re.compile(
+    r"`(src/their_bandits/\w+\.py)`[^`]*?:\s*```python\n(.*?)^```", re.MULTILINE | re.DOTALL
 )
 LINK = re.compile(r"\]\((?!https?://)([^)#]+)\)")
 
@@ -150,34 +153,57 @@ def test_the_map_names_code_and_test_on_every_line():
 
 
 @pytest.mark.parametrize("guide", ["adding-a-policy.md", "adding-a-cut.md"])
-def test_skeletons_are_discovered_and_play(guide, tmp_path):
-    """Follow the guide literally: write each file into a copy's place and find it by existing."""
+def test_the_guides_show_a_package_that_is_tested_and_their_blocks_run(guide, tmp_path):
     text = (ROOT / "docs/developer" / guide).read_text(encoding="utf-8")
-    skeletons = SKELETON.findall(text)
-    assert len(skeletons) == text.count("```python")
-    for _, family, module, source in skeletons:
-        folder = tmp_path / family
-        folder.mkdir(exist_ok=True)
-        (folder / f"{module}.py").write_text(source, encoding="utf-8")
+    shown = SHOWN.findall(text)
+    assert shown
+    for path, source in shown:
+        assert (THIRD_PARTY / path).read_text(encoding="utf-8") == source
+    entries = TOML.findall(text)
+    assert entries
+    assert all(each in (THIRD_PARTY / "pyproject.toml").read_text() for each in entries)
+    install(THIRD_PARTY, tmp_path)
+    files = {source for _, source in shown}
+    blocks = [block for block in BLOCK.findall(text) if block not in files]
+    run_python("\n".join(blocks), tmp_path)
+
+
+def test_a_file_in_gbbs_own_folders_is_found_by_existing(tmp_path):
+    """Follow the guides literally: put each file into a copy's place and find it."""
+    source = THIRD_PARTY / "src/their_bandits"
+    for family, name in FILES:
+        (tmp_path / family).mkdir(exist_ok=True)
+        shutil.copy(source / f"{name}.py", tmp_path / family)
+    found = run_python(PLAY.replace("FOLDER", repr(str(tmp_path)))).split()
+    assert {"best_of_random", "FadingGreedy", "ModestOFUL"} <= set(found)
+
+
+def run_python(source: str, *path: Path) -> str:
+    """What a process of its own prints, our gbb and ``path`` on its path."""
+    folders = [*map(str, path), str(Path(gbb.__file__).parents[1])]
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", PLAY, str(tmp_path)],
+        [sys.executable, "-W", "ignore", "-c", source],
         capture_output=True,
         text=True,
         check=False,
-        env=os.environ | {"PYTHONPATH": str(Path(gbb.__file__).parents[1])},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(folders)},
     )
     assert done.returncode == 0, done.stderr
-    for _, family, module, source in skeletons:
-        kind = re.search(r"^class (\w+)", source, re.MULTILINE)
-        assert (kind[1] if family == "policies" else module) in done.stdout.split()
+    return done.stdout
 
 
+FILES = [
+    ("policies", "fading_greedy"),
+    ("policies", "modest_oful"),
+    ("cuts", "best_of_random"),
+    ("optimum", "same_arm"),
+]
 PLAY = """
-import pathlib, sys
+import pathlib
 import numpy as np
 import gbb
 
-for folder in pathlib.Path(sys.argv[1]).iterdir():
+for folder in pathlib.Path(FOLDER).iterdir():
     getattr(gbb, folder.name).__path__.append(str(folder))
 graph = gbb.Graph.random(9, seed=0)
 problem = gbb.Problem(graph, np.eye(3), S=4.0)
@@ -185,6 +211,7 @@ env = gbb.Environment(problem, gbb.instances.absolute_normal(3, seed=0))
 for name, method in gbb.cuts.methods().items():
     assert method(graph, seed=0).rho >= 0.5
     print(name)
+assert "same_arm" in gbb.optimum.solvers()
 for name in gbb.policies.classes():
     policy = gbb.policies.build(name, problem, cut=gbb.cuts.greedy(graph), horizon=20)
     assert gbb.simulate(env, policy, rounds=20).sizes["round"] == 20

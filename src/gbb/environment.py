@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gbb._support import checks
+from gbb._support import checks, discover
 from gbb._support.checks import FloatArray
 from gbb.problem import Problem
 
@@ -25,6 +25,15 @@ NOISES: dict[str, Noise] = {
 }
 """Unit noise by name. Each has variance 1 (0 for none) and is 1-sub-Gaussian: the uniform law on
 [-sqrt 3, sqrt 3] is so because sinh(u)/u <= exp(u^2/6). Laws added here are known by their name."""
+
+_FAMILY = discover.Family(
+    "gbb.noises", "be a function of a generator and a size", callable, lambda: NOISES
+)
+
+
+def noises() -> dict[str, Noise]:
+    """All laws of noise by name, with those that other packages offer as entry points."""
+    return _FAMILY.members()
 
 
 @runtime_checkable
@@ -104,10 +113,10 @@ class Environment(TableSystem):
     M_star
         The hidden matrix (d x d), or one for each edge type (types x d x d).
     noise
-        ``gaussian``, ``uniform``, ``rademacher``, ``none`` or another name in
-        :data:`gbb.environment.NOISES`; or a function ``law(rng, size)`` that draws unit noise. It is
-        multiplied by ``problem.sigma``; the named laws have standard deviation ``sigma`` (but ``none``)
-        and are ``sigma``-sub-Gaussian.
+        ``gaussian``, ``uniform``, ``rademacher``, ``none`` or another name of
+        :func:`gbb.environment.noises`; ``package.module:law``; or a function ``law(rng, size)`` that
+        draws unit noise. It is multiplied by ``problem.sigma``; the named laws have standard deviation
+        ``sigma`` (but ``none``) and are ``sigma``-sub-Gaussian.
     """
 
     def __init__(
@@ -155,13 +164,13 @@ def reward_tables(name: str, problem: Problem, matrices: FloatArray) -> FloatArr
 
 def _name_and_law(noise: str | Noise) -> tuple[str, Noise]:
     """What results call the noise, and how it is drawn."""
-    if not callable(noise):
-        name = checks.choice("noise", noise, NOISES)
-        return name, NOISES[name]
+    law: Noise = noise if callable(noise) else _FAMILY.find("noise", noise)
     size = 3
-    drawn = checks.array("noise", noise(np.random.default_rng(0), size))
+    drawn = checks.array("noise", law(np.random.default_rng(0), size))
     if drawn.shape != (size,):
         rule = "return `size` numbers from noise(rng, size)"
         raise checks.input_error("noise", rule, f"shape {drawn.shape} for size {size}")
+    if not callable(noise):
+        return noise, law
     name = getattr(noise, "__qualname__", type(noise).__qualname__)
     return f"{noise.__module__}:{name}", noise

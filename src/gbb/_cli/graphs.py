@@ -89,5 +89,4 @@ def _read(path: str, *, undirected: bool) -> Graph:
 
 def cut_of(graph: Graph, method: str, seed: int) -> Cut:
     """The graph's cut by the named method."""
-    known = cuts.methods()
-    return known[checks.choice("cut", method, known)](graph, seed=seed)
+    return cuts.find(method, argument="cut")(graph, seed=seed)

@@ -13,7 +13,7 @@ from gbb._cli.options import INSTANCE, option
 from gbb._cli.tables import read_arms, read_matrix
 from gbb._support import checks, seeds
 from gbb._support.checks import FloatArray
-from gbb.environment import NOISES, Environment
+from gbb.environment import Environment, noises
 from gbb.graph import Graph
 from gbb.graph.links import FEEDBACKS
 from gbb.instances import absolute_normal
@@ -89,7 +89,7 @@ class Rewards:
 
     feedback: Feedback = "edge"
     noise: Annotated[
-        str, option(INSTANCE, "--noise", f"Noise: {', '.join(NOISES)}.", "gaussian")
+        str, option(INSTANCE, "--noise", f"Noise: {', '.join(noises())}.", "gaussian")
     ] = "gaussian"
 
 

@@ -47,7 +47,10 @@ def class_name(name: str) -> str:
 
 
 class Spec(NamedTuple):
-    """A policy with settings of its own, as ``NAME:KEY=VALUE,...`` gives them."""
+    """A policy with settings of its own, as ``NAME:KEY=VALUE,...`` gives them.
+
+    Another package's may be named as ``package.module:Class``.
+    """
 
     label: str
     name: str
@@ -58,21 +61,23 @@ def parse(text: str) -> Spec:
     """Read ``NAME`` or ``NAME:KEY=VALUE,...``."""
     name, _, rest = text.partition(":")
     name = class_name(name)
+    kind, _, more = rest.partition(":")
+    if kind.isidentifier() and name not in policies.classes():
+        name, rest = f"{name}:{kind}", more
     settings: dict[str, Any] = {}
     for item in filter(None, rest.split(",")):
         key, sign, value = item.partition("=")
         if not sign or not key or not value:
             raise checks.input_error("--policy", "be NAME or NAME:KEY=VALUE,...", repr(text))
         settings[_setting(name, key.strip())] = _value(value.strip())
-    return Spec(f"{name}, {rest}" if rest else name, name, settings)
+    label = name.rpartition(":")[2]
+    return Spec(f"{label}, {rest}" if rest else label, name, settings)
 
 
 def _setting(policy: str, key: str) -> str:
-    """``key``, if the policy has such a setting; an unknown policy is refused where it is built."""
-    if policy in policies.classes():
-        known = set(inspect.signature(policies.classes()[policy]).parameters) - {"problem", "name"}
-        checks.choice(f"a setting of {policy}", key, known)
-    return key
+    """``key``, if the policy has such a setting."""
+    known = inspect.signature(policies.find(policy)).parameters.keys() - {"problem", "name"}
+    return checks.choice(f"a setting of {policy}", key, known)
 
 
 def _value(text: str) -> int | float | str:

@@ -105,8 +105,7 @@ def cut(
 
 
 def _two(graph: Graph, method: str, seconds: float, seed: int) -> dict[str, Any]:
-    known = cuts.methods()
-    chosen = known[checks.choice("--method", method, known)]
+    chosen = cuts.find(method, argument="--method")
     if method == "best":
         found = cuts.best(graph, seconds=seconds * (1 - BOUND_SHARE), seed=seed)
     else:

@@ -1,14 +1,20 @@
-"""Discovery: a public module in a family's folder is a member by existing."""
+"""Discovery: members are found by existing, in a family's folder or in an installed package."""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Any, Generic, TypeVar
 
+from gbb._support import checks
 from gbb._support.checks import InputError
+
+T = TypeVar("T")
 
 
 def modules(package: ModuleType) -> Iterator[tuple[str, ModuleType]]:
@@ -18,15 +24,93 @@ def modules(package: ModuleType) -> Iterator[tuple[str, ModuleType]]:
     """
     for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda item: item.name):
         if not info.name.startswith("_"):
-            yield info.name, _imported(package, info)
+            yield info.name, _import(package, info)
 
 
-def _imported(package: ModuleType, info: pkgutil.ModuleInfo) -> ModuleType:
+def _import(package: ModuleType, info: pkgutil.ModuleInfo) -> ModuleType:
     try:
         return importlib.import_module(f"{package.__name__}.{info.name}")
     except Exception as error:
         folder = Path(getattr(info.module_finder, "path", package.__path__[0]))
         found = folder / f"{info.name}.py"
         path = found if found.is_file() else folder / info.name
-        reason = f"{type(error).__name__}: {error}"
-        raise InputError(f"Cannot import {str(path)!r}: {reason}") from error
+        raise InputError(f"Cannot import {str(path)!r}: {_reason(error)}") from error
+
+
+@dataclass(frozen=True)
+class Family(Generic[T]):
+    """Things of one kind: gbb's own, and those of whatever other package is installed.
+
+    Another package's member goes by the name of an entry point, or by ``package.module:Name``.
+
+    Attributes
+    ----------
+    group
+        The group of entry points.
+    rule
+        What a member has to be, to complete "Expected it to ...".
+    accepts
+        Whether an object is that.
+    own
+        gbb's own members by name.
+    """
+
+    group: str
+    rule: str
+    accepts: Callable[[Any], bool]
+    own: Callable[[], Mapping[str, T]]
+
+    def members(self) -> dict[str, T]:
+        """All members by name.
+
+        An entry point that cannot be loaded is left out with a warning. A name that two packages
+        offer is an error.
+        """
+        from importlib.metadata import entry_points
+
+        found = dict(self.own())
+        offered = dict.fromkeys(found, "gbb")
+        for entry in entry_points(group=self.group):
+            package = entry.dist.name if entry.dist else entry.value
+            if (other := offered.setdefault(entry.name, package)) != package:
+                who = f"Both {other} and {package} offer {entry.name!r} as an entry point"
+                raise InputError(f"{who} of the group {self.group!r}. Uninstall one of them.")
+            try:
+                found[entry.name] = self._load(entry.name, entry.value)
+            except InputError as error:
+                text = (
+                    f"{package} offers {entry.name!r} in {self.group!r}, which is left out: {error}"
+                )
+                warnings.warn(text, stacklevel=3)
+        return found
+
+    def find(self, argument: str, name: str) -> T:
+        """The member called ``name``, or the object that ``package.module:Name`` stands for."""
+        if isinstance(name, str) and ":" in name:
+            return self._load(argument, name)
+        own = self.own()
+        known = own if isinstance(name, str) and name in own else self.members()
+        return known[checks.choice(argument, name, known)]
+
+    def name_of(self, member: T) -> str:
+        """The name by which :meth:`find` finds ``member`` again."""
+        names = [name for name, each in self.members().items() if each is member]
+        item: Any = member
+        return names[0] if names else f"{item.__module__}:{item.__qualname__}"
+
+    def _load(self, argument: str, path: str) -> T:
+        module, _, name = path.partition(":")
+        try:
+            found: Any = importlib.import_module(module)
+            for part in name.split("."):
+                found = getattr(found, part)
+        except Exception as error:
+            raise InputError(f"Cannot load {path!r} for `{argument}`: {_reason(error)}") from error
+        if not self.accepts(found):
+            raise checks.input_error(argument, self.rule, f"{path!r}, a {type(found).__name__}")
+        member: T = found
+        return member
+
+
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"

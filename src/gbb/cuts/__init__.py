@@ -1,7 +1,8 @@
 """Cuts: the agents split in two so that many edges run between the parts.
 
 Every public module of this folder offers one method under its own name, a
-:class:`~gbb.cuts._cut.CutMethod`; :func:`methods` finds them.
+:class:`~gbb.cuts._cut.CutMethod`; :func:`methods` finds them, and those that other packages offer as
+entry points of the group ``gbb.cuts``.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ __all__ = [
     "check_cut",
     "edwards_erdos",
     "exact",
+    "find",
     "goemans_williamson",
     "greedy",
     "kcut",
@@ -42,8 +44,19 @@ __all__ = [
 ]
 
 
+def _own() -> dict[str, CutMethod]:
+    found = discover.modules(sys.modules[__name__])
+    return {name: cast(CutMethod, getattr(module, name)) for name, module in found}
+
+
+_FAMILY = discover.Family("gbb.cuts", "be a function of a graph that cuts it", callable, _own)
+
+
 def methods() -> dict[str, CutMethod]:
     """All cut methods by name."""
-    package = sys.modules[__name__]
-    found = discover.modules(package)
-    return {name: cast(CutMethod, getattr(module, name)) for name, module in found}
+    return _FAMILY.members()
+
+
+def find(name: str, *, argument: str = "method") -> CutMethod:
+    """A cut method by its name or as ``package.module:function``; errors call it ``argument``."""
+    return _FAMILY.find(argument, name)

@@ -1,7 +1,8 @@
 """The best allocation when M is known: exact where it can be proven, else a value and a bound.
 
 Every public module of this folder offers one solver under its own name, a
-:class:`~gbb.optimum._optimum.Solver`; :func:`solvers` finds them and :func:`solve` picks one.
+:class:`~gbb.optimum._optimum.Solver`; :func:`solvers` finds them, and those that other packages offer as
+entry points of the group ``gbb.optimum``. :func:`solve` picks one.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ __all__ = [
     "Optimum",
     "PairProblem",
     "Solver",
+    "find",
     "pair_table",
     "solve",
     "solve_pairs",
@@ -27,7 +29,21 @@ __all__ = [
 ]
 
 
+def _own() -> dict[str, Solver]:
+    found = discover.modules(sys.modules[__name__])
+    return {name: cast(Solver, getattr(module, name)) for name, module in found}
+
+
+_FAMILY = discover.Family(
+    "gbb.optimum", "be a gbb.optimum.Solver", lambda item: isinstance(item, Solver), _own
+)
+
+
 def solvers() -> dict[str, Solver]:
     """All solvers by name."""
-    package = sys.modules[__name__]
-    return {name: cast(Solver, getattr(mod, name)) for name, mod in discover.modules(package)}
+    return _FAMILY.members()
+
+
+def find(name: str, *, argument: str = "method") -> Solver:
+    """A solver by its name or as ``package.module:name``; errors call it ``argument``."""
+    return _FAMILY.find(argument, name)

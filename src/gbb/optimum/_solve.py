@@ -97,8 +97,8 @@ def solve_pairs(pairs: PairProblem, *, seconds: float = SECONDS, seed: Seed = 0)
 
 
 def _run(method: str, pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> Optimum:
-    known: dict[str, Solver] = importlib.import_module("gbb.optimum").solvers()
-    found = known[checks.choice("method", method, known)].run(pairs, budget, rng)
+    solver: Solver = importlib.import_module("gbb.optimum").find(method)
+    found = solver.run(pairs, budget, rng)
     if found is None:
         cure = "Leave `method` out."
         raise checks.input_error("method", "apply to this problem", repr(method), cure)

@@ -1,7 +1,8 @@
 """Policies: one a file, found by existing.
 
-Every public module of this folder defines one policy class; :func:`classes` finds them and
-:func:`build` makes one from the settings its constructor names.
+Every public module of this folder defines one policy class; :func:`classes` finds them, and those
+that other packages offer as entry points of the group ``gbb.policies``. :func:`build` makes one from
+the settings its constructor names.
 """
 
 from __future__ import annotations
@@ -53,39 +54,60 @@ __all__ = [
     "UniformRandom",
     "build",
     "classes",
+    "find",
+    "name_of",
 ]
 
 CURES = {"cut": "cut=gbb.cuts.greedy(problem.graph)"}
 """How to give the settings that policies of this folder need."""
 
 
+def _is_policy(item: Any) -> bool:
+    return inspect.isclass(item) and issubclass(item, Policy) and not inspect.isabstract(item)
+
+
+def _own() -> dict[str, type[AnyPolicy]]:
+    return {
+        name: item
+        for _, module in discover.modules(sys.modules[__name__])
+        for name, item in vars(module).items()
+        if _is_policy(item) and item.__module__ == module.__name__
+    }
+
+
+_FAMILY: discover.Family[type[AnyPolicy]] = discover.Family(
+    "gbb.policies", "be a class of policies", _is_policy, _own
+)
+
+
 def classes() -> dict[str, type[AnyPolicy]]:
-    """All policies by class name."""
-    found: dict[str, type[AnyPolicy]] = {}
-    for _, module in discover.modules(sys.modules[__name__]):
-        for name, item in vars(module).items():
-            if (
-                inspect.isclass(item)
-                and issubclass(item, Policy)
-                and not inspect.isabstract(item)
-                and item.__module__ == module.__name__
-            ):
-                found[name] = item
-    return found
+    """All policies by name: their class's, or that of their entry point."""
+    return _FAMILY.members()
+
+
+def find(name: str, *, argument: str = "policy") -> type[AnyPolicy]:
+    """A policy's class by name or as ``package.module:Class``; errors call it ``argument``."""
+    return _FAMILY.find(argument, name)
+
+
+def name_of(kind: type[AnyPolicy]) -> str:
+    """The name by which :func:`find` finds a policy's class again."""
+    return _FAMILY.name_of(kind)
 
 
 def build(policy: str, problem: Problem, /, **settings: Any) -> AnyPolicy:
-    """A policy by class name, from those of ``settings`` that its constructor names.
+    """A policy by name, from those of ``settings`` that its constructor names.
 
     ``build("OFUL", problem, cut=cut, horizon=100)`` leaves ``horizon`` out, since OFUL has none: one
     set of settings serves a list of policies.
     """
-    everything = classes()
-    kind = everything[checks.choice("policy", policy, everything)]
-    options = {name for each in everything.values() for name in inspect.signature(each).parameters}
-    for key in settings:
-        checks.choice("settings", key, options - {"problem"})
+    kind = find(policy)
     known = inspect.signature(kind).parameters
+    if not settings.keys() <= known.keys():  # then they are another policy's, or nobody's
+        every = [kind, *classes().values()]
+        options = {name for each in every for name in inspect.signature(each).parameters}
+        for key in settings:
+            checks.choice("settings", key, options - {"problem"})
     for name, parameter in known.items():
         if name != "problem" and parameter.default is parameter.empty and name not in settings:
             cure = f"Pass {CURES.get(name, f'{name}=...')}."

@@ -1,0 +1,37 @@
+"""Contracts: what every policy, cut, solver and noise law owes, as tests for pytest to collect.
+
+A package that adds one of its own tests it in two lines::
+
+    from gbb.testing import policy_contract
+    TestMyPolicy = policy_contract(MyPolicy)
+
+This package needs pytest, which gbb itself does not.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+PARTS = ("_controlled", "_cuts", "_noises", "_policies", "_problems", "_solvers")
+pytest.register_assert_rewrite(*(f"{__name__}.{part}" for part in PARTS))
+
+from gbb.testing._controlled import policy_contract  # noqa: E402
+from gbb.testing._cuts import CutContract, check_cut_method, cut_contract  # noqa: E402
+from gbb.testing._noises import NoiseContract, noise_contract  # noqa: E402
+from gbb.testing._policies import PolicyContract  # noqa: E402
+from gbb.testing._problems import PROBLEMS  # noqa: E402
+from gbb.testing._solvers import SolverContract, check_solver, solver_contract  # noqa: E402
+
+__all__ = [
+    "PROBLEMS",
+    "CutContract",
+    "NoiseContract",
+    "PolicyContract",
+    "SolverContract",
+    "check_cut_method",
+    "check_solver",
+    "cut_contract",
+    "noise_contract",
+    "policy_contract",
+    "solver_contract",
+]
