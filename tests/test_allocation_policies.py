@@ -7,13 +7,13 @@ import itertools
 import numpy as np
 import pytest
 import xarray as xr
+from gbb._kernels.choice.joint import choose
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
 import gbb
 import naive
-from gbb._kernels.choice.joint import choose
 from gbb.cuts import KCut, kcut
 from gbb.policies import EpsilonGreedy, ImprovedOFUL, JointOFUL, KCutOFUL, Learned, ThompsonSampling
 from gbb.simulation import engine

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from gbb.learning.typed import TypedRidge, empty, observed, regressors
 from hypothesis import given
 from hypothesis import strategies as st
 
 import gbb
 from gbb.learning.radius import typed as typed_radius
-from gbb.learning.typed import TypedRidge, empty, observed, regressors
 from gbb.policies import Choice, Conservative, Learned
 from gbb.policies._safety import deviation, lower_bound, noise_scale, paying
 from gbb.policies._steps import toward, way_home

@@ -14,6 +14,8 @@ import mpmath as mp
 import numpy as np
 import pytest
 import xarray as xr
+from gbb.simulation._couples import FORMS, _plan, _player, _tally, best_form, run_couples
+from gbb.simulation._noise import Blocks, draw_sums
 from scipy import stats
 from threadpoolctl import threadpool_info
 
@@ -22,8 +24,6 @@ from gbb.environment import NOISES
 from gbb.learning.radius import log_det_symmetric
 from gbb.policies import Choice, Policy
 from gbb.simulation import SlowPolicyWarning, engine
-from gbb.simulation._couples import FORMS, _plan, _player, _tally, best_form, run_couples
-from gbb.simulation._noise import Blocks, draw_sums
 from gbb.simulation._trace import recorded_rounds
 from gbb.simulation.reference import run_reference
 

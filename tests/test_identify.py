@@ -5,13 +5,13 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from gbb.learning.typed import observed
 from scipy.stats import binom
 
 import gbb
 import naive
 from gbb.identification import certify
 from gbb.identification.families import list_allocations
-from gbb.learning.typed import observed
 from gbb.policies import PhasedExploration
 
 GRAPHS = {

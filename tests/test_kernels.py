@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-import gbb
-from gbb._kernels.choice.choose import fill_values, largest, pick
 from gbb._kernels.choice.joint_linear import ascend_linear, pays_of
 from gbb._kernels.choice.joint_orthogonal import ascend_orthogonal, count_pairs
 from gbb._kernels.choice.work import MU, SHARE, VAR, log_det, make_work, smallest_share
+from gbb.simulation._couples import FORMS, _plan
+
+import gbb
+from gbb._kernels.choice.choose import fill_values, largest, pick
 from gbb._kernels.cuts.greedy import greedy_sides
 from gbb._kernels.learning.factor import factor
 from gbb._kernels.rounds.features import drift, evaluate
 from gbb._kernels.rounds.random_play import play_random
 from gbb.learning.radius import symmetric_edge_arms
 from gbb.policies._base import draw_arms, random_argmax
-from gbb.simulation._couples import FORMS, _plan
 from test_engine import ARMS, GRAPHS, make_env, played_out, replayed, unit_arms
 
 

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
+from gbb.policies._couple import couple_objectives
 
 import gbb
 import naive
 from gbb.policies import OFUL, ExploreThenCommit, FixedAllocation, ImprovedOFUL, UniformRandom
 from gbb.policies._base import draw_arms, random_argmax
-from gbb.policies._couple import couple_objectives
 
 ROUNDS = 300
 TIED = 1e-9

@@ -3,6 +3,7 @@ import warnings
 import numpy as np
 import pytest
 import xarray as xr
+from gbb.simulation._noise import draw_sums
 
 import gbb
 import naive
@@ -16,7 +17,6 @@ from gbb.policies import (
     JointOFUL,
     UniformRandom,
 )
-from gbb.simulation._noise import draw_sums
 from gbb.simulation._trace import recorded_rounds
 from gbb.simulation.reference import run_reference
 

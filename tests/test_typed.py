@@ -6,13 +6,13 @@ import itertools
 
 import numpy as np
 import pytest
+from gbb.learning.estimator import Record, Ridge
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gbb
 from gbb.cuts import KCut
 from gbb.learning import typed
-from gbb.learning.estimator import Record, Ridge
 from gbb.learning.radius import typed as typed_radius
 from gbb.policies import classes
 from strategies import arm_sets, graphs

@@ -7,6 +7,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 import xarray as xr
+from gbb.learning.typed import TypedRidge, empty, observed, regressors
 from matplotlib.figure import Figure
 
 import gbb
@@ -25,7 +26,6 @@ from gbb.applications.wind.problem import YAWS, ZERO, features, find_wakes, form
 from gbb.applications.wind.system import JITTER, Winds, WindSystem
 from gbb.applications.wind.trial import Trial, play_trial
 from gbb.cli import main
-from gbb.learning.typed import TypedRidge, empty, observed, regressors
 
 
 @pytest.fixture(scope="module")
