@@ -10,7 +10,6 @@ from bayesianbandits import (
     NormalRegressor,
     UpperConfidenceBound,
 )
-from gbb.policies._couple import couple_objectives
 
 from gbb.cuts import Cut
 from gbb.environment import Environment
@@ -27,7 +26,7 @@ def bayesian_ucb(
     problem = env.problem
     rng = np.random.default_rng(seed)
     K = problem.K
-    V = couple_objectives(problem, tuple(map(float, cut.weights)))  # type: ignore[arg-type]
+    V = cut.couple_values(problem.edge_arms.reshape(K, K, -1)).reshape(K * K, -1)
     learner = NormalRegressor(alpha=lam, beta=1.0 / problem.sigma**2, random_state=seed)
 
     def features(context: np.ndarray, tokens: list[int]) -> np.ndarray:

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from gbb.simulation._couples import best_form
 from threadpoolctl import threadpool_limits
 
 from _peer import bayesian_ucb
@@ -21,6 +20,7 @@ from _rows import GRAPHS, Clock, Instance, Player, Row, paper, rounds_on, unit_a
 from _textbook import textbook
 from against import show
 from gbb.policies import ImprovedOFUL
+from gbb.simulation.engine.couples import best_form
 
 REPEATS = 5
 

@@ -7,7 +7,6 @@ import itertools
 import numpy as np
 import pytest
 import xarray as xr
-from gbb._kernels.choice.joint import choose
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -256,22 +255,20 @@ def test_orthogonal_arms_may_be_treated_as_general_ones(k):
     rotation, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((4, 4)))
     env = instance(GRAPHS["random"], arms=rotation)
     cut = gbb.cuts.greedy(env.problem.graph)
-    policy = JointOFUL(env.problem, cut=cut) if k == 2 else KCutOFUL(env.problem, cut=cut, k=k)
-    assert policy.rule.orthogonal
-    general = policy.rule._replace(orthogonal=False)
-    given = float(policy.radii(np.array([5.0]))[0])
+    fast, general = (
+        JointOFUL(env.problem, cut=cut) if k == 2 else KCutOFUL(env.problem, cut=cut, k=k)
+        for _ in range(2)
+    )
+    assert fast.pair_rule is not None
+    vars(general)["pair_rule"] = None
     for rounds in range(1, 20):
-        record = seen(env, rounds, seed=rounds).record
-        arms = np.empty((2, env.problem.n), dtype=np.int64)
-        found = [
-            choose(rule, record.N.astype(float), record.Y, given, np.random.default_rng(0), row)
-            for rule, row in zip((policy.rule, general), arms, strict=True)
-        ]
-        assert found[0][1] == pytest.approx(found[1][1], rel=1e-10)
-        terms = index(policy, Learned(5, record))
+        state = Learned(5, seen(env, rounds, seed=rounds).record)
+        one, other = (each.select(state, np.random.default_rng(0)) for each in (fast, general))
+        assert one.value == pytest.approx(other.value, rel=1e-10)
+        terms = index(general, state)
         ends = [
-            naive.index_of(policy.problem.arms, edges_of(policy.problem), row, **terms)
-            for row in arms
+            naive.index_of(env.problem.arms, edges_of(env.problem), each.allocation, **terms)
+            for each in (one, other)
         ]  # both orders of a couple may tie
         assert ends[0] == pytest.approx(ends[1], rel=1e-10)
 

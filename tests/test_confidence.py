@@ -8,8 +8,7 @@ from scipy.stats import binom
 
 import gbb
 import naive
-from gbb.learning.confidence import Confidence, over_cut
-from gbb.learning.radius import log_det_symmetric
+from gbb.learning import Confidence, Tuples
 from strategies import environments
 
 
@@ -39,11 +38,12 @@ def test_agrees_with_plain_matrices_on_couples(env, rounds, lam, seed):
     b = naive.responses(arms, edges, allocations, rewards)
     inverse = np.linalg.inv(A)
     objectives = gbb.policies.ImprovedOFUL(problem, cut=cut).objectives
-    values = over_cut(cut)(seen.means)
+    couples = Tuples(problem, cut.sides.astype(int), 2, problem.edge_weights)
+    values = couples.combine(seen.means)
     scale = 1 + np.abs(values).max()
     np.testing.assert_allclose(values, objectives @ inverse @ b, atol=1e-8 * scale)
     chosen, radius = int(np.argmax(values)), 1.7
-    excess = seen.excess(over_cut(cut), chosen, radius)
+    excess = seen.excess(couples.combine, chosen, radius)
     for position, v in enumerate(objectives):
         gone = v - objectives[chosen]
         wanted = gone @ inverse @ b + radius * np.sqrt(max(gone @ inverse @ gone, 0.0))
@@ -57,7 +57,7 @@ def test_agrees_with_plain_matrices_on_couples(env, rounds, lam, seed):
 def test_the_ellipsoid_is_that_of_the_symmetric_radius(env, rounds, seed):
     problem = env.problem
     record, _, _ = played(env, rounds, seed)
-    grown = log_det_symmetric(problem, record.N, 0.5) + 2 * np.log(1 / 0.03)
+    grown = gbb.Ridge(problem, record, 0.5, symmetric=True).log_det + 2 * np.log(1 / 0.03)
     found = Confidence(problem, record, 0.5).ellipsoid(0.03)
     assert found == pytest.approx(problem.sigma * np.sqrt(grown), rel=1e-9)
 
@@ -79,7 +79,8 @@ def test_what_plays_the_same_edge_arms_has_no_excess():
     problem = gbb.Problem(graph, np.random.default_rng(0).normal(size=(3, 3)), S=3.0)
     env = gbb.Environment(problem, np.random.default_rng(1).normal(size=(3, 3)))
     record, _, _ = played(env, 40, 3)
-    excess = Confidence(problem, record).excess(over_cut(cut), 1, 5.0).reshape(3, 3)
+    couples = Tuples(problem, cut.sides.astype(int), 2, problem.edge_weights)
+    excess = Confidence(problem, record).excess(couples.combine, 1, 5.0).reshape(3, 3)
     assert excess[0, 1] == excess[1, 0] == 0.0
 
 

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from gbb.learning.typed import TypedRidge, empty, observed, regressors
 from hypothesis import given
 from hypothesis import strategies as st
 
 import gbb
-from gbb.learning.radius import typed as typed_radius
+from gbb.learning import Ridge, empty, observe
+from gbb.learning.radius import confidence_radius
+from gbb.learning.record import regressors
 from gbb.policies import Choice, Conservative, Learned
 from gbb.policies._safety import deviation, lower_bound, noise_scale, paying
 from gbb.policies._steps import toward, way_home
@@ -165,7 +166,7 @@ def test_a_floor_is_not_credited_to_numbers_that_are_known_to_be_zero(feedback):
     )
     env = gbb.Environment(problem, np.array([[1.0, 0.5], [0.5, 0.5]]))
     assert paying(problem).sum() == 5
-    low = TypedRidge(problem, empty(problem), 1.0)
+    low = Ridge(problem, empty(problem), 1.0)
     assert lower_bound(low, 100.0, np.ones(6, dtype=np.int64), 0.5) == 2.5
     assert lower_bound(low, 100.0, np.ones(6, dtype=np.int64), -0.5) == -2.5
     for seed in range(4):
@@ -260,7 +261,7 @@ def test_a_log_teaches_without_counting():
     state = policy.init()
     for _ in range(300):
         arms = rng.integers(3, size=problem.n)
-        seen = observed(problem, arms, env.draw(1, arms, rng))
+        seen = observe(problem, arms, env.draw(1, arms, rng))
         state = policy.absorb(state, None, seen)
     assert state.away.rounds == state.at_baseline.rounds == 0
     assert isinstance(state.inner, Learned)
@@ -388,7 +389,7 @@ def learnt(problem, rounds, seed):
     env, rng, record = environment(problem), np.random.default_rng(seed), empty(problem)
     for _ in range(rounds):
         arms = rng.integers(3, size=problem.n)
-        record = record.merge(observed(problem, arms, env.draw(1, arms, rng)))
+        record = record.merge(observe(problem, arms, env.draw(1, arms, rng)))
     return record
 
 
@@ -401,8 +402,8 @@ def learnt(problem, rounds, seed):
 def test_the_lower_bound_is_that_of_a_naive_twin_and_holds(problem, seed, rounds, floor):
     record = learnt(problem, rounds, seed)
     allocation = np.random.default_rng(seed).integers(3, size=problem.n)
-    ridge = TypedRidge(problem, record, 1.0)
-    radius = typed_radius("complete", ridge, 0.0, 1e-6, shrinking=True)
+    ridge = Ridge(problem, record, 1.0)
+    radius = confidence_radius(ridge, 1e-6, shrinking=True)
     bound = lower_bound(ridge, radius, allocation, floor)
 
     q = regressors(problem, allocation)
@@ -457,9 +458,9 @@ def test_a_floor_never_lowers_the_bound():
     plan, gained = np.arange(9), []
     for t in range(1, 61):
         arms = rng.permutation(9)
-        record = record.merge(observed(problem, arms, env.draw(1, arms, rng)))
-        ridge = TypedRidge(problem, record, 1.0, symmetric=True)
-        radius = typed_radius("symmetric", ridge, 0.0, 1e-3, shrinking=True)
+        record = record.merge(observe(problem, arms, env.draw(1, arms, rng)))
+        ridge = Ridge(problem, record, 1.0, symmetric=True)
+        radius = confidence_radius(ridge, 1e-3, shrinking=True)
         without = lower_bound(ridge, radius, plan, None)
         bounds = [lower_bound(ridge, radius, plan, floor) for floor in (-1.0, 0.0, 0.3)]
         assert bounds == sorted(bounds)
@@ -476,8 +477,8 @@ def test_symmetric_parts_bound_no_less_and_still_hold(seed):
     allocation = np.random.default_rng(seed).integers(3, size=problem.n)
     bounds = []
     for name, halves in (("complete", False), ("symmetric", True)):
-        ridge = TypedRidge(problem, record, 1.0, symmetric=halves)
-        radius = typed_radius(name, ridge, 0.0, 1e-6, shrinking=True)
+        ridge = Ridge(problem, record, 1.0, symmetric=halves)
+        radius = confidence_radius(ridge, 1e-6, shrinking=True)
         bounds.append(lower_bound(ridge, radius, allocation, None))
     assert bounds[0] <= bounds[1] <= environment(problem).expected_reward(allocation)
 
@@ -487,7 +488,7 @@ def test_symmetric_parts_bound_no_less_and_still_hold(seed):
 def test_a_step_makes_the_changes_that_gain_most(problem, seed, limit):
     rng = np.random.default_rng(seed)
     last, wanted = rng.integers(3, size=(2, problem.n))
-    ridge = TypedRidge(problem, learnt(problem, 5, seed), 1.0)
+    ridge = Ridge(problem, learnt(problem, 5, seed), 1.0)
     step = toward(ridge, last, wanted, limit)
     assert (step != last).sum() <= limit
     moved = step != last
@@ -559,11 +560,11 @@ def test_shared_noise_leaves_the_truth_in_the_set_where_it_was_declared(feedback
         for _ in range(10):
             arms = rng.integers(2, size=9)
             rewards = np.full(problem.observations, 0.5 * rng.standard_normal())
-            record = record.merge(observed(problem, arms, rewards))
-            ridge = TypedRidge(problem, record, 1.0)
+            record = record.merge(observe(problem, arms, rewards))
+            ridge = Ridge(problem, record, 1.0)
             for shared in (False, True):
                 scale = noise_scale(problem, shared)
-                radius = typed_radius("complete", ridge, 0.0, delta, shrinking=True, scale=scale)
+                radius = confidence_radius(ridge, delta, shrinking=True, scale=scale)
                 out[shared] |= bool(np.linalg.norm(ridge.centre) > radius)
         for shared in (False, True):
             missed[shared] += out[shared]

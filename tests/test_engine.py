@@ -14,17 +14,16 @@ import mpmath as mp
 import numpy as np
 import pytest
 import xarray as xr
-from gbb.simulation._couples import FORMS, _plan, _player, _tally, best_form, run_couples
-from gbb.simulation._noise import Blocks, draw_sums
 from scipy import stats
 from threadpoolctl import threadpool_info
 
 import gbb
 from gbb.environment import NOISES
-from gbb.learning.radius import log_det_symmetric
 from gbb.policies import Choice, Policy
 from gbb.simulation import SlowPolicyWarning, engine
 from gbb.simulation._trace import recorded_rounds
+from gbb.simulation.engine.couples import FORMS, _plan, _player, _tally, best_form, run_couples
+from gbb.simulation.engine.noise import Blocks, draw_sums
 from gbb.simulation.reference import run_reference
 
 GRAPHS = {
@@ -209,7 +208,7 @@ def test_the_log_determinant_does_not_drift(form):
     cut = gbb.cuts.greedy(env.problem.graph)
     policy = gbb.policies.ImprovedOFUL(env.problem, cut=cut, radius="symmetric", lam=0.3)
     tally = played_out(env, policy, form, 100_000, block=100_000)
-    fresh = log_det_symmetric(env.problem, tally.N, policy.lam)
+    fresh = gbb.Ridge(env.problem, gbb.Record(tally.N, tally.Y), policy.lam, symmetric=True).log_det
     assert tally.scalars[1] == pytest.approx(fresh, rel=1e-10)
 
 
@@ -346,7 +345,7 @@ def test_an_interrupt_stops_all_workers(monkeypatch):
             raise KeyboardInterrupt
         self.on_rounds(rounds)
 
-    monkeypatch.setattr(Blocks, "skip", skip)
+    monkeypatch.setattr(Blocks, "report_done", skip)
     with pytest.raises(KeyboardInterrupt):
         gbb.simulate(env, policy, rounds=10_000_000, runs=4, record="log", workers=2)
     assert len(blocks) < 100  # of some ten thousand
@@ -374,7 +373,7 @@ class Contrary(gbb.policies.OFUL):
 def test_a_couple_policy_that_overrides_the_protocol_is_not_compiled():
     env = make_env(GRAPHS["complete"], ARMS["one-hot"])
     policy = Contrary(env.problem, cut=gbb.cuts.greedy(env.problem.graph))
-    assert not engine.supports(policy)
+    assert engine.loop_for(policy) is None
     with pytest.warns(SlowPolicyWarning, match="Contrary"):
         result = gbb.simulate(env, policy, rounds=10)
     assert (result.couple[..., 0] == result.couple[..., 1]).all()

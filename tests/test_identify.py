@@ -5,13 +5,13 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from gbb.learning.typed import observed
 from scipy.stats import binom
 
 import gbb
 import naive
 from gbb.identification import certify
 from gbb.identification.families import list_allocations
+from gbb.learning import observe
 from gbb.policies import PhasedExploration
 
 GRAPHS = {
@@ -207,15 +207,15 @@ def test_partial_rewards_share_delta_between_the_symmetric_and_the_full_ellipsoi
     for t in range(12):
         arms = rng.integers(problem.K, size=problem.n)
         edges = np.arange(problem.m if t < 4 else 1)  # whole rounds, then one edge
-        seen = observed(problem, arms, env.draw(1, arms, rng)[edges], edges)
+        seen = observe(problem, arms, env.draw(1, arms, rng)[edges], edges)
         before, state = state, policy.absorb(state, None, seen)
         if state.due == before.due:
             continue
         known = gbb.learning.confidence.Confidence(problem, state.record)
         kinds.add(known.symmetric)
-        log_det = np.linalg.slogdet(known._factor)[1] * 2
+        log_det = known.ridge.log_det
         radius = problem.sigma * np.sqrt(log_det + 2.0 * np.log(2.0 / 0.1))
-        combine, alive = gbb.learning.confidence.over_cut(cut), before.alive.ravel()
+        combine, alive = policy.couples.combine, before.alive.ravel()
         leader = int(np.argmax(np.where(alive, combine(known.means), -np.inf)))
         excess = known.excess(combine, leader, radius)
         assert state.gap == pytest.approx(excess[alive].max(), rel=1e-9)

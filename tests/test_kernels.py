@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from gbb._kernels.choice.joint_linear import ascend_linear, pays_of
-from gbb._kernels.choice.joint_orthogonal import ascend_orthogonal, count_pairs
-from gbb._kernels.choice.work import MU, SHARE, VAR, log_det, make_work, smallest_share
-from gbb.simulation._couples import FORMS, _plan
 
 import gbb
 from gbb._kernels.choice.choose import fill_values, largest, pick
+from gbb._kernels.choice.linear import ascend_linear, pays_of_tuple
+from gbb._kernels.choice.pairs import log_det, make_workspace, smallest_share
+from gbb._kernels.choice.pairs_search import MEAN, SHARE, VAR, ascend_pairs, count_pairs
 from gbb._kernels.cuts.greedy import greedy_sides
 from gbb._kernels.learning.factor import factor
 from gbb._kernels.rounds.features import drift, evaluate
 from gbb._kernels.rounds.random_play import play_random
-from gbb.learning.radius import symmetric_edge_arms
+from gbb.learning.coordinates import symmetric_edge_arms
 from gbb.policies._base import draw_arms, random_argmax
+from gbb.simulation.engine.couples import FORMS, _plan
 from test_engine import ARMS, GRAPHS, make_env, played_out, replayed, unit_arms
 
 
@@ -100,10 +100,25 @@ def test_random_play_draws_and_counts_as_the_policies_do():
     R = np.random.default_rng(0).random((3, 3))
     weights = np.array([0.2, 0.0, 0.8])
     noise = np.random.default_rng(1).standard_normal((8, graph.m))
-    N, E = np.zeros((3, 3), dtype=np.int64), np.zeros((3, 3))
+    N, E = np.zeros((1, 3, 3), dtype=np.int64), np.zeros((1, 3, 3))
     rewards, arms = np.empty(8), np.empty((8, graph.n), dtype=np.int64)
     rng, twin = np.random.default_rng(2), np.random.default_rng(2)
-    play_random(graph.indptr, graph.indices, R, np.cumsum(weights), noise, N, E, rewards, arms, rng)
+    types, ones = np.zeros(graph.m, dtype=np.int64), np.ones(graph.m)
+    play_random(
+        graph.indptr,
+        graph.indices,
+        types,
+        ones,
+        R[None],
+        np.cumsum(weights),
+        None,
+        noise,
+        N,
+        E,
+        rewards,
+        arms,
+        rng,
+    )
     count, total = np.zeros((3, 3), dtype=np.int64), np.zeros((3, 3))
     for t in range(8):
         drawn = draw_arms(weights, graph.n, twin)
@@ -112,8 +127,8 @@ def test_random_play_draws_and_counts_as_the_policies_do():
             count[drawn[i], drawn[j]] += 1
             total[drawn[i], drawn[j]] += noise[t, k]
         assert rewards[t] == pytest.approx(sum(R[drawn[i], drawn[j]] for i, j in graph.edges))
-    np.testing.assert_array_equal(N, count)
-    np.testing.assert_allclose(E, total, rtol=1e-12)
+    np.testing.assert_array_equal(N[0], count)
+    np.testing.assert_allclose(E[0], total, rtol=1e-12)
 
 
 @pytest.mark.parametrize("radius", ["paper", "symmetric"])
@@ -154,7 +169,7 @@ def test_typed_choice_is_the_best_of_all_allocations_on_a_link():
     state = policy.init()
     for _ in range(5):
         choice = policy.select(state, rng)
-        ridge, radius = policy.chooser.estimate(state.record, state.rounds)
+        ridge, radius = policy.estimate(state)
         totals = [ridge.total(np.array(arms)) for arms in ((0, 0), (0, 1), (1, 0), (1, 1))]
         best = max(mean + radius * width for mean, width in totals)
         assert choice.value == pytest.approx(best)
@@ -186,7 +201,7 @@ def test_allocation_loops_choose_as_the_reference(arms, name):
 
 def random_pairs(rng, K):
     """Tables of symmetric pairs with shares over many orders of magnitude."""
-    pairs = rng.random((6, K, K)) + 0.1
+    pairs = rng.random((5, K, K)) + 0.1
     pairs[SHARE] = 10.0 ** rng.uniform(0, 120, (K, K))
     return (pairs + pairs.transpose(0, 2, 1)) / 2
 
@@ -208,35 +223,47 @@ def test_a_climb_ends_where_no_agent_gains(radius):
     pairs = random_pairs(rng, K)
     cut = gbb.cuts.greedy(graph)
     parts = cut.sides.astype(np.int64)
-    work = make_work(graph.indptr, graph.indices, parts, 2, K, 1)
+    problem = gbb.Problem(graph, np.eye(K))
+    rule = gbb.policies.JointOFUL(problem, cut=cut, starts=1).pair_rule
+    work = make_workspace(rule, np.zeros((K, K)), np.zeros((K, K)))
     work.pairs[:] = pairs
-    counts = np.array([[cut.m1, cut.m12], [cut.m21, cut.m2]])
+    work.pay[0] = pairs[MEAN]
+    bundles = (rule.bundle_start, rule.bundle_part, rule.bundle_count)
 
     def value(arms):
         count = np.zeros((K, K))
         np.add.at(count, (arms[graph.sources], arms[graph.indices]), 1.0)
         both = np.triu(count + count.T, 1) + np.diag(np.diag(count))
-        return (both * pairs[MU]).sum() + radius * np.sqrt((both**2 * pairs[VAR]).sum())
+        return (both * pairs[MEAN]).sum() + radius * np.sqrt((both**2 * pairs[VAR]).sum())
 
     moved = 0
     for couple in np.ndindex(K, K):
         chosen = np.array(couple)
         work.ends[0] = chosen[parts]
         if radius == 0.0:
-            pays_of(work.degrees, work.pairs, MU, chosen, work.around)
+            start, part, count = bundles
+            pays_of_tuple(start, None, part, count, None, work.pay, chosen, work.around)
             reached = ascend_linear(
-                graph.indptr, graph.indices, work.pairs, MU, work.around, work.ends, 0
+                rule.indptr,
+                rule.indices,
+                None,
+                None,
+                work.pay,
+                work.around,
+                work.ends,
+                0,
+                False,
+                0.0,
             )
         else:
-            count_pairs(work.degrees, counts, chosen, work.pairs, work.around)
-            reached = ascend_orthogonal(
-                graph.indptr,
-                graph.indices,
+            count_pairs(*bundles, rule.counts, chosen, work.pairs, work.around)
+            reached = ascend_pairs(
+                rule.indptr,
+                rule.indices,
                 work.pairs,
-                MU,
                 radius,
                 work.around,
-                work.spare,
+                work.scratch,
                 work.ends,
                 0,
             )

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from gbb.policies._couple import couple_objectives
 
 import gbb
 import naive
@@ -90,7 +89,8 @@ def test_weights_are_those_of_the_algorithms():
 def test_objectives_weigh_the_four_edge_arms():
     problem = instance(gbb.Graph.complete(3), K=3, d=2).problem
     weights = (2.0, 3.0, 5.0, 7.0)
-    v = couple_objectives(problem, weights)
+    cut = gbb.cuts.greedy(problem.graph)
+    v = cut.couple_values(problem.edge_arms.reshape(3, 3, -1), weights).reshape(9, -1)
     for a, x in enumerate(problem.arms):
         for b, y in enumerate(problem.arms):
             pairs = ((x, y), (y, x), (x, x), (y, y))
@@ -109,10 +109,7 @@ def test_the_optimistic_value_uses_the_chosen_radius(radius):
     ridge = gbb.Ridge(env.problem, state.record, 1.0)
     size = gbb.learning.radius.radius(radius, env.problem, state.record.N, 5, lam=1.0, delta=1e-3)
     inverse = np.linalg.inv(ridge.A)
-    values = [
-        v @ ridge.theta_hat + size * np.sqrt(v @ inverse @ v)
-        for v in couple_objectives(env.problem, policy.weights)
-    ]
+    values = [v @ ridge.theta_hat + size * np.sqrt(v @ inverse @ v) for v in policy.objectives]
     assert policy.select(state, rng).value == pytest.approx(max(values), rel=1e-9)
 
 

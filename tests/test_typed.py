@@ -6,14 +6,13 @@ import itertools
 
 import numpy as np
 import pytest
-from gbb.learning.estimator import Record, Ridge
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gbb
 from gbb.cuts import KCut
-from gbb.learning import typed
-from gbb.learning.radius import typed as typed_radius
+from gbb.learning import Record, Ridge, empty, observe
+from gbb.learning.radius import confidence_radius, paper
 from gbb.policies import classes
 from strategies import arm_sets, graphs
 
@@ -86,17 +85,17 @@ def test_the_estimate_is_ridge_regression_on_all_observations(
     env: gbb.Environment, seed: int, lam: float
 ) -> None:
     rng, problem = np.random.default_rng(seed), env.problem
-    record, rows, responses = typed.empty(problem), [], []
+    record, rows, responses = empty(problem), [], []
     for _ in range(6):
         arms = random_arms(problem, rng)
         y = env.draw(1, arms, rng)
-        record = record.merge(typed.observed(problem, arms, y))
+        record = record.merge(observe(problem, arms, y))
         rows.append(naive_observations(env, arms)[0])
         responses.append(y)
     Q, y = np.vstack(rows), np.concatenate(responses)
     A = lam * np.eye(problem.parameters) + Q.T @ Q
     theta = np.linalg.solve(A, Q.T @ y).reshape(problem.types, problem.d, problem.d)
-    ridge = typed.TypedRidge(problem, record, lam)
+    ridge = Ridge(problem, record, lam)
     np.testing.assert_allclose(ridge.M_hat, theta.transpose(0, 2, 1), atol=1e-8)
     assert ridge.log_det == pytest.approx(np.linalg.slogdet(A)[1] - len(A) * np.log(lam), abs=1e-8)
     assert ridge.smallest == pytest.approx(np.linalg.eigvalsh(A)[0], rel=1e-6)
@@ -125,8 +124,8 @@ def test_part_of_the_agents_is_a_part_of_the_record(env: gbb.Environment, seed: 
     y = env.draw(1, arms, rng)
     some = np.flatnonzero(rng.random(problem.n) < 0.5)
     rest = np.setdiff1d(np.arange(problem.n), some)
-    halves = [typed.observed(problem, arms, y[part], part) for part in (some, rest)]
-    whole = typed.observed(problem, arms, y)
+    halves = [observe(problem, arms, y[part], part) for part in (some, rest)]
+    whole = observe(problem, arms, y)
     for one, two in zip(halves[0].merge(halves[1]), whole, strict=True):
         np.testing.assert_allclose(one, two, atol=1e-12)
 
@@ -172,10 +171,10 @@ def test_the_joint_value_is_that_of_its_allocation_and_never_below_a_couple(
     state = policy.init()
     for _ in range(3):
         choice = policy.select(state, rng)
-        ridge, width = policy.chooser.estimate(state.record, state.rounds)
+        ridge, width = policy.estimate(state)
         mean, norm = ridge.total(choice.allocation)
         assert choice.value == pytest.approx(mean + width * norm, rel=1e-9, abs=1e-9)
-        couples = policy.chooser.values(state.record, state.rounds)
+        couples = policy.value_tuples(ridge, ridge.centre, width)
         assert choice.value >= couples.max() - 1e-9 * abs(couples.max())
         for agent in range(problem.n):  # a local optimum: nobody gains alone
             for arm in np.flatnonzero(problem.allowed[agent]):
@@ -226,25 +225,23 @@ def test_the_confidence_set_holds_every_matrix(radius: str) -> None:
     for _ in range(60):
         M = rng.uniform(0, 1, (3, 2, 2))
         env = gbb.Environment(problem, M)
-        record = typed.empty(problem)
+        record = empty(problem)
         worst = 0.0
         for t in range(1, 41):
             arms = rng.integers(0, 2, graph.n)
-            record = record.merge(typed.observed(problem, arms, env.draw(1, arms, rng)))
-            ridge = typed.TypedRidge(problem, record, 1.0)
-            width = typed_radius(
-                radius,
-                typed.TypedRidge(problem, record, 1.0, symmetric=radius == "symmetric"),
-                t,
-                0.05,
-                shrinking=False,
+            record = record.merge(observe(problem, arms, env.draw(1, arms, rng)))
+            ridge = Ridge(problem, record, 1.0)
+            halves = Ridge(problem, record, 1.0, symmetric=radius == "symmetric")
+            width = (
+                float(paper(problem, np.array(t), 1.0, 0.05))
+                if radius == "paper"
+                else confidence_radius(halves, 0.05)
             )
             error = ridge.M_hat - M
             if radius == "symmetric":
                 error = (error + error.transpose(0, 2, 1)) / 2
-            flat = error.transpose(0, 2, 1).reshape(len(ridge.gram), -1)
-            A = ridge.gram + np.eye(ridge.gram.shape[1])
-            worst = max(worst, np.sqrt(np.einsum("bi,bij,bj->", flat, A, flat)) / width)
+            flat = error.transpose(0, 2, 1).ravel()
+            worst = max(worst, np.sqrt(flat @ ridge.A @ flat) / width)
         misses += worst > 1.0
     assert misses <= 3
 
@@ -291,12 +288,12 @@ def test_typed_tables_of_a_type_are_the_ridge_of_that_type() -> None:
     rng, graph = np.random.default_rng(0), gbb.Graph.complete(5)
     problem = gbb.Problem(graph, rng.standard_normal((4, 3)), edge_types="source")
     env = gbb.Environment(problem, rng.standard_normal((5, 3, 3)))
-    record = typed.empty(problem)
+    record = empty(problem)
     for _ in range(10):
         arms = rng.integers(0, 4, 5)
-        record = record.merge(typed.observed(problem, arms, env.draw(1, arms, rng)))
+        record = record.merge(observe(problem, arms, env.draw(1, arms, rng)))
     plain = gbb.Problem(graph, problem.arms)
-    ridge = typed.TypedRidge(problem, record, 0.5)
+    ridge = Ridge(problem, record, 0.5)
     for g in range(5):
         own = Ridge(plain, Record(record.N[g], record.Y[g]), 0.5)
         np.testing.assert_allclose(ridge.M_hat[g], own.M_hat, atol=1e-9)
@@ -372,24 +369,24 @@ def test_large_arms_that_are_rarely_played_keep_honest_widths(feedback: str, sca
     arms = scale * rng.standard_normal((6, 3))
     kinds = rng.integers(0, 2, graph.m)
     problem = gbb.Problem(graph, arms, edge_types=kinds, feedback=feedback, S=1.0)
-    record, rows = typed.empty(problem), []
+    record, rows = empty(problem), []
     for _ in range(300):
         played = rng.choice([0, 5], graph.n)
         rows.append(typed.regressors(problem, played))
-        record = record.merge(typed.observed(problem, played, np.zeros(problem.observations)))
+        record = record.merge(observe(problem, played, np.zeros(problem.observations)))
     stacked = np.vstack([*rows, np.eye(problem.parameters)])
     R = np.linalg.qr(stacked, mode="r")
     z = np.zeros((problem.types, problem.K**2, problem.parameters))
     for g in range(problem.types):
         z[g, :, g * 9 : (g + 1) * 9] = problem.edge_arms
     exact = np.linalg.norm(np.linalg.solve(R.T, z.reshape(-1, problem.parameters).T), axis=0)
-    widths = typed.TypedRidge(problem, record, 1.0).widths.ravel()
+    widths = Ridge(problem, record, 1.0).widths.ravel()
     assert (widths >= 0.99 * exact).all()
     seen = exact < 1e-3 * np.linalg.norm(z.reshape(len(exact), -1), axis=1)
     assert (widths[~seen] <= 1.01 * exact[~seen]).all()
     assert np.isfinite(widths).all()
     log_det = 2 * np.log(np.abs(np.diag(R))).sum()
-    assert typed.TypedRidge(problem, record, 1.0).log_det == pytest.approx(log_det, rel=0.02)
+    assert Ridge(problem, record, 1.0).log_det == pytest.approx(log_det, rel=0.02)
 
 
 def test_random_starts_find_what_couples_do_not() -> None:

@@ -152,6 +152,14 @@ class IndexPolicy(Policy[Learned]):
             weights = factor[source, target] * weights
         return Tuples(problem, parts, self.parts.k, weights)
 
+    @property
+    def objectives(self) -> FloatArray:
+        """The sum of edge-arms of every tuple, v (K^k x parameters); row ``a * K + b`` for couples."""
+        z = self.problem.edge_arms.reshape(1, self.problem.K, self.problem.K, -1)
+        wide = np.broadcast_to(z, (self.problem.types, *z.shape[1:]))
+        each = [self.tuples.combine(wide, types=np.array([g])) for g in range(self.problem.types)]
+        return np.concatenate(each, axis=1)
+
     @cached_property
     def coordinates(self) -> Coordinates:
         """What it learns in: edge-arms, or their symmetric parts."""
@@ -218,7 +226,7 @@ class IndexPolicy(Policy[Learned]):
             return Choice(draw_allowed(self.problem.allowed, rng))
         ridge, radius = self.estimate(state)
         centre = ridge.draw(self.v, rng) if self.v > 0.0 else ridge.centre
-        values = self._values(ridge, centre, radius)
+        values = self.value_tuples(ridge, centre, radius)
         if self.starts == 0:
             return self._choice(values, pick_near(values, rng))
         arms, number, value = self.link_search.search(ridge, centre, radius, values, rng)
@@ -234,7 +242,7 @@ class IndexPolicy(Policy[Learned]):
         if self.starts > 0 or tuples.size == 0:
             return self.select(state, rng)
         ridge, radius = self.estimate(state)
-        values = self._values(ridge, ridge.centre, radius)
+        values = self.value_tuples(ridge, ridge.centre, radius)
         return self._choice(values, int(tuples[pick_near(values[tuples], rng)]))
 
     def update(self, state: Learned, choice: Choice, rewards: FloatArray) -> Learned:
@@ -244,7 +252,7 @@ class IndexPolicy(Policy[Learned]):
         k_parts = self.parts.k > 2 or not np.array_equal(self.parts.parts, self.cut.sides)
         return {**super().settings(), "cut": self.parts if k_parts else self.cut}
 
-    def _values(self, ridge: Ridge, centre: FloatArray, radius: float) -> FloatArray:
+    def value_tuples(self, ridge: Ridge, centre: FloatArray, radius: float) -> FloatArray:
         """The index of every tuple of arms over the parts (K^k)."""
         tuples = self.tuples
         if radius == 0.0:
