@@ -476,7 +476,7 @@ def test_symmetric_parts_bound_no_less_and_still_hold(seed):
     record = learnt(problem, 10, seed)
     allocation = np.random.default_rng(seed).integers(3, size=problem.n)
     bounds = []
-    for name, halves in (("complete", False), ("symmetric", True)):
+    for halves in (False, True):
         ridge = Ridge(problem, record, 1.0, symmetric=halves)
         radius = confidence_radius(ridge, 1e-6, shrinking=True)
         bounds.append(lower_bound(ridge, radius, allocation, None))

@@ -13,6 +13,7 @@ import gbb
 from gbb.cuts import KCut
 from gbb.learning import Record, Ridge, empty, observe
 from gbb.learning.radius import confidence_radius, paper
+from gbb.learning.record import regressors
 from gbb.policies import classes
 from strategies import arm_sets, graphs
 
@@ -69,7 +70,7 @@ def test_a_round_is_what_the_loops_say(env: gbb.Environment, seed: int) -> None:
     rng = np.random.default_rng(seed)
     problem, arms = env.problem, random_arms(env.problem, rng)
     q, y = naive_observations(env, arms)
-    np.testing.assert_allclose(typed.regressors(problem, arms), q, atol=1e-12)
+    np.testing.assert_allclose(regressors(problem, arms), q, atol=1e-12)
     assert env.expected_reward(arms) == pytest.approx(y.sum(), abs=1e-9)
     quiet = gbb.Environment(problem, env.M_star, noise="none")
     np.testing.assert_allclose(quiet.draw(1, arms, rng), y, atol=1e-9)
@@ -372,7 +373,7 @@ def test_large_arms_that_are_rarely_played_keep_honest_widths(feedback: str, sca
     record, rows = empty(problem), []
     for _ in range(300):
         played = rng.choice([0, 5], graph.n)
-        rows.append(typed.regressors(problem, played))
+        rows.append(regressors(problem, played))
         record = record.merge(observe(problem, played, np.zeros(problem.observations)))
     stacked = np.vstack([*rows, np.eye(problem.parameters)])
     R = np.linalg.qr(stacked, mode="r")
