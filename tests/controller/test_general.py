@@ -135,11 +135,12 @@ def test_partial_rewards_out_of_order_are_what_a_loop_sums(kind, policy, tmp_pat
 def test_halves_are_learnt_from_both_directions_only(tmp_path):
     """A link told one way says nothing of symmetric halves, and all there is of whole matrices."""
     graph = network()
-    whole = {"JointOFUL complete", "own"}
+    whole = {"JointOFUL complete", "ImprovedOFUL", "own"}
     cases = {
         "JointOFUL complete": (make("typed"), "JointOFUL", {"radius": "complete"}),
         "JointOFUL": (make("typed"), "JointOFUL", {"radius": "symmetric"}),
         "ImprovedOFUL": (make("typed"), "ImprovedOFUL", {}),
+        "ImprovedOFUL symmetric": (make("typed"), "ImprovedOFUL", {"radius": "symmetric"}),
         "own": (make("own"), "ThompsonSampling", {}),
     }
     for name, (problem, policy, settings) in cases.items():
