@@ -18,6 +18,7 @@ from gbb.policies import (
     UniformRandom,
 )
 from gbb.simulation._trace import recorded_rounds
+from gbb.simulation.engine.noise import draw_sums
 from gbb.simulation.reference import run_reference
 
 
@@ -375,7 +376,7 @@ def test_sums_of_noise_have_the_law_of_sums(noise):
 
 
 def test_long_sums_of_uniform_noise_are_drawn_in_blocks(monkeypatch):
-    monkeypatch.setattr("gbb.simulation._noise.DRAWS", 1000)
+    monkeypatch.setattr("gbb.simulation.engine.noise.DRAWS", 1000)
     sums = draw_sums(NOISES["uniform"], np.random.default_rng(0), np.array([35]), 300)
     assert sums.var() == pytest.approx(35, rel=4 * np.sqrt(2 / 300))
 

@@ -7,7 +7,6 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 import xarray as xr
-from gbb.learning.typed import TypedRidge, empty, observed, regressors
 from matplotlib.figure import Figure
 
 import gbb
@@ -26,6 +25,7 @@ from gbb.applications.wind.problem import YAWS, ZERO, features, find_wakes, form
 from gbb.applications.wind.system import JITTER, Winds, WindSystem
 from gbb.applications.wind.trial import Trial, play_trial
 from gbb.cli import main
+from gbb.learning.record import empty, observe, regressors
 
 
 @pytest.fixture(scope="module")
@@ -252,8 +252,8 @@ def fitted(problem, arms, told, lam):
     """The matrices that ridge regression makes of rounds at the nominal wind."""
     record = empty(problem)
     for each, powers in zip(arms, told, strict=True):
-        record = record.merge(observed(problem, each, np.append(powers, 0.0)))
-    return TypedRidge(problem, record, lam).M_hat
+        record = record.merge(observe(problem, each, np.append(powers, 0.0)))
+    return gbb.Ridge(problem, record, lam).M_hat
 
 
 def test_the_model_holds_two_turbines_deep_and_less_behind_them(farm, edges):

@@ -147,9 +147,9 @@ def _check_system(env: System | Problem, play: Play | None) -> System:
     if isinstance(env, Problem) and play is not None:
         return Outside(env, play)
     if isinstance(env, Problem):
-        raise checks.InputError("A gbb.Problem alone cannot be played; pass play=... with it.")
+        raise checks.conflict("A gbb.Problem alone cannot be played; pass play=... with it.")
     if play is not None:
-        raise checks.InputError("`play` can only be combined with a gbb.Problem.")
+        raise checks.conflict("`play` can only be combined with a gbb.Problem.")
     return env
 
 
@@ -159,5 +159,5 @@ def _choose_family(problem: Problem, target: str, cut: Cut | None) -> Allocation
         chosen = greedy(problem.graph) if cut is None else check_cut(problem.graph, cut)
         return list_couples(chosen, problem.K)
     if cut is not None:
-        raise checks.InputError("`cut` can only be combined with target='couple'.")
+        raise checks.conflict("`cut` can only be combined with target='couple'.")
     return list_allocations(problem)

@@ -51,9 +51,9 @@ def choose_yardstick(
 ) -> Yardstick:
     """The yardstick that suits ``system``."""
     if optimum is not None and not isinstance(system, Environment):
-        raise checks.InputError("`optimum` can only be combined with a gbb.Environment.")
+        raise checks.conflict("`optimum` can only be combined with a gbb.Environment.")
     if cut is not None and not isinstance(system, AdversarialEnvironment):
-        raise checks.InputError("`cut` can only be combined with a gbb.AdversarialEnvironment.")
+        raise checks.conflict("`cut` can only be combined with a gbb.AdversarialEnvironment.")
     match system:
         case Environment():
             return _by_optimum(system, policies, recorded, optimum)
