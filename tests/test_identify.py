@@ -139,14 +139,14 @@ def test_dropping_arms_saves_rounds_and_keeps_to_what_is_left():
     assert explore(env, plain)[0].learned.rounds > 2 * state.learned.rounds
 
 
-def test_family_are_all_allocations():
+def test_the_family_has_all_allocations():
     rng = np.random.default_rng(4)
     for graph in GRAPHS.values():
         problem = gbb.Problem(graph, rng.normal(size=(3, 2)))
         family = list_allocations(problem)
         R = rng.normal(size=(3, 3))
         R = R + R.T
-        values = family.combine(R.ravel())
+        values = family.combine(R[None])
         edges = graph.edges.tolist()
         everyone = itertools.product(range(3), repeat=graph.n)
         expected = {round(sum(R[a[i], a[j]] for i, j in edges), 9) for a in everyone}
