@@ -25,8 +25,7 @@ from gbb.applications.wind.problem import YAWS, ZERO, features, find_wakes, form
 from gbb.applications.wind.system import JITTER, Winds, WindSystem
 from gbb.applications.wind.trial import Trial, play_trial
 from gbb.cli import main
-from gbb.learning import Ridge, empty, observe
-from gbb.learning.record import regressors
+from gbb.learning.record import empty, observe, regressors
 
 
 @pytest.fixture(scope="module")
@@ -254,7 +253,7 @@ def fitted(problem, arms, told, lam):
     record = empty(problem)
     for each, powers in zip(arms, told, strict=True):
         record = record.merge(observe(problem, each, np.append(powers, 0.0)))
-    return Ridge(problem, record, lam).M_hat
+    return gbb.Ridge(problem, record, lam).M_hat
 
 
 def test_the_model_holds_two_turbines_deep_and_less_behind_them(farm, edges):

@@ -8,7 +8,7 @@ import numpy as np
 
 from gbb._support.budget import Budget
 from gbb._support.checks import FloatArray, IntArray
-from gbb.identification.families import AllocationFamily
+from gbb.identification.families import AllocationFamily, by_edge_arm
 from gbb.learning.confidence import Confidence
 from gbb.optimum import solve_pairs
 from gbb.pairwise import ArmSearch, PairProblem
@@ -46,7 +46,7 @@ def bound_everything(
     """
     problem, K = seen.problem, seen.problem.K
     graph, everything = problem.graph, np.ones((problem.n, problem.K), dtype=np.bool_)
-    square = seen.means.reshape(K, K)
+    square = seen.means[0]
     types = np.zeros(graph.m, dtype=np.int32)
     plain = PairProblem(graph, (square + square.T)[None], types, everything)
     leader = solve_pairs(plain, seconds=seconds / 4).allocation  # which needs no proof
@@ -66,8 +66,7 @@ def bound_everything(
 def _gains(seen: Confidence, kind: int, radius: float) -> FloatArray:
     """What both directions of an edge can gain at most on edge-arm ``kind``, for every pair of arms."""
     K = seen.problem.K
-    bound = 2.0 * seen.excess(lambda table: table, kind, radius).reshape(K, K)
-    return bound
+    return 2.0 * seen.excess(by_edge_arm, kind, radius).reshape(K, K)
 
 
 def _radius(seen: Confidence, count: int, delta: float, check: int) -> float:
@@ -80,6 +79,9 @@ def bound_value(seen: Confidence, allocation: IntArray, delta: float) -> tuple[f
     graph, K = seen.problem.graph, seen.problem.K
     codes = allocation[graph.sources] * K + allocation[graph.indices]
     counts = np.bincount(codes, minlength=K * K).astype(np.float64)
-    noise = seen.ellipsoid(delta / 2) * float(np.linalg.norm(counts @ seen.whitened))
-    bias = seen.lam * seen.problem.S * float(np.linalg.norm(counts @ seen.shrunk))
-    return float(counts @ seen.means), noise + bias
+    mean, white, shrunk = (
+        counts @ by_edge_arm(table) for table in (seen.means, seen.whitened, seen.shrunk)
+    )
+    noise = seen.ellipsoid(delta / 2) * float(np.linalg.norm(white))
+    bias = seen.lam * seen.problem.S * float(np.linalg.norm(shrunk))
+    return float(mean), noise + bias

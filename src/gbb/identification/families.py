@@ -29,7 +29,7 @@ class AllocationFamily(NamedTuple):
     size
         How many there are.
     combine
-        Sums a table with a row per edge-arm over the edges of each.
+        Sums a table by edge-arm (1 x K x K x ...) over the edges of each.
     allocation
         One of them by its position.
     """
@@ -43,7 +43,7 @@ def list_couples(cut: Cut, K: int) -> AllocationFamily:
     """The K^2 couples over a cut."""
 
     def combine(table: FloatArray) -> FloatArray:
-        return cut.couple_values(table[0]).reshape(K * K, *table.shape[3:])
+        return by_edge_arm(cut.couple_values(table[0])[None])
 
     return AllocationFamily(K * K, combine, lambda index: cut.allocation(divmod(index, K)))
 
@@ -74,13 +74,14 @@ def list_allocations(problem: Problem) -> AllocationFamily | None:
     return _family(pairs, lambda index: arms[:, index].astype(np.int64))
 
 
+def by_edge_arm(table: FloatArray) -> FloatArray:
+    """The table of one edge type with a row per edge-arm (K^2 x ...)."""
+    return table.reshape(table.shape[1] ** 2, *table.shape[3:])
+
+
 def _family(pairs: IntArray, allocation: Callable[[int], IntArray]) -> AllocationFamily:
     counts: FloatArray = pairs.reshape(len(pairs), -1).astype(np.float64)
-    return AllocationFamily(
-        len(counts),
-        lambda table: counts @ table.reshape(counts.shape[1], *table.shape[3:]),
-        allocation,
-    )
+    return AllocationFamily(len(counts), lambda table: counts @ by_edge_arm(table), allocation)
 
 
 def _list_compositions(n: int, K: int) -> IntArray:

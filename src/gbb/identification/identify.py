@@ -88,18 +88,15 @@ def identify(
     """
     system = _check_system(env, play)
     problem = system.problem
-    if not problem.is_paper_problem:
-        rule = "have one matrix, no weights, rewards per edge and every arm allowed"
-        raise checks.input_error("problem", rule, repr(problem))
+    max_rounds = checks.integer("max_rounds", max_rounds, low=1)
+    explorer = ExploreThenCommit(problem, cut=greedy(problem.graph), exploration=max_rounds)
     most = problem.m * problem.L * problem.S
     epsilon = checks.real("epsilon", most / 100 if epsilon is None else epsilon, low=0.0)
     delta = checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
     growth = checks.real("growth", growth, low=1.0, low_open=True)
-    max_rounds = checks.integer("max_rounds", max_rounds, low=1)
     lam = checks.real("lam", lam, low=0.0, low_open=True)
     seconds = checks.real("seconds", seconds, low=0.0, low_open=True)
     family = _choose_family(problem, checks.choice("target", target, TARGETS), cut)
-    explorer = ExploreThenCommit(problem, cut=greedy(problem.graph), exploration=max_rounds)
     children = seeds.spawn(seed, 2)
     noise_rng, rng = map(np.random.default_rng, children)
     playing = play_rounds(system, explorer, max_rounds, (noise_rng, rng))
@@ -147,9 +144,9 @@ def _check_system(env: System | Problem, play: Play | None) -> System:
     if isinstance(env, Problem) and play is not None:
         return Outside(env, play)
     if isinstance(env, Problem):
-        raise checks.InputError("A gbb.Problem alone cannot be played; pass play=... with it.")
+        raise checks.conflict("A gbb.Problem alone cannot be played; pass play=... with it.")
     if play is not None:
-        raise checks.InputError("`play` can only be combined with a gbb.Problem.")
+        raise checks.conflict("`play` can only be combined with a gbb.Problem.")
     return env
 
 
@@ -159,5 +156,5 @@ def _choose_family(problem: Problem, target: str, cut: Cut | None) -> Allocation
         chosen = greedy(problem.graph) if cut is None else check_cut(problem.graph, cut)
         return list_couples(chosen, problem.K)
     if cut is not None:
-        raise checks.InputError("`cut` can only be combined with target='couple'.")
+        raise checks.conflict("`cut` can only be combined with target='couple'.")
     return list_allocations(problem)

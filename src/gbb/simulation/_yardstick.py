@@ -16,7 +16,7 @@ from gbb.environment import Environment, System
 from gbb.optimum import Optimum, solve
 from gbb.policies import AnyPolicy
 from gbb.simulation._hindsight import best_couples
-from gbb.theory import report
+from gbb.theory import guaranteed_alpha
 
 
 class Measures(NamedTuple):
@@ -51,9 +51,9 @@ def choose_yardstick(
 ) -> Yardstick:
     """The yardstick that suits ``system``."""
     if optimum is not None and not isinstance(system, Environment):
-        raise checks.InputError("`optimum` can only be combined with a gbb.Environment.")
+        raise checks.conflict("`optimum` can only be combined with a gbb.Environment.")
     if cut is not None and not isinstance(system, AdversarialEnvironment):
-        raise checks.InputError("`cut` can only be combined with a gbb.AdversarialEnvironment.")
+        raise checks.conflict("`cut` can only be combined with a gbb.AdversarialEnvironment.")
     match system:
         case Environment():
             return _by_optimum(system, policies, recorded, optimum)
@@ -68,7 +68,9 @@ def _by_optimum(
 ) -> Yardstick:
     """Fractions of the best allocation, and regrets against it and alpha times it."""
     known = solve(env.problem, env.M_star) if optimum is None else _check_optimum(env, optimum)
-    alphas = np.array([_alpha(env, policy, known) for policy in policies], dtype=np.float64)
+    alphas = np.array(
+        [guaranteed_alpha(env, each.guarantee, cut=each.cut, optimum=known) for each in policies]
+    )
     best = known.value
     attrs = {
         "optimum": best,
@@ -127,15 +129,3 @@ def _check_optimum(env: Environment, optimum: Optimum) -> Optimum:
             f"{optimum.value} where its allocation pays {value}",
         )
     return optimum
-
-
-def _alpha(env: Environment, policy: AnyPolicy, optimum: Optimum) -> float:
-    """The alpha of the policy's theorem on this instance, or 1 for policies that have none."""
-    cut = policy.cut
-    if policy.guarantee is None or cut is None or not env.problem.is_paper_problem:
-        return 1.0
-    found = report(env, cut=cut, optimum=optimum)
-    if policy.guarantee == "alpha_1":  # the theorem needs half of the edges cut
-        return min(found.alpha_1, found.alpha_1_sharp)
-    value: float = getattr(found, policy.guarantee)
-    return value

@@ -10,7 +10,7 @@ from gbb.theory._parameters import (
     couple_gain,
     gamma,
 )
-from gbb.theory._report import Report, report
+from gbb.theory._report import Report, guaranteed_alpha, report
 
 __all__ = [
     "Assumption",
@@ -24,6 +24,7 @@ __all__ = [
     "critical_covariance_bound",
     "critical_covariance_count",
     "gamma",
+    "guaranteed_alpha",
     "regret_bound",
     "report",
 ]

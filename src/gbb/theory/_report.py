@@ -8,6 +8,7 @@ from gbb._support import checks
 from gbb.cuts import Cut, check_cut
 from gbb.environment import Environment
 from gbb.optimum import Optimum, solve
+from gbb.problem import Problem
 from gbb.theory._assumptions import Assumption, check_assumptions
 from gbb.theory._bounds import regret_bound
 from gbb.theory._parameters import alpha_1, alpha_1_sharp, alpha_2, couple_gain, gamma
@@ -66,7 +67,7 @@ def report(
     lam, delta
         Settings of the algorithms, for the regret bound.
     """
-    if not env.problem.is_paper_problem:
+    if not _is_covered(env.problem):
         rule = "be of the paper's problem: one matrix, rewards per edge, every arm allowed"
         raise checks.input_error("env", rule, repr(env.problem))
     check_cut(env.problem.graph, cut)
@@ -91,3 +92,28 @@ def report(
         best_couple=gain.best_couple,
         best_couple_over_cut=gain.best_couple_over_cut,
     )
+
+
+def guaranteed_alpha(
+    env: Environment, guarantee: str | None, *, cut: Cut | None, optimum: Optimum
+) -> float:
+    """The alpha of a policy's theorem on this instance; 1 where it has none, or none that holds.
+
+    Parameters
+    ----------
+    env, cut, optimum
+        As for :func:`report`.
+    guarantee
+        What :attr:`gbb.policies.Policy.guarantee` says: the name of an alpha in the report.
+    """
+    if guarantee is None or cut is None or not _is_covered(env.problem):
+        return 1.0
+    found = report(env, cut=cut, optimum=optimum)
+    if guarantee == "alpha_1":  # the theorem needs half of the edges cut
+        return min(found.alpha_1, found.alpha_1_sharp)
+    return float(getattr(found, guarantee))
+
+
+def _is_covered(problem: Problem) -> bool:
+    """Whether the paper's theorems are about this problem."""
+    return problem.is_paper_problem
