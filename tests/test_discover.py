@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -111,6 +114,35 @@ def test_gbbs_own_names_cannot_be_taken(install):
 def test_what_cannot_be_found_is_refused(name, text):
     with pytest.raises(gbb.InputError, match=text):
         gbb.cuts.find(name)
+
+
+@pytest.mark.parametrize(
+    ("packages", "code", "text"),
+    [
+        (
+            ["broken_policies"],
+            0,
+            "broken_policies offers 'Odd' in 'gbb.policies', which is left out",
+        ),
+        (["one_policies", "two_policies"], 2, "gbb: error: Both .* offer 'Odd'"),
+    ],
+    ids=["broken", "taken twice"],
+)
+def test_the_command_line_says_it_once(install, tmp_path, packages, code, text):
+    for package in packages:
+        install(package, "", {"Odd": f"{package}:Odd"}, "gbb.policies")
+    path = os.pathsep.join([str(tmp_path), str(Path(gbb.__file__).parents[1])])
+    command = ["simulate", "complete:4", "--rounds", "5", "--policy", "UniformRandom"]
+    done = subprocess.run(
+        [sys.executable, "-c", "import gbb.cli; gbb.cli.main()", *command],
+        env=os.environ | {"PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    assert len(re.findall(text, done.stderr)) == 1
+    assert "Traceback" not in done.stderr
 
 
 WATCH = """

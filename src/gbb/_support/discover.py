@@ -7,6 +7,7 @@ import pkgutil
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, TypeVar
@@ -81,7 +82,7 @@ class Family(Generic[T]):
                 text = (
                     f"{package} offers {entry.name!r} in {self.group!r}, which is left out: {error}"
                 )
-                warnings.warn(text, stacklevel=3)
+                _warn_once(text)
         return found
 
     def find(self, argument: str, name: str) -> T:
@@ -110,6 +111,12 @@ class Family(Generic[T]):
             raise checks.input_error(argument, self.rule, f"{path!r}, a {type(found).__name__}")
         member: T = found
         return member
+
+
+@lru_cache
+def _warn_once(text: str) -> None:
+    """Warn, but not every time that somebody lists the members."""
+    warnings.warn(text, stacklevel=4)
 
 
 def _reason(error: Exception) -> str:
