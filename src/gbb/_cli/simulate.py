@@ -26,7 +26,7 @@ from gbb._support import checks
 from gbb.cuts import Cut
 from gbb.environment import Environment
 from gbb.simulation import simulate as play
-from gbb.theory import check_assumptions
+from gbb.theory import check_assumptions, is_covered
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -94,7 +94,7 @@ def simulate(
         method="reference" if reference else "engine",
         workers=workers,
     )
-    if env.problem.is_paper_problem:
+    if is_covered(env.problem):
         _warn_of_assumptions(env)
     if save_matrix is not None:
         write_matrix(env.M_star, save_matrix)
@@ -109,8 +109,7 @@ def simulate(
 
 def _default(env: Environment) -> tuple[str, ...]:
     """The paper's policies, those of them that play the problem."""
-    plain = env.problem.is_paper_problem
-    return tuple(name for name in DEFAULT if plain or policies.classes()[name].plays_any_problem)
+    return tuple(name for name in DEFAULT if policies.classes()[name].plays(env.problem))
 
 
 def _warn_of_assumptions(env: Environment) -> None:

@@ -105,10 +105,15 @@ class Policy(ABC, Generic[State]):
         if PROTOCOL & vars(cls).keys() and "compiled" not in vars(cls):
             cls.compiled = False
 
+    @classmethod
+    def plays(cls, problem: Problem) -> bool:
+        """Whether policies of this class play ``problem``: any, or the paper's only."""
+        return cls.plays_any_problem or problem.is_paper_problem
+
     def __init__(self, problem: Problem, *, name: str | None = None) -> None:
         if not isinstance(problem, Problem):
             raise checks.input_error("problem", "be a gbb.Problem", type(problem).__name__)
-        if not self.plays_any_problem and not problem.is_paper_problem:
+        if not self.plays(problem):
             who = type(self).__name__
             rule = f"have one matrix, no weights, rewards per edge and all arms allowed for {who}"
             cure = "JointOFUL and ThompsonSampling play any problem."

@@ -130,8 +130,9 @@ class IndexPolicy(Policy[Learned]):
             raise checks.input_error("radius", rule, found)
         halves = self.radius == "symmetric" if self.starts == 0 and self.parts.k == 2 else True
         self.learns_two_way = halves and problem.symmetric and self.radius != "complete"
+        self._paper = problem.is_paper_problem
         # Where links differ, couples need not be near the best allocation.
-        self.restarts = 0 if problem.is_paper_problem else self.starts
+        self.restarts = 0 if self._paper else self.starts
 
     @property
     def adaptive(self) -> bool:
@@ -175,7 +176,7 @@ class IndexPolicy(Policy[Learned]):
     def pair_rule(self) -> PairRule | None:
         """The policy as the fast case takes it: the paper's problem, orthogonal arms, one index."""
         problem = self.problem
-        plain = problem.is_paper_problem and problem.orthogonal and self.learns_two_way
+        plain = self._paper and problem.orthogonal and self.learns_two_way
         if not plain or (self.v > 0.0 and self.radius is not None):
             return None
         links, size2 = self.link_search.links, np.sum(problem.arms**2, axis=1)

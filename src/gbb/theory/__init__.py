@@ -10,7 +10,7 @@ from gbb.theory._parameters import (
     couple_gain,
     gamma,
 )
-from gbb.theory._report import Report, guaranteed_alpha, report
+from gbb.theory._report import Report, guaranteed_alpha, is_covered, report
 
 __all__ = [
     "Assumption",
@@ -25,6 +25,7 @@ __all__ = [
     "critical_covariance_count",
     "gamma",
     "guaranteed_alpha",
+    "is_covered",
     "regret_bound",
     "report",
 ]

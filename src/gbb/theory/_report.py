@@ -67,7 +67,7 @@ def report(
     lam, delta
         Settings of the algorithms, for the regret bound.
     """
-    if not _is_covered(env.problem):
+    if not is_covered(env.problem):
         rule = "be of the paper's problem: one matrix, rewards per edge, every arm allowed"
         raise checks.input_error("env", rule, repr(env.problem))
     check_cut(env.problem.graph, cut)
@@ -106,7 +106,7 @@ def guaranteed_alpha(
     guarantee
         What :attr:`gbb.policies.Policy.guarantee` says: the name of an alpha in the report.
     """
-    if guarantee is None or cut is None or not _is_covered(env.problem):
+    if guarantee is None or cut is None or not is_covered(env.problem):
         return 1.0
     found = report(env, cut=cut, optimum=optimum)
     if guarantee == "alpha_1":  # the theorem needs half of the edges cut
@@ -114,6 +114,6 @@ def guaranteed_alpha(
     return float(getattr(found, guarantee))
 
 
-def _is_covered(problem: Problem) -> bool:
+def is_covered(problem: Problem) -> bool:
     """Whether the paper's theorems are about this problem."""
     return problem.is_paper_problem
