@@ -110,8 +110,8 @@ gbb.cli.main()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for a child process")
-@pytest.mark.parametrize("wait", [0.02, 0.05, 0.1, 0.3, 0.7])
-def test_ctrl_c_in_the_first_second_is_one_line(tmp_path, wait):
+@pytest.mark.parametrize("wait", [0.02, 0.05, 0.1, 0.3, 0.7, 2.0, 3.0])
+def test_ctrl_c_while_loading_or_compiling_is_one_line(tmp_path, tmp_path_factory, wait):
     args = ["simulate", "complete:5", "--rounds", str(10**9), "--record", "log", "--out", "r.nc"]
     with subprocess.Popen(
         [sys.executable, "-c", PROGRAM, *args],
@@ -119,12 +119,16 @@ def test_ctrl_c_in_the_first_second_is_one_line(tmp_path, wait):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        env=os.environ
+        | {"PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(tmp_path_factory.mktemp("cold"))},
     ) as process:
         assert process.stdout.readline() == "ready\n"
         time.sleep(wait)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        try:
+            out, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert (process.returncode, out) == (130, "")
     assert err == "gbb: interrupted; nothing half-written is left.\n"
     assert list(tmp_path.iterdir()) == []

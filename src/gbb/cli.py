@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 import gbb
-from gbb._cli.loading import loading
+from gbb._cli.loading import handling, loading
 
 
 def main(args: Sequence[str] | None = None) -> None:
@@ -15,7 +15,9 @@ def main(args: Sequence[str] | None = None) -> None:
     if given == ["--version"]:  # without the parser, which takes longer to load than to answer
         sys.stdout.write(f"gbb {gbb.__version__}\n")
         sys.exit(0)
-    with loading():
-        from gbb._cli.commands import commands
-        from gbb._cli.errors import exit_code_of
-    sys.exit(exit_code_of(lambda: commands()(given, prog_name="gbb", standalone_mode=False)))
+    with handling():
+        with loading():
+            from gbb._cli.commands import commands
+            from gbb._cli.errors import exit_code_of
+        code = exit_code_of(lambda: commands()(given, prog_name="gbb", standalone_mode=False))
+    sys.exit(code)
