@@ -67,7 +67,7 @@ def test_one_direction_alone_is_seen_in_all_dimensions():
     record = gbb.Record(np.array([[0, 3], [0, 0]]), np.array([[0.0, 6.0], [0.0, 0.0]]))
     seen = Confidence(problem, record, 1.0)
     assert not seen.symmetric
-    assert seen.means == pytest.approx([0.0, 1.5, 0.0, 0.0])
+    assert seen.means.ravel() == pytest.approx([0.0, 1.5, 0.0, 0.0])
     assert seen.ellipsoid(0.1) == pytest.approx(np.sqrt(np.log(4) + 2 * np.log(10)))
 
 

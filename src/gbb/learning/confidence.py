@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.learning.radius import self_normalised
 from gbb.learning.record import AnyRecord
@@ -56,6 +57,9 @@ class Confidence:
     problem: Problem
     record: AnyRecord
     lam: float = 1.0
+
+    def __post_init__(self) -> None:
+        checks.real("lam", self.lam, low=0.0, low_open=True)
 
     @cached_property
     def symmetric(self) -> bool:

@@ -77,6 +77,8 @@ class IndexPolicy(Policy[Learned]):
     weights
         What the edges between and inside two parts count for in the index of a couple,
         ``(w12, w21, w1, w2)``; all that there are when left out.
+    halves
+        Learn symmetric parts only where they decide, from links seen in both directions.
     name
         How results call this policy.
 
@@ -104,6 +106,7 @@ class IndexPolicy(Policy[Learned]):
         starts: int = STARTS,
         shrinking: bool = False,
         weights: Weights | None = None,
+        halves: bool = True,
         name: str | None = None,
     ) -> None:
         super().__init__(problem, name=name)
@@ -128,7 +131,6 @@ class IndexPolicy(Policy[Learned]):
             w12, w21, *_ = self.weights
             found = f"'symmetric' with weights {w12:g} and {w21:g}"
             raise checks.input_error("radius", rule, found)
-        halves = self.radius == "symmetric" if self.starts == 0 and self.parts.k == 2 else True
         self.learns_two_way = halves and problem.symmetric and self.radius != "complete"
         self._paper = problem.is_paper_problem
         # Where links differ, couples need not be near the best allocation.

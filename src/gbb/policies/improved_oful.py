@@ -65,6 +65,7 @@ class ImprovedOFUL(IndexPolicy):
             radius=radius,
             starts=0,
             weights=self.couple_weights,
+            halves=radius == "symmetric",
             name=name,
         )
         check_cut(problem.graph, cut)
