@@ -177,7 +177,8 @@ class IndexPolicy(Policy[Learned]):
         """The policy as the fast case takes it: the paper's problem, orthogonal arms, one index."""
         problem = self.problem
         plain = self._paper and problem.orthogonal and self.learns_two_way
-        if not plain or (self.v > 0.0 and self.radius is not None):
+        own_weights = self.weights != self.cut.weights
+        if not plain or own_weights or (self.v > 0.0 and self.radius is not None):
             return None
         links, size2 = self.link_search.links, np.sum(problem.arms**2, axis=1)
         return PairRule(
