@@ -1,6 +1,8 @@
 """Trials: names, several at once, late and out of order, closed once and for all."""
 
 import itertools
+import subprocess
+import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
@@ -305,7 +307,7 @@ def test_a_policy_it_could_not_find_again_is_refused(problem, tmp_path):
     class Mine(gbb.policies.UniformRandom):
         """A policy of this test only."""
 
-    with pytest.raises(gbb.InputError, match=r"`policy` to be one of gbb.policies, but got Mine"):
+    with pytest.raises(gbb.InputError, match="found again when the log is opened, but got Mine"):
         Controller.create(url_of(tmp_path), problem, Mine(problem))
 
 
@@ -393,3 +395,20 @@ def test_a_trial_of_another_controller_is_refused(closed, controller, problem, t
         ):
             controller.fail(strange.ask())  # the same arms, of other agents
     (controller.retract if closed else controller.fail)(last)
+
+
+def test_asking_and_telling_load_no_tables_graphs_or_statistics(tmp_path):
+    """They take long to import, and a shell loop of ask and tell would wait for them in every call."""
+    script = f"""
+import sys
+import numpy as np
+import gbb
+problem = gbb.Problem(gbb.Graph.path(3), np.eye(2))
+with gbb.Controller.create({url_of(tmp_path)!r}, problem) as controller:
+    controller.tell(controller.ask(), {{(0, 1): 1.0, (1, 0): 0.5}})
+print([name for name in ("pandas", "networkx", "scipy.stats", "xarray") if name in sys.modules])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"

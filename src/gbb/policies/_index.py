@@ -179,7 +179,8 @@ class IndexPolicy(Policy[Learned]):
         """The policy as the fast case takes it: the paper's problem, orthogonal arms, one index."""
         problem = self.problem
         plain = self._paper and problem.orthogonal and self.learns_two_way
-        if not plain or (self.v > 0.0 and self.radius is not None):
+        own_weights = self.weights != self.cut.weights
+        if not plain or own_weights or (self.v > 0.0 and self.radius is not None):
             return None
         links, size2 = self.link_search.links, np.sum(problem.arms**2, axis=1)
         return PairRule(
@@ -238,15 +239,15 @@ class IndexPolicy(Policy[Learned]):
     def select_within(
         self, state: Learned, rng: np.random.Generator, allowed: NDArray[np.bool_]
     ) -> Choice:
-        """The best tuple that every agent may play, where there is no search and there is such a one."""
-        agents = [self.parts.parts == part for part in range(self.parts.k)]
-        free = [allowed[part].all(axis=0) for part in agents]
-        tuples = np.flatnonzero(_outer(free))
-        if self.starts > 0 or tuples.size == 0:
+        """The best couple that every agent of its part may play, unless there is a search or none is."""
+        two = self.starts == 0 and self.parts.k == 2
+        free = [allowed[self.parts.parts == part].all(axis=0) for part in range(2)]
+        couples = np.flatnonzero(np.outer(*free))
+        if not two or couples.size == 0:
             return self.select(state, rng)
         ridge, radius = self.estimate(state)
         values = self.value_tuples(ridge, ridge.centre, radius)
-        return self._choice(values, int(tuples[pick_near(values[tuples], rng)]))
+        return self._choice(values, int(couples[pick_near(values[couples], rng)]))
 
     def update(self, state: Learned, choice: Choice, rewards: FloatArray) -> Learned:
         return observe(self.problem, state, choice, rewards)
@@ -287,14 +288,6 @@ class IndexPolicy(Policy[Learned]):
 
     def _couple(self, number: int) -> tuple[int, int] | None:
         return divmod(number, self.problem.K) if number >= 0 and self.parts.k == 2 else None
-
-
-def _outer(free: list[NDArray[np.bool_]]) -> NDArray[np.bool_]:
-    """Which tuples take an arm that is free from every part."""
-    found = free[0]
-    for each in free[1:]:
-        found = np.logical_and.outer(found, each).ravel()
-    return found
 
 
 def as_parts(problem: Problem, cut: Cut | KCut) -> KCut:

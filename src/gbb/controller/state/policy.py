@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from typing import Any
 
 import numpy as np
 
 from gbb import cuts, policies
 from gbb._support import checks
+from gbb._support.checks import InputError
 from gbb.controller.state.network import Spec
 from gbb.controller.storage import codec
 from gbb.cuts import Cut, KCut
@@ -19,12 +21,13 @@ from gbb.problem import Problem
 
 
 def encode_policy(policy: AnyPolicy) -> Spec:
-    """A policy as its class name and the settings its constructor takes."""
+    """A policy as the name of its class and the settings its constructor takes."""
     kind = type(policy)
-    known = policies.classes()
-    if known.get(kind.__name__) is not kind:
-        cure = "A controller must find it again: put its file into gbb/policies."
-        raise checks.input_error("policy", "be one of gbb.policies", kind.__name__, cure)
+    name = policies.name_of(kind)
+    if not _can_be_found(name, kind):
+        cure = "Define it at the top of a module that can be imported, not in a script."
+        rule = "be of a class that is found again when the log is opened"
+        raise checks.input_error("policy", rule, kind.__name__, cure)
     if not kind.controllable:
         rule = "be one that learns from records and settings that a log can hold"
         raise checks.input_error("policy", rule, kind.__name__)
@@ -36,7 +39,14 @@ def encode_policy(policy: AnyPolicy) -> Spec:
     except TypeError as error:
         rule = "have settings that a log can hold"
         raise checks.input_error("policy", rule, f"{kind.__name__}, in which {error}") from None
-    return {"kind": kind.__name__, "settings": settings}
+    return {"kind": name, "settings": settings}
+
+
+def _can_be_found(name: str, kind: type[AnyPolicy]) -> bool:
+    try:
+        return kind.__module__ != "__main__" and policies.find(name) is kind
+    except InputError:
+        return False
 
 
 def _encode_cut(cut: Cut | KCut) -> Spec:
@@ -61,12 +71,7 @@ def decode_policy(spec: Spec, problem: Problem) -> AnyPolicy:
         settings["cut"] = _decode_cut(settings["cut"], problem.graph)
     if "allocation" in settings:
         settings["allocation"] = problem.instead[np.arange(problem.n), settings["allocation"]]
-    return _build(spec["kind"], problem, settings)
-
-
-def _build(kind: str, problem: Problem, settings: Spec) -> AnyPolicy:
-    known = policies.classes()
-    return known[checks.choice("policy", kind, known)](problem, **settings)
+    return policies.find(spec["kind"])(problem, **settings)
 
 
 def move_policy(spec: Spec, old: Graph, problem: Problem, cut: Cut | KCut | None) -> Spec:
@@ -83,7 +88,7 @@ def move_policy(spec: Spec, old: Graph, problem: Problem, cut: Cut | KCut | None
         raise checks.input_error("cut", f"be left out, as {spec['kind']} has none", repr(cut))
     if "allocation" in settings:
         settings["allocation"] = _move_arms(old, settings["allocation"], graph, spec["kind"])
-    return encode_policy(_build(spec["kind"], problem, settings))
+    return encode_policy(policies.find(spec["kind"])(problem, **settings))
 
 
 def _move_arms(old: Graph, arms: Any, graph: Graph, kind: str) -> list[int]:
@@ -115,10 +120,11 @@ def choose_policy(policy: AnyPolicy | str, problem: Problem, settings: Spec) -> 
 
 
 def tuples_of(policy: AnyPolicy) -> dict[str, type[tuple[Any, ...]]]:
-    """The named tuples that a state of ``policy`` may be made of."""
-    found = [*vars(inspect.getmodule(type(policy))).values(), Record, Moments, Learned]
+    """The named tuples that a state of ``policy`` may be made of: of its class's modules, or records."""
+    bases = [base for base in reversed(type(policy).__mro__) if issubclass(base, Policy)]
+    found = [item for base in bases for item in vars(sys.modules[base.__module__]).values()]
     return {
         item.__name__: item
-        for item in found
+        for item in [Record, Moments, Learned, *found]
         if inspect.isclass(item) and issubclass(item, tuple) and hasattr(item, "_fields")
     }
