@@ -305,7 +305,9 @@ def test_a_policy_it_could_not_find_again_is_refused(problem, tmp_path):
     class Mine(gbb.policies.UniformRandom):
         """A policy of this test only."""
 
-    with pytest.raises(gbb.InputError, match=r"`policy` to be one of gbb.policies, but got Mine"):
+    with pytest.raises(
+        gbb.InputError, match="`policy` to be of a class that can be imported, but got Mine"
+    ):
         Controller.create(url_of(tmp_path), problem, Mine(problem))
 
 

@@ -101,7 +101,7 @@ def make_problem(
     """
     links = (network.edge_types, network.edge_weights, base.get("feedback"), base.get("allowed"))
     beyond = any(each is not None for each in links)
-    knows = beyond and policies.classes()[policy["kind"]].plays_any_problem
+    knows = beyond and policies.find(policy["kind"]).plays_any_problem
     return decode_problem(base, network, allowed if knows else None), knows
 
 

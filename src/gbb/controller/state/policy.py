@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,9 @@ from gbb.problem import Problem
 
 
 def encode_policy(policy: AnyPolicy) -> Spec:
-    """A policy as its class name and the settings its constructor takes."""
+    """A policy as its name and the settings its constructor takes."""
     kind = type(policy)
-    known = policies.classes()
-    if known.get(kind.__name__) is not kind:
-        cure = "A controller must find it again: put its file into gbb/policies."
-        raise checks.input_error("policy", "be one of gbb.policies", kind.__name__, cure)
+    name = _name_of(kind)
     if not kind.controllable:
         rule = "be one that learns from records and settings that a log can hold"
         raise checks.input_error("policy", rule, kind.__name__)
@@ -36,7 +34,17 @@ def encode_policy(policy: AnyPolicy) -> Spec:
     except TypeError as error:
         rule = "have settings that a log can hold"
         raise checks.input_error("policy", rule, f"{kind.__name__}, in which {error}") from None
-    return {"kind": kind.__name__, "settings": settings}
+    return {"kind": name, "settings": settings}
+
+
+def _name_of(kind: type[AnyPolicy]) -> str:
+    """The name by which another process finds the class."""
+    name = policies.name_of(kind)
+    with suppress(checks.InputError):
+        if kind.__module__ != "__main__" and policies.find(name) is kind:
+            return name
+    cure = "A controller must find it again: put it into a module that can be imported."
+    raise checks.input_error("policy", "be of a class that can be imported", kind.__name__, cure)
 
 
 def _encode_cut(cut: Cut | KCut) -> Spec:
@@ -61,12 +69,7 @@ def decode_policy(spec: Spec, problem: Problem) -> AnyPolicy:
         settings["cut"] = _decode_cut(settings["cut"], problem.graph)
     if "allocation" in settings:
         settings["allocation"] = problem.instead[np.arange(problem.n), settings["allocation"]]
-    return _build(spec["kind"], problem, settings)
-
-
-def _build(kind: str, problem: Problem, settings: Spec) -> AnyPolicy:
-    known = policies.classes()
-    return known[checks.choice("policy", kind, known)](problem, **settings)
+    return policies.find(spec["kind"])(problem, **settings)
 
 
 def move_policy(spec: Spec, old: Graph, problem: Problem, cut: Cut | KCut | None) -> Spec:
@@ -83,7 +86,7 @@ def move_policy(spec: Spec, old: Graph, problem: Problem, cut: Cut | KCut | None
         raise checks.input_error("cut", f"be left out, as {spec['kind']} has none", repr(cut))
     if "allocation" in settings:
         settings["allocation"] = _move_arms(old, settings["allocation"], graph, spec["kind"])
-    return encode_policy(_build(spec["kind"], problem, settings))
+    return encode_policy(policies.find(spec["kind"])(problem, **settings))
 
 
 def _move_arms(old: Graph, arms: Any, graph: Graph, kind: str) -> list[int]:
