@@ -149,7 +149,7 @@ def beyond() -> Iterator[tuple[str, Row]]:
     )
     for name, graph, arms, settings in problems:
         for kind in (ThompsonSampling, ImprovedOFUL, JointOFUL):
-            rounds = 1000 if kind is JointOFUL else 2000
+            rounds = 2000 if kind is JointOFUL else 4000
             play = partial(general, kind, graph, arms, **settings)
             yield f"beyond: {name}, {kind.__name__}", Row(play, rounds)
 

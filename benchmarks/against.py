@@ -79,10 +79,10 @@ def main() -> None:
     parser.add_argument("other", type=Path, help="the other checkout's folder")
     parser.add_argument("--rows", default="", help="only rows whose name has this pattern")
     parser.add_argument("--repeats", type=int, default=7, help="fastest of how many")
-    parser.add_argument("--quick", action="store_true", help="a fifth of the rounds, 3 repeats")
+    parser.add_argument("--quick", action="store_true", help="a fifth of the rounds, 5 repeats")
     parser.add_argument("--here", type=Path, default=HERE, help="this checkout, or a third one")
     given = parser.parse_args()
-    scale, repeats = (0.2, 3) if given.quick else (1.0, given.repeats)
+    scale, repeats = (0.2, 5) if given.quick else (1.0, given.repeats)
     workers = [Worker(folder.resolve()) for folder in (given.other, given.here)]
     print("| row | there | here | there / here |")
     print("| --- | ---: | ---: | ---: |")

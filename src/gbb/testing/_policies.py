@@ -45,7 +45,7 @@ class PolicyContract:
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         """Run what takes a ``problem`` on every kind that the policy claims to play."""
-        plays = PROBLEMS if self.kind.plays_any_problem else PAPER_PROBLEMS
+        plays = {name: each for name, each in PROBLEMS.items() if self.kind.plays(each)}
         for name, problems in (("problem", plays), ("any_problem", PROBLEMS)):
             if name in metafunc.fixturenames:
                 metafunc.parametrize(name, list(problems.values()), ids=list(problems))
