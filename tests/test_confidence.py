@@ -96,7 +96,8 @@ def test_the_union_bound_holds_and_is_of_the_right_size(law):
     for seed in range(runs):
         record, _, _ = played(env, 30, seed)
         seen = Confidence(problem, record, 1e-6)
-        bound = v @ seen.means + seen.union(1, delta) * np.linalg.norm(v @ seen.whitened)
+        white = seen.whitened.reshape(4, -1)
+        bound = v @ seen.means.ravel() + seen.union(1, delta) * np.linalg.norm(v @ white)
         misses += truth > bound
     assert binom.ppf(1e-4, runs, 0.03) < misses < binom.ppf(0.9999, runs, 0.1)
 
@@ -113,8 +114,9 @@ def test_the_ellipsoid_holds_for_the_worst_vector_after_every_round():
             record = record.merge(gbb.Record.of(problem.graph, arms, paid, 2))
             seen = Confidence(problem, record, 1.0)
             truth = env.reward_table + env.reward_table.T
-            A = np.linalg.inv(seen.whitened[[0, 1, 3]] @ seen.whitened[[0, 1, 3]].T)
-            gone = (seen.means - truth.ravel() / 2)[[0, 1, 3]]
+            white = seen.whitened.reshape(4, -1)[[0, 1, 3]]
+            A = np.linalg.inv(white @ white.T)
+            gone = (seen.means.ravel() - truth.ravel() / 2)[[0, 1, 3]]
             limit = seen.ellipsoid(delta) + np.sqrt(seen.lam) * problem.S
             missed |= np.sqrt(gone @ A @ gone) > limit
         misses += missed

@@ -97,7 +97,7 @@ def test_the_estimate_is_ridge_regression_on_all_observations(
     A = lam * np.eye(problem.parameters) + Q.T @ Q
     theta = np.linalg.solve(A, Q.T @ y).reshape(problem.types, problem.d, problem.d)
     ridge = Ridge(problem, record, lam)
-    np.testing.assert_allclose(ridge.M_hat, theta.transpose(0, 2, 1), atol=1e-8)
+    np.testing.assert_allclose(ridge.M_hats, theta.transpose(0, 2, 1), atol=1e-8)
     assert ridge.log_det == pytest.approx(np.linalg.slogdet(A)[1] - len(A) * np.log(lam), abs=1e-8)
     assert ridge.smallest == pytest.approx(np.linalg.eigvalsh(A)[0], rel=1e-6)
     arms = random_arms(problem, rng)
@@ -202,13 +202,11 @@ def test_one_type_is_the_shared_case(name: str, arms: str, radius: str) -> None:
     cut = gbb.cuts.greedy(graph)
     policy = gbb.policies.build(name, problem, cut=cut, radius=radius)
     state, draws = policy.init(), np.random.default_rng(3)
-    starts = getattr(policy, "starts", 0)
+    general = gbb.policies.build(name, problem, cut=cut, radius=radius)
+    vars(general)["pair_rule"] = None  # the way of any problem, without the fast case
     for _ in range(60):
         choice = policy.select(state, np.random.default_rng(0))
-        tables = Record(state.record.N[None], state.record.Y[None])
-        twin = policy.chooser.choose(
-            tables, state.rounds, np.random.default_rng(0), v=0.0, starts=starts
-        )
+        twin = general.select(state, np.random.default_rng(0))
         assert choice.value == pytest.approx(twin.value, rel=1e-10)
         if choice.couple is not None and twin.couple is not None:
             assert choice.couple == twin.couple
@@ -331,8 +329,9 @@ def test_policies_say_which_problems_they_cannot_play() -> None:
     with pytest.raises(gbb.InputError, match="one matrix, no weights, rewards per edge"):
         gbb.policies.ExploreThenCommit(problem, cut=cut, horizon=10)
     with pytest.raises(gbb.InputError, match="Pass radius='complete'"):
-        gbb.policies.JointOFUL(problem, cut=cut)
-    policy = gbb.policies.JointOFUL(problem, cut=cut, radius="complete")
+        gbb.policies.JointOFUL(problem, cut=cut, radius="symmetric")
+    policy = gbb.policies.JointOFUL(problem, cut=cut)
+    assert policy.radius == "complete"
     choice = policy.select(policy.init(), np.random.default_rng(0))
     with pytest.raises(gbb.InputError, match=r"`rewards` to have shape \(4,\), one per agent"):
         policy.update(policy.init(), choice, np.ones(1))
@@ -401,7 +400,8 @@ def test_random_starts_find_what_couples_do_not() -> None:
     for _ in range(200):
         choice = explorer.select(0, rng)
         state = policy.update(state, choice, env.draw(1, choice.allocation, rng))
-    arguments = (state.record, state.rounds)
-    alone = policy.chooser.choose(*arguments, rng, starts=5, restarts=0).value
+    couples = gbb.policies.ThompsonSampling(problem, cut=gbb.cuts.greedy(graph), v=0.0)
+    couples.restarts = 0
+    alone = couples.select(state, rng).value
     picked = np.mean([policy.select(state, np.random.default_rng(s)).value for s in range(5)])
     assert picked > alone
