@@ -111,7 +111,7 @@ def test_the_estimate_is_ridge_regression_on_all_observations(
         z[g] = np.outer(problem.arms[a], problem.arms[b]).ravel(order="F")
         flat = z.ravel()
         assert ridge.means[g, a, b] == pytest.approx(
-            problem.arms[a] @ ridge.M_hat[g] @ problem.arms[b], abs=1e-8
+            problem.arms[a] @ ridge.M_hats[g] @ problem.arms[b], abs=1e-8
         )
         assert ridge.widths[g, a, b] == pytest.approx(
             np.sqrt(flat @ np.linalg.solve(A, flat)), abs=1e-8

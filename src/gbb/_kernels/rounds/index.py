@@ -60,6 +60,8 @@ class Run(NamedTuple):
     ----------
     N, Y
         The record of rewards per edge (types x K x K); not used where rewards come in sums.
+    new_N, new_Y
+        The same of one round, 0 in between.
     total, kept
         Cumulative expected reward, and how many rounds have been recorded (one entry each).
     reward, cumulative, tuples, allocations
@@ -68,6 +70,8 @@ class Run(NamedTuple):
 
     N: FloatArray
     Y: FloatArray
+    new_N: FloatArray
+    new_Y: FloatArray
     total: FloatArray
     kept: IntArray
     reward: FloatArray
@@ -89,6 +93,7 @@ def play_index(
     white: Whitened | None,
     counted: Counted | None,
     in_sums: bool,
+    by_edge: bool,
     first: int,
     noise: FloatArray,
     radii: FloatArray,
@@ -97,7 +102,8 @@ def play_index(
 ) -> None:
     """Play ``len(radii)`` rounds, the first of them number ``first``.
 
-    A row of ``noise`` holds the unit noise of every number of the report. One of ``diagonal`` and
+    A row of ``noise`` holds the unit noise of every number of the report, or as :func:`add_edges` says
+    where it is not ``by_edge``. One of ``diagonal`` and
     ``triangular`` is the estimate; without ``linear`` the choice is optimistic.
     """
     K = world.R.shape[1]
@@ -134,7 +140,7 @@ def play_index(
         if in_sums:
             reward = add_sums(world, triangular, arms, noise, t)
         else:
-            reward = add_edges(world, run, diagonal, triangular, arms, noise, t)
+            reward = add_edges(world, run, diagonal, triangular, arms, by_edge, noise, t)
         total += reward
         if k < recorded.size and recorded[k] == first + t:
             run.reward[k], run.cumulative[k], run.tuples[k] = reward, total, p
@@ -151,12 +157,18 @@ def add_edges(
     diagonal: Diagonal | None,
     triangular: Triangular | None,
     arms: IntArray,
+    by_edge: bool,
     noise: FloatArray,
     t: int,
 ) -> float:
-    """Learn from a round that reports every edge; returns its expected reward."""
+    """Learn from a round that reports every edge; returns its expected reward.
+
+    ``noise[t]`` is that of every edge when ``by_edge``; otherwise a standard normal for each type and
+    edge-arm, which is scaled to the sum over the edges that play it.
+    """
     indptr, indices, types, weights = world.indptr, world.indices, world.types, world.weights
     R, sigma, index, N, Y = world.R, world.sigma, world.regressor, run.N, run.Y
+    new_N, new_Y, K = run.new_N, run.new_Y, R.shape[1]
     count = index.max() + 1 if diagonal is None else diagonal.first.size
     reward = 0.0
     for i in range(arms.size):
@@ -168,18 +180,29 @@ def add_edges(
             b, g = arms[indices[e]], types[e]
             paid = w * R[g, a, b]
             reward += paid
-            paid = w * (paid + sigma * noise[t, e])
-            N[g, a, b] += w * w
+            new_N[g, a, b] += w * w
+            if by_edge:
+                new_Y[g, a, b] += w * (paid + sigma * noise[t, e])
+    for i in range(arms.size):
+        a = arms[i]
+        for e in range(indptr[i], indptr[i + 1]):
+            b, g = arms[indices[e]], types[e]
+            weight = new_N[g, a, b]
+            if weight == 0.0:  # no weight, or counted already
+                continue
+            if by_edge:
+                paid = new_Y[g, a, b]
+            else:
+                paid = weight * R[g, a, b] + sigma * np.sqrt(weight) * noise[t, (g * K + a) * K + b]
+            N[g, a, b] += weight
             Y[g, a, b] += paid
+            new_N[g, a, b] = new_Y[g, a, b] = 0.0
+            if diagonal is not None:
+                refresh_diagonal(diagonal, N, Y, g, index[a, b])
             if triangular is not None:
                 s = g * count + index[a, b]
-                triangular.seen[s, 0] += w * w
+                triangular.seen[s, 0] += weight
                 triangular.seen[s, 1] += paid
-    if diagonal is not None:
-        for i in range(arms.size):
-            a = arms[i]
-            for e in range(indptr[i], indptr[i + 1]):
-                refresh_diagonal(diagonal, N, Y, types[e], index[a, arms[indices[e]]])
     if triangular is not None:
         features, rows, seen = triangular.features, triangular.rows, triangular.seen
         size = features.shape[1]

@@ -45,14 +45,21 @@ def run_index(
     rng: np.random.Generator,
     keep_allocations: bool = False,
 ) -> Trace:
-    """All rounds of an index policy, in O(m) each: the noise is that of every number of the report."""
+    """All rounds of an index policy, in O(m) each.
+
+    Gaussian noise on edges is drawn once per type and edge-arm where that is less, any other for every
+    number of the report.
+    """
     assert isinstance(policy, IndexPolicy)
     problem, size = env.problem, len(recorded)
     optimistic = policy.radius is not None
     search, rule = _search(policy, optimistic), _rule(policy)
+    shape = (problem.types, problem.K, problem.K)
     run = Run(
-        N=np.zeros((problem.types, problem.K, problem.K)),
-        Y=np.zeros((problem.types, problem.K, problem.K)),
+        N=np.zeros(shape),
+        Y=np.zeros(shape),
+        new_N=np.zeros(shape),
+        new_Y=np.zeros(shape),
         total=np.zeros(1),
         kept=np.zeros(1, dtype=np.int64),
         reward=np.zeros(size),
@@ -69,8 +76,9 @@ def run_index(
     if diagonal is not None and optimistic:
         counted = search.counted(diagonal.mean, diagonal.var)
     world, links, room = _world(env, policy), search.links, search.room
-    done = 0
-    for length in blocks.sizes(rounds, width=problem.observations):
+    done, by_edge = 0, not _sums_noise(problem, blocks)
+    one_each = np.ones(run.N.size, dtype=np.int64)
+    for length in blocks.sizes(rounds, width=max(problem.observations, run.N.size)):
         play_index(
             rule,
             world,
@@ -83,8 +91,9 @@ def run_index(
             white,
             counted,
             not problem.reports_edges,
+            by_edge,
             done + 1,
-            blocks.report(length),
+            blocks.report(length) if by_edge else blocks.sums(one_each, length),
             policy.radii(np.arange(done, done + length, dtype=np.float64)),
             recorded,
             rng,
@@ -97,6 +106,11 @@ def run_index(
         allocation=run.allocations if keep_allocations else None,
         record=_record(problem, policy, run, triangular),
     )
+
+
+def _sums_noise(problem: Problem, blocks: Blocks) -> bool:
+    few = problem.types == 1 or problem.types * problem.K**2 <= problem.m
+    return few and problem.reports_edges and blocks.gaussian and not blocks.edge_noise
 
 
 def _is_diagonal(policy: IndexPolicy) -> bool:
