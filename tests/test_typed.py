@@ -99,7 +99,13 @@ def test_the_estimate_is_ridge_regression_on_all_observations(
     ridge = Ridge(problem, record, lam)
     np.testing.assert_allclose(ridge.M_hats, theta.transpose(0, 2, 1), atol=1e-8)
     assert ridge.log_det == pytest.approx(np.linalg.slogdet(A)[1] - len(A) * np.log(lam), abs=1e-8)
-    assert ridge.smallest == pytest.approx(np.linalg.eigvalsh(A)[0], rel=1e-6)
+    if not ridge.coordinates.diagonal:  # there, of what is in the span of the edge-arms
+        assert ridge.smallest == pytest.approx(np.linalg.eigvalsh(A)[0], rel=1e-6)
+    assert (
+        np.linalg.eigvalsh(A)[0] * (1 - 1e-9)
+        <= ridge.smallest
+        <= np.linalg.eigvalsh(A)[-1] * (1 + 1e-9)
+    )
     arms = random_arms(problem, rng)
     total = naive_observations(env, arms)[0].sum(axis=0)
     mean, width = ridge.total(arms)
@@ -390,18 +396,19 @@ def test_large_arms_that_are_rarely_played_keep_honest_widths(feedback: str, sca
 
 
 def test_random_starts_find_what_couples_do_not() -> None:
-    """Every agent its own matrix, each known exactly: the search must not depend on couples alone."""
-    graph = gbb.Graph.random(60, p=0.1, seed=0)
+    """Every agent its own matrix, all but known: the search must not depend on couples alone."""
+    graph = gbb.Graph.random(20, p=0.3, seed=0)
     problem = gbb.Problem(graph, np.eye(4), sigma=0.01, S=4.0, edge_types="source")
-    policy = gbb.policies.ThompsonSampling(problem, cut=gbb.cuts.greedy(graph), v=0.0)
-    env = gbb.Environment(problem, np.random.default_rng(0).uniform(0, 1, (problem.types, 4, 4)))
-    state, rng = policy.init(), np.random.default_rng(1)
-    explorer = gbb.policies.UniformRandom(problem)
-    for _ in range(200):
-        choice = explorer.select(0, rng)
-        state = policy.update(state, choice, env.draw(1, choice.allocation, rng))
-    couples = gbb.policies.ThompsonSampling(problem, cut=gbb.cuts.greedy(graph), v=0.0)
-    couples.restarts = 0
-    alone = couples.select(state, rng).value
-    picked = np.mean([policy.select(state, np.random.default_rng(s)).value for s in range(5)])
-    assert picked > alone
+    cut, gains = gbb.cuts.greedy(graph), []
+    for seed in range(12):
+        M = np.random.default_rng(seed).standard_normal((problem.types, 4, 4))
+        env, rng = gbb.Environment(problem, M / 2.0), np.random.default_rng(seed)
+        policy, couples = (gbb.policies.ThompsonSampling(problem, cut=cut, v=0.0) for _ in range(2))
+        couples.restarts = 0
+        state = policy.init()
+        for _ in range(100):
+            choice = gbb.policies.UniformRandom(problem).select(0, rng)
+            state = policy.update(state, choice, env.draw(1, choice.allocation, rng))
+        gains.append(policy.select(state, rng).value - couples.select(state, rng).value)
+    assert min(gains) >= -1e-9
+    assert sum(gain > 0.1 for gain in gains) >= 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -22,8 +23,8 @@ TIE = 1e-12
 """Values within this relative distance of the best count as ties."""
 
 
-PROTOCOL = frozenset({"init", "select", "update", "absorb", "select_within", "estimate"})
-"""The methods that make a policy what it is."""
+HOOKS = frozenset({"radii", "settings", "record_of"})
+"""What a subclass may change and compiled loops still play."""
 
 
 class Choice(NamedTuple):
@@ -85,8 +86,8 @@ class Policy(ABC, Generic[State]):
     """Whether it learns from rounds whose allocation it did not choose."""
 
     compiled: ClassVar[bool] = False
-    """Whether a compiled loop may play it. A subclass that chooses or learns in its own way
-    (:data:`PROTOCOL`) starts from False again, so that the engine never plays what a policy is not."""
+    """Whether a compiled loop may play it. A subclass that changes anything but :data:`HOOKS` starts
+    from False again, unless it says otherwise: the engine never plays what a policy is not."""
 
     cut: Cut | None = None
     """The cut that it plays over, if it has one."""
@@ -102,7 +103,15 @@ class Policy(ABC, Generic[State]):
 
     def __init_subclass__(cls, **rest: Any) -> None:
         super().__init_subclass__(**rest)
-        if PROTOCOL & vars(cls).keys() and "compiled" not in vars(cls):
+        inherited = {name for base in cls.__mro__[1:] for name in vars(base)}
+        changed = {
+            name
+            for name, item in vars(cls).items()
+            if name in inherited
+            and not name.startswith("__")
+            and (callable(item) or isinstance(item, property | cached_property))
+        }
+        if changed - HOOKS and "compiled" not in vars(cls):
             cls.compiled = False
 
     @classmethod

@@ -138,8 +138,12 @@ class IndexPolicy(Policy[Learned]):
 
     @property
     def adaptive(self) -> bool:
-        """Whether the radius follows the record and not the number of rounds."""
-        return self.radius in ("symmetric", "complete")
+        """Whether the radius follows the record and not the number of rounds.
+
+        It does not where a subclass has :meth:`radii` of its own.
+        """
+        own = type(self).radii is not IndexPolicy.radii
+        return self.radius in ("symmetric", "complete") and not own
 
     @cached_property
     def tuples(self) -> Tuples:

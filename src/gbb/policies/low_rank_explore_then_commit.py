@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray
@@ -43,6 +43,8 @@ class LowRankExploreThenCommit(ExploreThenCommit):
     ----------
     Jun, Willett, Wright and Nowak (2019), "Bilinear bandits with low-rank structure".
     """
+
+    compiled: ClassVar[bool] = True  # its commit step is what the loop asks for
 
     def __init__(
         self,

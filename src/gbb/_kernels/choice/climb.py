@@ -80,7 +80,8 @@ def climb(
     start, other, table, weight = links.start, links.other, links.table, links.weight
     part, instead, group, bars = links.part, links.instead, links.group, links.bars
     K = instead.shape[1]
-    least = GAIN * np.abs(values).max()  # where values are next to zero, rounding is no gain
+    scale = np.abs(values).max()  # where values are next to zero, rounding is no difference
+    least, near = GAIN * scale, TIE * scale
     number = pick_near(values, rng)
     best, value = number, values[number]
     place(number, part, instead, group, chosen, played, arms)
@@ -90,7 +91,7 @@ def climb(
             draw_arms(bars, K, rng, ends[found])
         else:
             if found > 0 and number >= 0:
-                number = next_start(values, number, K, chosen.size, TIE)
+                number = next_start(values, number, K, chosen.size, near)
             if number < 0:  # no other set of arms is left
                 ends[found, 0] = -1
                 continue
@@ -153,7 +154,7 @@ def climb(
                 found,
                 fresh,
             )
-        if reached > value + TIE * abs(value):
+        if reached > value + near:
             best, value = -1, reached
             for i in range(arms.size):
                 arms[i] = ends[found, i]
