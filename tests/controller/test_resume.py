@@ -1,7 +1,10 @@
 """Asks are those of the simulation, and closing, killing or replaying changes none of them."""
 
 import multiprocessing
+import os
 import sqlite3
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -10,6 +13,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import gbb
 from control import drive, environment, noise_of, replayed, same_state, small, url_of
+from gbb._support.threads import one_thread
 from gbb.controller import Controller, StorageError, _controller
 from gbb.controller.answers.knowledge import Knowledge
 from gbb.controller.state import fold, log, state
@@ -346,6 +350,8 @@ def test_everything_is_computed_on_one_thread(tmp_path, monkeypatch):
     monkeypatch.setattr(_controller, "draft_ask", looked(_controller.draft_ask))
     monkeypatch.setattr(Knowledge, "predict", looked(Knowledge.predict))
     monkeypatch.setattr(log, "SNAPSHOT_EVENTS", 5)
+    with one_thread():
+        pass  # loads every library whose threads are limited below
     with threadpool_limits(limits=2, user_api="blas"):
         controller = Controller.create(
             url_of(tmp_path), small(), "ExploreThenCommit", exploration=2
@@ -359,6 +365,22 @@ def test_everything_is_computed_on_one_thread(tmp_path, monkeypatch):
         assert set(blas) == {2}
     assert {name for name, _ in threads} == {"decode_policy", "learn", "draft_ask", "predict"}
     assert {count for _, count in threads} == {1}
+
+
+def test_what_compiled_loops_load_later_computes_on_one_thread_too():
+    script = """
+import gbb
+from gbb._support.threads import one_thread
+from threadpoolctl import threadpool_info
+with one_thread():
+    import scipy.linalg.cython_blas
+    print({lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"})
+"""
+    threads = os.environ | {"OPENBLAS_NUM_THREADS": "2"}
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=threads, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "{1}\n"
 
 
 def test_an_unknown_event_says_who_can_read_it(tmp_path, monkeypatch):

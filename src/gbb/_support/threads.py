@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import threading
 from functools import cache
@@ -13,6 +14,9 @@ from threadpoolctl import ThreadpoolController
 @cache
 def _libraries() -> ThreadpoolController:
     """The loaded libraries; looking for them takes longer than most of what is computed within."""
+    importlib.import_module(
+        "scipy.linalg.cython_blas"
+    )  # compiled loops would load it later, unseen
     return ThreadpoolController()
 
 

@@ -204,17 +204,29 @@ def _count(
     problem: Problem, allocation: IntArray, rewards: FloatArray, edges: IntArray | None
 ) -> Record:
     """``N`` sums the squared weights and ``Y`` the weighted rewards by type and edge-arm."""
-    graph, K, shape = problem.graph, problem.K, (problem.types, problem.K, problem.K)
-    code = (problem.edge_types * K + allocation[graph.sources]) * K + allocation[graph.indices]
-    weights = problem.edge_weights
+    shape, weights = (problem.types, problem.K, problem.K), problem.edge_weights
+    code = _code(problem, allocation)
     if edges is not None:
         code, weights = code[edges], weights[edges]
-    size = problem.types * K * K
+    size = problem.types * problem.K**2
     squares = weights**2 if problem.weighted else None
     N: Any = np.bincount(code, weights=squares, minlength=size).reshape(shape)
     Y = np.bincount(code, weights=weights * rewards, minlength=size).reshape(shape)
     whole: Counts = N if problem.weighted else N.astype(np.int64, copy=False)
     return Record(whole, Y.astype(np.float64, copy=False))
+
+
+def _code(problem: Problem, allocation: IntArray) -> IntArray:
+    """The type and edge-arm of each directed edge as one number."""
+    graph, K = problem.graph, problem.K
+    return (problem.edge_types * K + allocation[graph.sources]) * K + allocation[graph.indices]
+
+
+def weigh(problem: Problem, allocation: IntArray) -> FloatArray:
+    """The weights of an allocation's edges, summed by type and edge-arm (types x K^2)."""
+    size = problem.types * problem.K**2
+    sums = np.bincount(_code(problem, allocation), weights=problem.edge_weights, minlength=size)
+    return sums.reshape(problem.types, -1).astype(np.float64, copy=False)
 
 
 def regressors(problem: Problem, allocation: IntArray) -> FloatArray:

@@ -13,7 +13,7 @@ from gbb._kernels.learning.factor import factor, solve_upper, whiten
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.learning.coordinates import Coordinates, coordinates
-from gbb.learning.record import AnyRecord
+from gbb.learning.record import AnyRecord, weigh
 from gbb.problem import Problem
 
 
@@ -232,11 +232,10 @@ class Ridge:
 
     def sums(self, allocation: IntArray) -> FloatArray:
         """The whitened sum over the edges of an allocation, ``sum w f`` (blocks x size)."""
-        problem, graph = self.problem, self.problem.graph
-        first, second = allocation[graph.sources], allocation[graph.indices]
-        f = problem.edge_weights[:, None] * self.table[problem.edge_types, first, second]
+        types, size = self.problem.types, self.centre.shape[1]
+        played = weigh(self.problem, allocation)[:, None, :]
         W = np.zeros_like(self.centre)
-        np.add.at(W, self.block_of[problem.edge_types], f)
+        np.add.at(W, self.block_of, (played @ self.table.reshape(types, -1, size))[:, 0])
         return W
 
     def total(self, allocation: IntArray) -> tuple[float, float]:

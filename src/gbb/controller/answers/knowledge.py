@@ -15,6 +15,7 @@ from gbb.controller.state.report import limit_text, limits_of
 from gbb.controller.state.state import State
 from gbb.learning import AnyRecord, Ridge
 from gbb.learning.radius import confidence_radius
+from gbb.learning.record import weigh
 from gbb.optimum import Optimum, solve
 from gbb.pairwise import PairProblem
 from gbb.problem import Problem
@@ -126,11 +127,9 @@ class Knowledge:
         Both within ``+-S`` times the sum over types of ``||sum of w z over the type's edges||``, as
         every type's matrix has a norm of at most S.
         """
-        problem, graph = self.problem, self.problem.graph
+        problem = self.problem
         value, width = self.ridge.total(allocation)
-        z = problem.edge_arms[allocation[graph.sources] * problem.K + allocation[graph.indices]]
-        sums = np.zeros((problem.types, problem.d**2))
-        np.add.at(sums, problem.edge_types, problem.edge_weights[:, None] * z)
+        sums = weigh(problem, allocation) @ problem.edge_arms
         most = min(problem.S * float(np.linalg.norm(sums, axis=1).sum()), self.ceiling)
         off = self.radius * width
         reward, low, high = np.clip([value, value - off, value + off], -most, most).tolist()
