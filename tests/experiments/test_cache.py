@@ -16,7 +16,7 @@ import xarray as xr
 import gbb
 from gbb import InputError
 from gbb.experiments import figure1, figure2, paper
-from gbb.experiments._cache import Store
+from gbb.experiments._cache import ResultStore
 from gbb.simulation.result import read_dataset
 
 MATRICES = 40
@@ -88,7 +88,7 @@ def test_killed_runs_leave_whole_files_and_are_continued(tmp_path: Path) -> None
 def count_parts(out: Path, settings: figure1.Settings, seed: int = 0) -> int:
     """How many parts a run into ``out`` had to compute."""
     computed = []
-    inner = Store(out).keeper("figure1", settings, seed)
+    inner = ResultStore(out).keeper("figure1", settings, seed)
 
     def keep(part, compute):  # type: ignore[no-untyped-def]
         return inner(part, lambda: (computed.append(part), compute())[1])
@@ -126,6 +126,9 @@ def test_an_unreadable_part_is_computed_again(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs advisory locks")
 def test_two_runs_do_not_share_a_directory(tmp_path: Path) -> None:
-    with Store(tmp_path).locked(), pytest.raises(InputError, match="Another run is writing to"):
+    with (
+        ResultStore(tmp_path).locked(),
+        pytest.raises(InputError, match="Another run is writing to"),
+    ):
         paper.reproduce(tmp_path, paper.choose(("table1",), quick=True))
     paper.reproduce(tmp_path, paper.choose(("table1",), quick=True))

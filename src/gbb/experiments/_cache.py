@@ -35,7 +35,7 @@ def source_digest() -> str:
     return digest.hexdigest()
 
 
-class Store:
+class ResultStore:
     """The parts of the experiments written to one directory.
 
     A part's name holds a digest of the settings, the seed and the program's version and source. Files

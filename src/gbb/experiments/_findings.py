@@ -18,7 +18,7 @@ AGREES, DIFFERS = "agrees", "differs"
 OTHER_SETTING, NO_NUMBER = "other setting", "no number"
 
 
-class Row(NamedTuple):
+class Finding(NamedTuple):
     """One quantity: as published, by the released code, by us, and how they compare.
 
     ``verdict`` is one of the words below; ``detail`` says by how much and within what limit.
@@ -77,7 +77,7 @@ class Findings:
     title: str
     label: str
     caption: str
-    rows: tuple[Row, ...]
+    rows: tuple[Finding, ...]
     answers: tuple[Answer, ...] = ()
     notes: tuple[str, ...] = ()
     table: Table | None = None

@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
-from gbb.experiments._findings import Findings, Row, Table
+from gbb.experiments._findings import Finding, Findings, Table
 
 HEADER = ("quantity", "published", "released code", "ours (± standard error)", "verdict")
 ASKED = ("question", "answer", "numbers")
@@ -65,7 +65,7 @@ def markdown(sections: Sequence[Section], version: str) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _cells(rows: Sequence[Row]) -> tuple[tuple[str, ...], ...]:
+def _cells(rows: Sequence[Finding]) -> tuple[tuple[str, ...], ...]:
     return tuple((*row[:4], ": ".join(filter(None, row[4:]))) for row in rows)
 
 

@@ -57,7 +57,7 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Study(Generic[S]):
+class Experiment(Generic[S]):
     """An experiment of the paper.
 
     Attributes

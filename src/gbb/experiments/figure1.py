@@ -28,14 +28,14 @@ from gbb.experiments._findings import (
     NONE,
     OTHER_SETTING,
     Answer,
+    Finding,
     Findings,
-    Row,
     number,
     standard_error,
     within,
     yes_no,
 )
-from gbb.experiments._study import Advance, Part, Study
+from gbb.experiments._study import Advance, Experiment, Part
 from gbb.graph import Graph
 from gbb.instances import absolute_normal, with_zeta
 from gbb.optimum import Optimum, solve
@@ -93,7 +93,7 @@ def _parts(settings: Settings, seed: int) -> Iterator[Part]:
         yield Part(f"from{start:04d}", len(chosen), partial(_block, settings, start, chosen))
 
 
-STUDY = Study(NAME, PAPER, RELEASED, QUICK, QUICK_RELEASED, _parts)
+STUDY = Experiment(NAME, PAPER, RELEASED, QUICK, QUICK_RELEASED, _parts)
 choose, run, steps = STUDY.choose, STUDY.run, STUDY.steps
 
 
@@ -168,7 +168,7 @@ def report(dataset: xr.Dataset) -> Findings:
     )
 
 
-def _row(settings: Settings, dataset: xr.Dataset, name: str, zeta: float) -> Row:
+def _row(settings: Settings, dataset: xr.Dataset, name: str, zeta: float) -> Finding:
     values = dataset[name].sel(zeta=zeta, method="nearest").values
     ours, error = float(values.mean()), standard_error(values)
     theirs = RELEASED_OUTPUT.get(name, {}).get(zeta)
@@ -185,7 +185,7 @@ def _row(settings: Settings, dataset: xr.Dataset, name: str, zeta: float) -> Row
             "n = 5 and one optimum for all zeta there; see --as-released",
         )
     shown = NONE if theirs is None else f"{theirs:g}"
-    return Row(
+    return Finding(
         f"{SYMBOLS[name]} at ζ = {zeta:g}", CURVE_ONLY, shown, number(ours, error), verdict, detail
     )
 

@@ -11,7 +11,7 @@ import xarray as xr
 
 from gbb._support import checks, files
 from gbb.experiments import _report, figure1, figure2, table1
-from gbb.experiments._cache import Store
+from gbb.experiments._cache import ResultStore
 from gbb.experiments._findings import Findings
 from gbb.experiments._study import Advance, ignore
 from gbb.simulation.result import read_dataset, write_dataset
@@ -83,7 +83,7 @@ def reproduce(
         Given an experiment's name, returns the function that its steps are reported to.
     """
     chosen = choose() if settings is None else settings
-    store = Store(out)
+    store = ResultStore(out)
     datasets: dict[str, xr.Dataset] = {}
     with store.locked():
         for name, constants in chosen.items():

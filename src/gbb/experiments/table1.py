@@ -17,14 +17,14 @@ from gbb._support import seeds
 from gbb.experiments._findings import (
     DIFFERS,
     NONE,
+    Finding,
     Findings,
-    Row,
     Table,
     number,
     standard_error,
     within,
 )
-from gbb.experiments._study import Part, Study
+from gbb.experiments._study import Experiment, Part
 from gbb.graph import Graph
 
 NAME = "table1"
@@ -95,7 +95,7 @@ def _parts(settings: Settings, seed: int) -> Iterator[Part]:
     yield Part("all", settings.draws, lambda _: _cut_all(settings, seed))
 
 
-STUDY = Study(NAME, PAPER, RELEASED, QUICK, QUICK_RELEASED, _parts, along=None)
+STUDY = Experiment(NAME, PAPER, RELEASED, QUICK, QUICK_RELEASED, _parts, along=None)
 choose, run, steps = STUDY.choose, STUDY.run, STUDY.steps
 
 
@@ -119,7 +119,7 @@ def report(dataset: xr.Dataset) -> Findings:
     )
 
 
-def _row(settings: Settings, name: str, value: xr.DataArray) -> Row:
+def _row(settings: Settings, name: str, value: xr.DataArray) -> Finding:
     published, ours, error = PUBLISHED[name], value.item(), value.standard_error.item()
     shown = f"{published:g}"
     if name == "random":
@@ -134,13 +134,13 @@ def _row(settings: Settings, name: str, value: xr.DataArray) -> Row:
         detail += "; see the note below"
     ours_text = number(ours, error if name == "random" else float("nan"))
     title = f"{name}, n = {settings.n}"
-    return Row(title, shown, f"{RELEASED_OUTPUT[name]:g}", ours_text, verdict, detail)
+    return Finding(title, shown, f"{RELEASED_OUTPUT[name]:g}", ours_text, verdict, detail)
 
 
-def _odd_row(settings: Settings, odd: float) -> Row:
+def _odd_row(settings: Settings, odd: float) -> Finding:
     verdict, detail = within(odd, PUBLISHED["circle"], ROUNDING["circle"], "the published rounding")
     shown = f"{PUBLISHED['circle']:g} (for n = 100)"
-    return Row(f"circle, n = {settings.odd_circle}", shown, NONE, number(odd), verdict, detail)
+    return Finding(f"circle, n = {settings.odd_circle}", shown, NONE, number(odd), verdict, detail)
 
 
 def _notes(settings: Settings, dataset: xr.Dataset) -> tuple[str, ...]:

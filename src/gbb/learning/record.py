@@ -68,10 +68,7 @@ class Record(_Tables):
 
         ``edges`` are the positions of the edges that ``rewards`` belong to; all of them when left out.
         """
-        problem = Problem(graph, np.ones((K, 1)))
-        record = observe(problem, allocation, rewards, edges)
-        assert isinstance(record, cls)
-        return record
+        return _count(Problem(graph, np.ones((K, 1))), allocation, rewards, edges)
 
     @property
     def N(self) -> Counts:
@@ -141,9 +138,10 @@ class Moments(NamedTuple):
 
     def merge(self, other: AnyRecord) -> Moments:
         """Both records as one."""
-        if not isinstance(other, Moments):
+        if other.tables is not None:
             raise checks.input_error("seen", "hold moments", type(other).__name__)
-        return Moments(self.qq + other.qq, self.yq + other.yq)
+        qq, yq = other
+        return Moments(self.qq + qq, self.yq + yq)
 
     def discount(self, factor: float) -> Moments:
         """The record with every observation worth ``factor`` of what it was."""

@@ -21,7 +21,7 @@ HORIZON = 9
 SOME = PAPER_PROBLEMS["general arms"]
 
 
-class Round(NamedTuple):
+class PlayedRound(NamedTuple):
     """The state before a round, what was chosen and what it paid."""
 
     state: Any
@@ -59,7 +59,7 @@ class PolicyContract:
 
     def play(
         self, policy: AnyPolicy, seed: int, rounds: int = HORIZON
-    ) -> tuple[list[Round], Any, np.random.Generator]:
+    ) -> tuple[list[PlayedRound], Any, np.random.Generator]:
         """Every round, the state after the last, and the policy's generator."""
         problem, env = policy.problem, environment(policy.problem)
         rng, noise = np.random.default_rng(seed), np.random.default_rng(77)
@@ -68,7 +68,7 @@ class PolicyContract:
             choice = policy.select(state, rng)
             paid = problem.sum_reported(env.expected_edge_rewards(choice.allocation))
             rewards = paid + problem.sigma * noise.standard_normal(problem.observations)
-            history.append(Round(state, choice, rewards))
+            history.append(PlayedRound(state, choice, rewards))
             state = policy.update(state, choice, rewards)
         return history, state, rng
 
@@ -195,7 +195,7 @@ class PolicyContract:
         np.testing.assert_allclose(fast.regret, plain.regret, rtol=1e-9, atol=1e-9)
 
 
-def allocations(history: list[Round]) -> IntArray:
+def allocations(history: list[PlayedRound]) -> IntArray:
     """What was played, round by round."""
     return np.array([step.choice.allocation for step in history])
 
@@ -209,7 +209,7 @@ def same_choice(one: Choice, other: Choice) -> bool:
     )
 
 
-def same(one: Round, other: Round) -> bool:
+def same(one: PlayedRound, other: PlayedRound) -> bool:
     """Whether two rounds chose the same."""
     return same_choice(one.choice, other.choice)
 

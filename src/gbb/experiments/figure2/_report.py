@@ -11,8 +11,8 @@ from gbb.experiments._findings import (
     NO_NUMBER,
     OTHER_SETTING,
     Answer,
+    Finding,
     Findings,
-    Row,
     clearly,
     number,
     standard_error,
@@ -81,7 +81,9 @@ def _errors(settings: Settings, values: FloatArray) -> tuple[float, str]:
     return standard_error(values.mean(axis=1)), "matrices"
 
 
-def _row(settings: Settings, dataset: xr.Dataset, policy: str, theirs: float, *, last: int) -> Row:
+def _row(
+    settings: Settings, dataset: xr.Dataset, policy: str, theirs: float, *, last: int
+) -> Finding:
     values = tail_means(dataset, policy, last)
     ours = float(values.mean())
     error, _ = _errors(settings, values)
@@ -92,7 +94,7 @@ def _row(settings: Settings, dataset: xr.Dataset, policy: str, theirs: float, *,
     else:
         verdict, detail = within(ours, theirs, TOLERANCE)
     rounds = f"last {last}" if last else "all rounds"
-    return Row(
+    return Finding(
         f"{LABELS[policy].removesuffix(' for GBB')}, {rounds}",
         CURVE_ONLY,
         f"{theirs:.3f}",
@@ -102,10 +104,10 @@ def _row(settings: Settings, dataset: xr.Dataset, policy: str, theirs: float, *,
     )
 
 
-def _alpha_row(dataset: xr.Dataset, name: str) -> Row:
+def _alpha_row(dataset: xr.Dataset, name: str) -> Finding:
     values = dataset[name].values
     ours = number(float(values.mean()), standard_error(values))
-    return Row(f"{SYMBOLS[name]}, mean over matrices", CURVE_ONLY, "-", ours, NO_NUMBER)
+    return Finding(f"{SYMBOLS[name]}, mean over matrices", CURVE_ONLY, "-", ours, NO_NUMBER)
 
 
 def _ends_above(settings: Settings, dataset: xr.Dataset, other: str) -> Answer:

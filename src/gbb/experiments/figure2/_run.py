@@ -15,7 +15,7 @@ from gbb import cuts, theory
 from gbb._support import checks, seeds
 from gbb._support.checks import FloatArray
 from gbb.environment import Environment
-from gbb.experiments._study import Advance, Part, Study
+from gbb.experiments._study import Advance, Experiment, Part
 from gbb.experiments.figure2 import _constants as constants
 from gbb.experiments.figure2._constants import LABELS, NAME, Settings
 from gbb.graph import Graph
@@ -34,7 +34,7 @@ def _parts(settings: Settings, seed: int) -> Iterator[Part]:
         yield Part(f"matrix{k}", rounds, partial(_one, settings, k, child))
 
 
-STUDY = Study(
+STUDY = Experiment(
     NAME,
     constants.PAPER,
     constants.RELEASED,
