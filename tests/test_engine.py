@@ -379,6 +379,73 @@ def test_a_couple_policy_that_overrides_the_protocol_is_not_compiled():
     assert (result.couple[..., 0] == result.couple[..., 1]).all()
 
 
+class Bolder(gbb.policies.ImprovedOFUL):
+    """The improved algorithm with another bonus."""
+
+    def radii(self, rounds):
+        return 0.3 * np.sqrt(np.log(2.0 + rounds))
+
+
+class BolderJoint(gbb.policies.JointOFUL):
+    """The same over whole allocations, whose own radius follows the record."""
+
+    radii = Bolder.radii
+
+
+def bold(problem, rounds, lam, delta):  # noqa: ARG001
+    return 0.3 * np.sqrt(np.log(2.0 + rounds))
+
+
+@pytest.mark.parametrize("arms", ARMS)
+@pytest.mark.parametrize(
+    ("kind", "settings", "parent"),
+    [
+        (Bolder, {}, gbb.policies.ImprovedOFUL),
+        (gbb.policies.ImprovedOFUL, {"radius": bold}, gbb.policies.ImprovedOFUL),
+        (BolderJoint, {}, gbb.policies.JointOFUL),
+        (gbb.policies.JointOFUL, {"radius": bold}, gbb.policies.JointOFUL),
+    ],
+    ids=["radii", "schedule", "joint radii", "joint schedule"],
+)
+def test_another_bonus_is_played_by_both_loops(kind, settings, parent, arms):
+    env = make_env(GRAPHS["complete"], ARMS[arms])
+    cut = gbb.cuts.greedy(env.problem.graph)
+    policy = kind(env.problem, cut=cut, **settings)
+    assert engine.loop_for(policy) is not None
+    how = {"rounds": 200, "seed": 2, "keep_allocations": True}
+    slow = gbb.simulate(env, policy, method="reference", **how)
+    fast = gbb.simulate(env, policy, edge_noise=True, **how)
+    np.testing.assert_array_equal(fast.allocation, slow.allocation)
+    usual = gbb.simulate(env, parent(env.problem, cut=cut), edge_noise=True, **how)
+    assert (usual.allocation.values != fast.allocation.values).any()
+
+
+class Meek(gbb.policies.ImprovedOFUL):
+    """Compares couples in its own way."""
+
+    def value_tuples(self, ridge, centre, radius):
+        return -super().value_tuples(ridge, centre, radius)
+
+
+class Forgetful(gbb.policies.ThompsonSampling):
+    """Learns in its own way."""
+
+    def update(self, state, choice, rewards):  # noqa: ARG002
+        return super().update(self.init(), choice, rewards)
+
+
+@pytest.mark.parametrize("kind", [Meek, Forgetful])
+def test_a_policy_that_chooses_or_learns_otherwise_is_not_compiled(kind):
+    env = make_env(GRAPHS["complete"], ARMS["one-hot"])
+    policy = kind(env.problem, cut=gbb.cuts.greedy(env.problem.graph))
+    assert engine.loop_for(policy) is None
+    how = {"rounds": 30, "seed": 2}
+    with pytest.warns(SlowPolicyWarning, match=kind.__name__):
+        found = gbb.simulate(env, policy, **how)
+    slow = gbb.simulate(env, policy, method="reference", **how)
+    np.testing.assert_array_equal(found.regret, slow.regret)
+
+
 @pytest.mark.parametrize(
     "seed", [3, None, np.random.SeedSequence(3), np.random.default_rng(3)], ids=str
 )
