@@ -10,6 +10,7 @@ import numpy as np
 from gbb._kernels.choice.climb import Counted, Ends, Linear, Whitened, climb
 from gbb._kernels.choice.linear import fill_pay
 from gbb._kernels.choice.links import Links
+from gbb._kernels.lanes import WIDTH, aligned_zeros, padded
 from gbb._support.checks import FloatArray, IntArray
 from gbb.learning.ridge import Ridge
 from gbb.learning.tuples import Tuples
@@ -51,7 +52,7 @@ class LinkSearch:
             back = np.concatenate([G + types, types[reverse]])
             weight = np.concatenate([weights, weights[reverse]]) / 2.0
         kept = np.flatnonzero(weight != 0.0)
-        kept = kept[np.argsort(agent[kept], kind="stable")]
+        kept = kept[np.lexsort((table[kept] % problem.types, agent[kept]))]
         agent, other, table, back = (each[kept] for each in (agent, other, table, back))
         weight = weight[kept]
         group = self.tuples.group_of
@@ -59,13 +60,16 @@ class LinkSearch:
             np.stack([agent, table, group[other]]), axis=1, return_inverse=True
         )
         total = np.bincount(which.ravel(), weights=weight, minlength=bundles.shape[1])
+        bars = aligned_zeros(problem.n, padded(problem.K))
+        bars[:, : problem.K][~problem.allowed] = -np.inf
+        bars[:, problem.K :] = -np.inf
         return Links(
             start=_starts(agent, problem.n),
             other=other,
             table=table,
             back=back,
             weight=weight,
-            bars=np.where(problem.allowed, 0.0, -np.inf),
+            bars=bars,
             group=group,
             part=np.array(self.tuples.group_part),
             instead=np.array(self.tuples.group_instead),
@@ -100,24 +104,42 @@ class LinkSearch:
     def linear(self) -> Linear:
         """Room for what the links pay."""
         K = self.tuples.problem.K
-        pays = np.zeros((self.tuples.problem.n, K))
-        return Linear(np.zeros((len(self._regressors), K, K)), pays)
+        pay = aligned_zeros(len(self._regressors), K, padded(K))
+        return Linear(pay, aligned_zeros(self.tuples.problem.n, padded(K)))
 
     def whitened(self, blocks: int, size: int) -> Whitened:
         """Room for whitened tables in so many blocks."""
-        K, tables = self.tuples.problem.K, len(self._regressors)
-        types = self.tuples.problem.types if blocks > 1 else 1
-        block = np.arange(tables) % types
-        most = min(blocks, max(1, int(np.diff(self.links.start).max())))
+        links, problem = self.links, self.tuples.problem
+        K, tables = problem.K, len(self._regressors)
+        types = problem.types if blocks > 1 else 1
+        agent = np.repeat(np.arange(problem.n), np.diff(links.start))
+        block = links.table % types
+        segments, entry = np.unique(agent * blocks + block, return_index=True)
+        segment = _starts(segments // blocks, problem.n)
+        most = max(1, int(np.diff(segment).max()))
         return Whitened(
-            tables=np.zeros((tables, K, K, size)),
-            centre=np.zeros((blocks, size)),
+            tables=aligned_zeros(blocks, size + 1, tables // types * K * padded(K)),
             block=block,
-            W=np.zeros((blocks, size)),
-            h=np.zeros((most, K, size)),
-            u=np.zeros((most, size)),
-            slot=np.zeros((2, blocks), dtype=np.int64),
+            at=links.table // types * (K * padded(K)),
+            segment=segment,
+            entry=np.append(entry, len(agent)),
+            W=np.zeros((blocks, size + 1)),
+            norm2s=np.zeros(blocks),
+            h=aligned_zeros(most, size + 1, padded(K)),
+            moves=aligned_zeros(2, WIDTH),
         )
+
+    def by_table(self, flat: FloatArray, blocks: int) -> FloatArray:
+        """Rows by regressor, type after type, as columns by table and arms, of every block.
+
+        So of blocks x size x columns, as :attr:`Whitened.tables` has them.
+        """
+        links, K = self.links, self.tuples.problem.K
+        types = self.tuples.problem.types if blocks > 1 else 1
+        wide = np.zeros((len(links.one), K, padded(K), flat.shape[1]))
+        wide[:, :, :K] = flat[links.one] + flat[links.two]
+        wide = wide.reshape(-1, types, K * padded(K), flat.shape[1]).transpose(1, 3, 0, 2)
+        return np.ascontiguousarray(wide.reshape(types, flat.shape[1], -1))
 
     def counted(self, mean: FloatArray, var: FloatArray) -> Counted:
         """Room for counts of regressors that have these means and variances."""
@@ -165,8 +187,8 @@ class LinkSearch:
         else:
             white = self.whitened(*centre.shape)
             flat = _by_regressor(ridge.table, self.index)
-            white.tables[:] = flat[links.one] + flat[links.two]
-            white.centre[:] = centre
+            white.tables[:, :-1] = self.by_table(flat, len(centre))
+            white.tables[:, -1] = np.einsum("ij,ijk->ik", centre, white.tables[:, :-1])
         arms = np.empty(self.tuples.problem.n, dtype=np.int64)
         number, value = climb(
             links, values, self.starts, self.room, linear, white, None, radius, rng, arms

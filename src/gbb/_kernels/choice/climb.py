@@ -24,15 +24,29 @@ class Linear(NamedTuple):
 
 
 class Whitened(NamedTuple):
-    """What :mod:`gbb._kernels.choice.whitened` searches on, and its scratch space."""
+    """What :mod:`gbb._kernels.choice.whitened` searches on, and its scratch space.
+
+    Attributes
+    ----------
+    tables
+        What entries add, by block, coordinate and column; columns are tables, neighbour's and own arms.
+    block, at
+        Of every entry: the block of its table, and the column where it starts.
+    segment, entry
+        Where the segments of each agent start, and where the entries of each segment do.
+    W, norm2s, h, moves
+        Scratch space.
+    """
 
     tables: FloatArray
-    centre: FloatArray
     block: IntArray
+    at: IntArray
+    segment: IntArray
+    entry: IntArray
     W: FloatArray
+    norm2s: FloatArray
     h: FloatArray
-    u: FloatArray
-    slot: IntArray
+    moves: FloatArray
 
 
 class Counted(NamedTuple):
@@ -119,17 +133,18 @@ def climb(
             reached = ascend_whitened(
                 start,
                 other,
-                table,
                 weight,
                 bars,
+                white.segment,
+                white.entry,
                 white.block,
+                white.at,
                 white.tables,
-                white.centre,
                 radius,
                 white.W,
+                white.norm2s,
                 white.h,
-                white.u,
-                white.slot,
+                white.moves,
                 ends,
                 found,
                 fresh,

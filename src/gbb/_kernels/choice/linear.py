@@ -3,7 +3,7 @@
 So it is for posterior draws and plain estimates, whatever the arms and the feedback. ``pay[t, b, a]`` is
 half of what a table t pays when the neighbour plays b and the agent a, and ``pays[i, a]`` the
 sum over the entries of agent i when it plays a and the others stay; so the value is the sum of
-``pays[i, arms[i]]``.
+``pays[i, arms[i]]``. Rows by own arm are padded to whole lanes.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import numpy as np
 
 from gbb._kernels._jit import compiled
 from gbb._kernels.choice.links import is_known
+from gbb._kernels.lanes import WIDTH, above, load, minus, splat, store, times_plus
 from gbb._support.checks import FloatArray, IntArray
 
 GAIN = 1e-10
@@ -24,9 +25,9 @@ SWEEPS = 100
 @compiled()
 def fill_pay(mu: FloatArray, one: IntArray, two: IntArray, pay: FloatArray) -> None:
     """The tables from what the regressors pay."""
-    for t in range(pay.shape[0]):
-        for b in range(pay.shape[1]):
-            for a in range(pay.shape[2]):
+    for t in range(one.shape[0]):
+        for b in range(one.shape[1]):
+            for a in range(one.shape[2]):
                 pay[t, b, a] = 0.5 * (mu[one[t, b, a]] + mu[two[t, b, a]])
 
 
@@ -42,15 +43,15 @@ def pays_of_tuple(
     pays: FloatArray,
 ) -> None:
     """Pays when every group plays its arm of ``played``, from the agents' bundles."""
-    K = pays.shape[1]
+    K, width = pay.shape[1], pay.shape[2]
     for i in range(pays.shape[0]):
-        for a in range(K):
-            pays[i, a] = 0.0 if bars is None else bars[i, a]
-        for e in range(start[i], start[i + 1]):
-            t = 0 if table is None else table[e]
-            b, w = played[group[e]], weight[e]
-            for a in range(K):
-                pays[i, a] += w * pay[t, b, a]
+        for lane in range(0, width, WIDTH):
+            x = splat(0.0) if bars is None else load(bars, i * width + lane)
+            for e in range(start[i], start[i + 1]):
+                t = 0 if table is None else table[e]
+                row = t * K + played[group[e]]
+                x = times_plus(splat(weight[e]), load(pay, row * width + lane), x)
+            store(pays, i * width + lane, x)
 
 
 @compiled()
@@ -66,14 +67,25 @@ def pays_of_arms(
     pays: FloatArray,
 ) -> None:
     """Pays when the agents play ``ends[found]``."""
-    K = pays.shape[1]
+    K, width = pay.shape[1], pay.shape[2]
     for i in range(pays.shape[0]):
-        for a in range(K):
-            pays[i, a] = bars[i, a]
-        for e in range(start[i], start[i + 1]):
-            t, w, b = table[e], weight[e], ends[found, other[e]]
-            for a in range(K):
-                pays[i, a] += w * pay[t, b, a]
+        for lane in range(0, width, WIDTH):
+            x = load(bars, i * width + lane)
+            for e in range(start[i], start[i + 1]):
+                row = table[e] * K + ends[found, other[e]]
+                x = times_plus(splat(weight[e]), load(pay, row * width + lane), x)
+            store(pays, i * width + lane, x)
+
+
+@compiled()
+def is_beaten(pays: FloatArray, i: int, K: int, floor: float) -> bool:
+    """Whether some arm of agent i pays more than ``floor``."""
+    width = pays.shape[1]
+    for lane in range(0, K, WIDTH):
+        those = above(load(pays, i * width + lane), splat(floor))
+        if those & ((1 << min(K - lane, WIDTH)) - 1):
+            return True
+    return False
 
 
 @compiled()
@@ -96,43 +108,65 @@ def ascend_linear(
     none is left for another. Minus infinity where it joins an end of an earlier search, or where no
     agent moves unless the start is ``fresh``: nothing better comes of either.
     """
-    n, K = pays.shape
-    total = 0.0
-    for i in range(n):
-        total += pays[i, ends[found, i]]
+    n, K = ends.shape[1], pay.shape[1]
+    total = sum_pays(pays, ends, found)
     value = total if fresh else -np.inf
-    for _ in range(SWEEPS):
-        moved = False
-        for i in range(n):
-            now = ends[found, i]
-            best, top = now, pays[i, now]
+    idle, i, visits, moved = 0, 0, 0, False
+    while idle < n and visits < SWEEPS * n:
+        now = ends[found, i]
+        best, top = now, pays[i, now]
+        if is_beaten(pays, i, K, top + least):
             for a in range(K):
                 if pays[i, a] > top + least:
                     best, top = a, pays[i, a]
-            if best == now:
-                continue
-            gain = 2.0 * (top - pays[i, now])
-            if gain <= max(GAIN * abs(total), least):
-                continue
+        gain = 2.0 * (top - pays[i, now])
+        idle += 1
+        visits += 1
+        if gain > max(GAIN * abs(total), least):
+            idle, moved = 1, True
             total += gain
-            moved = True
             ends[found, i] = best
-            for e in range(start[i], start[i + 1]):
-                j = other[e]
-                t = 0 if back is None else back[e]
-                if weight is None:
-                    for a in range(K):
-                        pays[j, a] += pay[t, best, a] - pay[t, now, a]
-                else:
-                    for a in range(K):
-                        pays[j, a] += weight[e] * (pay[t, best, a] - pay[t, now, a])
-        if not moved:
-            break
-        if is_known(ends, found):
-            value = -np.inf
-            break
-        total = 0.0
-        for i in range(n):
-            total += pays[i, ends[found, i]]
-        value = total
-    return value
+            if is_known(ends, found):
+                idle, moved, value = n, False, -np.inf
+            else:
+                add_move(start[i], start[i + 1], other, back, weight, pay, pays, now, best)
+        i += 1
+        if i == n:
+            i = 0
+            if moved:
+                total = sum_pays(pays, ends, found)
+    if moved:
+        value = sum_pays(pays, ends, found)
+    return float(value)
+
+
+@compiled()
+def add_move(
+    first: int,
+    last: int,
+    other: IntArray,
+    back: IntArray | None,
+    weight: FloatArray | None,
+    pay: FloatArray,
+    pays: FloatArray,
+    now: int,
+    best: int,
+) -> None:
+    """What the neighbours' arms pay after the agent of the entries ``first`` to ``last`` moved."""
+    K, width = pay.shape[1], pay.shape[2]
+    for e in range(first, last):
+        t = 0 if back is None else back[e]
+        new, old, row = (t * K + best) * width, (t * K + now) * width, other[e] * width
+        w = splat(1.0 if weight is None else weight[e])
+        for lane in range(0, width, WIDTH):
+            step = minus(load(pay, new + lane), load(pay, old + lane))
+            store(pays, row + lane, times_plus(w, step, load(pays, row + lane)))
+
+
+@compiled()
+def sum_pays(pays: FloatArray, ends: IntArray, found: int) -> float:
+    """The value of the allocation ``ends[found]``."""
+    total = 0.0
+    for i in range(ends.shape[1]):
+        total += pays[i, ends[found, i]]
+    return total

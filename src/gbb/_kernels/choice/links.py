@@ -24,12 +24,12 @@ class Links(NamedTuple):
     Attributes
     ----------
     start
-        Where the entries of each agent start.
+        Where the entries of each agent start; those of one type stand together.
     other, table, back, weight
         Of every entry: the neighbour, the table, the table by which the neighbour lists the same edge,
         and the weight; half of it where an entry is one direction, since tables count two.
     bars
-        Minus infinity where an agent may not play an arm, else 0 (n x K).
+        Minus infinity where an agent may not play an arm, else 0 (n x K, rows padded to whole lanes).
     group
         The group of each agent: in one part, with the same arms allowed.
     part, instead

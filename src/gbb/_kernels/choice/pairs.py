@@ -14,6 +14,7 @@ from gbb._kernels._jit import compiled
 from gbb._kernels.choice.links import maybe_explore
 from gbb._kernels.choice.pairs_climb import climb_pairs
 from gbb._kernels.choice.pairs_search import DEVIATION, MEAN, SHARE, VAR
+from gbb._kernels.lanes import padded
 from gbb._support.checks import FloatArray, IntArray
 
 HUGE = 1e100
@@ -79,11 +80,13 @@ class PairWork(NamedTuple):
         K x K tables, symmetric: the estimate (MEAN), its variance (VAR), the root of that (DEVIATION),
         the precision over lam (SHARE), and how many directed edges play the pair (COUNT).
     pay
-        What a pair pays without optimism (1 x K x K).
+        What a pair pays without optimism (1 x K x K), rows padded to whole lanes.
     values
         Of the tuples of arms over the parts.
     around
-        By agent and arm (n x K): twice the neighbours that play it, or what it pays.
+        By agent and arm (n x K): twice the neighbours that play it.
+    pays
+        By agent and arm, as padded: what it pays.
     scratch
         By arm (2 x K): the arms around an agent, and the last agent that had no reason to move.
     chosen
@@ -96,6 +99,7 @@ class PairWork(NamedTuple):
     pay: FloatArray
     values: FloatArray
     around: FloatArray
+    pays: FloatArray
     scratch: IntArray
     chosen: IntArray
     ends: IntArray
@@ -112,9 +116,10 @@ def make_workspace(rule: PairRule, N: FloatArray, Y: FloatArray) -> PairWork:
             refresh_pair(pairs, N, Y, a, b, rule.norm2[a, b], rule.lam)
     return PairWork(
         pairs,
-        np.zeros((1, K, K)),
+        np.zeros((1, K, padded(K))),
         np.empty(K**k),
         np.zeros((size, K)),
+        np.zeros((size, padded(K))),
         np.zeros((2, K), dtype=np.int64),
         np.zeros(k, dtype=np.int64),
         np.zeros((rule.starts, size), dtype=np.int64),
@@ -172,6 +177,7 @@ def choose_by_pairs(
         radius,
         work.values,
         work.around,
+        work.pays,
         work.scratch,
         work.chosen,
         work.ends,

@@ -27,6 +27,7 @@ def climb_pairs(
     radius: float,
     values: FloatArray,
     around: FloatArray,
+    pays: FloatArray,
     scratch: IntArray,
     chosen: IntArray,
     ends: IntArray,
@@ -60,10 +61,8 @@ def climb_pairs(
         for i in range(arms.size):
             ends[found, i] = chosen[parts[i]]
         if radius == 0.0:
-            pays_of_tuple(bundle_start, None, bundle_part, bundle_count, None, pay, chosen, around)
-            reached = ascend_linear(
-                indptr, indices, None, None, pay, around, ends, found, False, 0.0
-            )
+            pays_of_tuple(bundle_start, None, bundle_part, bundle_count, None, pay, chosen, pays)
+            reached = ascend_linear(indptr, indices, None, None, pay, pays, ends, found, False, 0.0)
         else:
             count_pairs(bundle_start, bundle_part, bundle_count, counts, chosen, pairs, around)
             reached = ascend_pairs(indptr, indices, pairs, radius, around, scratch, ends, found)

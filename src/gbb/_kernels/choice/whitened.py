@@ -1,6 +1,8 @@
 """Local search on the optimistic value of an allocation, for any estimate.
 
 An allocation's edges add up to ``W = sum w f``, a row per block, worth ``<W, centre> + radius ||W||``.
+``tables`` holds by block and coordinate what the entries add, by table, neighbour's arm and own arm;
+behind the coordinates stands ``<f, centre>``, so the last number of a row of W is what it pays.
 """
 
 from __future__ import annotations
@@ -10,105 +12,71 @@ import numpy as np
 from gbb._kernels._jit import compiled
 from gbb._kernels.choice.linear import GAIN, SWEEPS
 from gbb._kernels.choice.links import is_known
+from gbb._kernels.lanes import (
+    WIDTH,
+    above,
+    load,
+    minus,
+    plus,
+    splat,
+    spread,
+    store,
+    times,
+    times_plus,
+)
 from gbb._support.checks import FloatArray, IntArray
-
-
-@compiled(inline="always")
-def parts_of_move(
-    u: FloatArray, h: FloatArray, centre: FloatArray, s: int, a: int, k: int
-) -> tuple[float, float]:
-    """``<u + h, centre>`` and ``||u + h||^2`` in block k, for slot s and arm a."""
-    mean, norm2 = 0.0, 0.0
-    for c in range(u.shape[1]):
-        x = u[s, c] + h[s, a, c]
-        mean += x * centre[k, c]
-        norm2 += x * x
-    return mean, norm2
-
-
-@compiled(inline="always")
-def parts_of_block(W: FloatArray, centre: FloatArray, k: int) -> tuple[float, float]:
-    """``<W, centre>`` and ``||W||^2`` in block k."""
-    mean, norm2 = 0.0, 0.0
-    for c in range(W.shape[1]):
-        mean += W[k, c] * centre[k, c]
-        norm2 += W[k, c] * W[k, c]
-    return mean, norm2
-
-
-@compiled(inline="always")
-def gather(
-    first: int,
-    last: int,
-    other: IntArray,
-    table: IntArray,
-    weight: FloatArray,
-    block: IntArray,
-    tables: FloatArray,
-    slot: IntArray,
-    ends: IntArray,
-    found: int,
-    h: FloatArray,
-) -> int:
-    """What the entries ``first`` to ``last`` add to W, by block and own arm; how many blocks there are.
-
-    ``h`` is slots x (K size), ``tables`` tables x K x (K size); ``slot[0, k]`` is the slot of block k
-    and ``slot[1, s]`` the block of slot s.
-    """
-    count = 0
-    for e in range(first, last):
-        t, w, b = table[e], weight[e], ends[found, other[e]]
-        k = block[t]
-        s = slot[0, k]
-        if s < 0:
-            s = count
-            slot[0, k], slot[1, s] = s, k
-            count += 1
-            for x in range(h.shape[1]):
-                h[s, x] = w * tables[t, b, x]
-        else:
-            for x in range(h.shape[1]):
-                h[s, x] += w * tables[t, b, x]
-    return count
 
 
 @compiled()
 def sum_entries(
     start: IntArray,
     other: IntArray,
-    table: IntArray,
     weight: FloatArray,
     block: IntArray,
+    at: IntArray,
     tables: FloatArray,
+    width: int,
     ends: IntArray,
     found: int,
     W: FloatArray,
 ) -> None:
-    """``W`` of the allocation ``ends[found]``; ``tables`` is tables x K x K x size."""
+    """``W`` of the allocation ``ends[found]``; a link is listed by both ends, and counted once."""
     W[:, :] = 0.0
+    rows = W.shape[1]
     for i in range(ends.shape[1]):
-        a = ends[found, i]
         for e in range(start[i], start[i + 1]):
-            t, w, b = table[e], 0.5 * weight[e], ends[found, other[e]]
-            for c in range(W.shape[1]):
-                W[block[t], c] += w * tables[t, b, a, c]
+            j = other[e]
+            if j > i:
+                k, w, x = block[e], weight[e], at[e] + ends[found, j] * width + ends[found, i]
+                for c in range(rows):
+                    W[k, c] += w * tables[k, c, x]
 
 
 @compiled(fastmath={"contract", "reassoc"})
+def norm2_of_block(W: FloatArray, k: int) -> float:
+    """``||W||^2`` in block k."""
+    norm2 = 0.0
+    for c in range(W.shape[1] - 1):
+        norm2 += W[k, c] * W[k, c]
+    return norm2
+
+
+@compiled()
 def ascend_whitened(
     start: IntArray,
     other: IntArray,
-    table: IntArray,
     weight: FloatArray,
     bars: FloatArray,
+    segment: IntArray,
+    entry: IntArray,
     block: IntArray,
+    at: IntArray,
     tables: FloatArray,
-    centre: FloatArray,
     radius: float,
     W: FloatArray,
+    norm2s: FloatArray,
     h: FloatArray,
-    u: FloatArray,
-    slot: IntArray,
+    moves: FloatArray,
     ends: IntArray,
     found: int,
     fresh: bool,
@@ -116,71 +84,98 @@ def ascend_whitened(
     """Agents in turn take their best arm until none gains; returns the value reached.
 
     Starts from ``ends[found]`` and changes it. A visit costs O(degree K size): only the blocks of the
-    agent's own entries change, whose part in ``W`` is gathered in ``h`` by arm. ``block`` is the block
-    of each table. Minus infinity as in :func:`gbb._kernels.choice.linear.ascend_linear`.
+    agent's own entries change, whose part in ``W`` is gathered in ``h`` by arm. ``block`` and ``at``
+    say of each entry in which block and from which column on its table stands; ``segment`` where the
+    segments of each agent start, and ``entry`` where those of a segment do, all of one block.
+    Minus infinity as in :func:`gbb._kernels.choice.linear.ascend_linear`.
     """
-    n, K = ends.shape[1], tables.shape[1]
-    sum_entries(start, other, table, weight, block, tables, ends, found, W)
-    slot[0, :] = -1
-    blocks = W.shape[0]
-    flat = h.reshape(h.shape[0], h.shape[1] * h.shape[2])
-    wide = tables.reshape(tables.shape[0], K, flat.shape[1])
-    value = -np.inf
-    for sweep in range(SWEEPS):
-        mean, norm2 = 0.0, 0.0
-        for k in range(blocks):
-            one, two = parts_of_block(W, centre, k)
-            mean += one
-            norm2 += two
-        if sweep > 0 or fresh:
-            value = mean + radius * np.sqrt(norm2)
-        moved = False
-        for i in range(n):
-            count = gather(
-                start[i], start[i + 1], other, table, weight, block, wide, slot, ends, found, flat
-            )
-            if count == 0:
-                continue
-            now = ends[found, i]
-            rest_mean, rest_norm2 = mean, norm2
+    n, width = ends.shape[1], h.shape[2]
+    blocks, size = W.shape[0], W.shape[1] - 1
+    rows, columns = size + 1, tables.shape[2]
+    sum_entries(start, other, weight, block, at, tables, width, ends, found, W)
+    mean, norm2 = 0.0, 0.0
+    for k in range(blocks):
+        norm2s[k] = norm2_of_block(W, k)
+        mean += W[k, size]
+        norm2 += norm2s[k]
+    square = splat(radius * radius)
+    value = mean + radius * np.sqrt(norm2) if fresh else -np.inf
+    idle, i = 0, 0
+    for _ in range(SWEEPS * n):
+        now = ends[found, i]
+        current = mean + radius * np.sqrt(norm2)
+        margin = GAIN * (abs(mean) + abs(current - mean))  # the first of equal arms is taken
+        best, top = now, current + margin
+        best_mean, best_norm2 = mean, norm2
+        first = segment[i]
+        count = segment[i + 1] - first
+        rest_mean, rest_norm2 = mean, norm2
+        for s in range(count):  # what the entries add to their block by own arm
+            begin, end = entry[first + s], entry[first + s + 1]
+            k = block[begin]
+            rest_mean -= W[k, size]
+            rest_norm2 -= norm2s[k]
+            for e in range(begin, end, 2):
+                f = min(e + 1, end - 1)
+                one = k * rows * columns + at[e] + ends[found, other[e]] * width
+                two = k * rows * columns + at[f] + ends[found, other[f]] * width
+                v, w = splat(weight[e]), splat(weight[f] if f > e else 0.0)
+                for lane in range(0, width, WIDTH):
+                    for c in range(rows):
+                        to = (s * rows + c) * width + lane
+                        x = times(v, load(tables, one + c * columns + lane))
+                        x = times_plus(w, load(tables, two + c * columns + lane), x)
+                        store(h, to, x if e == begin else plus(x, load(h, to)))
+        if blocks == 1:
+            rest_mean, rest_norm2 = 0.0, 0.0
+        for lane in range(0, width if count > 0 else 0, WIDTH):
+            means = plus(load(bars, i * width + lane), splat(rest_mean))
+            norms, more = splat(rest_norm2), splat(0.0)
             for s in range(count):
-                k = slot[1, s]
-                slot[0, k] = -1
-                one, two = parts_of_block(W, centre, k)
-                rest_mean -= one
-                rest_norm2 -= two
-                for c in range(u.shape[1]):
-                    u[s, c] = W[k, c] - h[s, now, c]
-            if blocks == 1:
-                rest_mean, rest_norm2 = 0.0, 0.0
-            current = mean + radius * np.sqrt(norm2)
-            margin = GAIN * (abs(mean) + abs(current - mean))  # the first of equal arms is taken
-            best, top = now, current + margin
-            best_mean, best_norm2 = mean, norm2
-            for a in range(K):
-                if a == now or bars[i, a] < 0.0:
-                    continue
-                one, two = rest_mean, rest_norm2
-                for s in range(count):
-                    x, y = parts_of_move(u, h, centre, s, a, slot[1, s])
-                    one += x
-                    two += y
-                # one + radius sqrt(two) beats top: a root only where it does
-                short = top - one
-                if short < 0.0 or radius * radius * two > short * short:
-                    two = max(two, 0.0)
-                    best, best_mean, best_norm2 = a, one, two
-                    top = one + radius * np.sqrt(two) + margin
-            if best == now:
+                row, up = s * rows * width, block[entry[first + s]] * rows
+                for c in range(0, size - 1, 2):
+                    p = row + c * width
+                    x = plus(load(h, p + lane), minus(spread(W, up + c), spread(h, p + now)))
+                    norms = times_plus(x, x, norms)
+                    p += width
+                    x = plus(load(h, p + lane), minus(spread(W, up + c + 1), spread(h, p + now)))
+                    more = times_plus(x, x, more)
+                p = row + size * width
+                if size % 2 == 1:
+                    q = p - width
+                    x = plus(load(h, q + lane), minus(spread(W, up + size - 1), spread(h, q + now)))
+                    norms = times_plus(x, x, norms)
+                x = plus(load(h, p + lane), minus(spread(W, up + size), spread(h, p + now)))
+                means = plus(means, x)
+            norms = plus(norms, more)
+            # mean + radius sqrt(norm2) beats top: a root only where it does
+            short = minus(splat(top), means)
+            those = above(means, splat(top)) | above(times(square, norms), times(short, short))
+            if those == 0:
                 continue
-            moved = True
+            store(moves, 0, means)
+            store(moves, WIDTH, norms)
+            for a in range(WIDTH):
+                if those >> a & 1:
+                    worth = moves[0, a] + radius * np.sqrt(max(moves[1, a], 0.0))
+                    if worth > top:
+                        best, top = lane + a, worth + margin
+                        best_mean, best_norm2 = moves[0, a], max(moves[1, a], 0.0)
+        idle += 1
+        if best != now:
+            idle = 1
             ends[found, i] = best
-            mean, norm2 = best_mean, best_norm2
+            if is_known(ends, found):
+                value = -np.inf
+                break
             for s in range(count):
-                for c in range(u.shape[1]):
-                    W[slot[1, s], c] = u[s, c] + h[s, best, c]
-        if not moved:
+                k = block[entry[first + s]]
+                for c in range(rows):
+                    W[k, c] = W[k, c] - h[s, c, now] + h[s, c, best]
+                norm2s[k] = norm2_of_block(W, k)
+            mean, norm2 = best_mean, best_norm2
+            value = mean + radius * np.sqrt(norm2)
+        if idle == n:
             break
-        if is_known(ends, found):
-            return -np.inf
+        i = i + 1 if i + 1 < n else 0
     return float(value)

@@ -10,94 +10,118 @@ from __future__ import annotations
 import numpy as np
 
 from gbb._kernels._jit import compiled
-from gbb._support.checks import FloatArray
+from gbb._kernels.lanes import WIDTH, load, minus, plus, splat, spread, store, times, times_plus
+from gbb._support.checks import FloatArray, IntArray
 
 HUGE = 1e100
+TINY = 1e-200
 LANES = 4
 """Vectors of one inverse iteration."""
 
 TURNS = 60
 """The most steps of an iteration."""
 
-CLOSE = 1e-12
-"""An iteration ends when the eigenvalue changes by less than this share."""
+CLOSE = 1e-9
+"""The share by which an eigenvalue may be off, at most; as a rule it is off by far less."""
 
-
-@compiled(fastmath={"contract", "reassoc"})
-def append_rows(U: FloatArray, rows: FloatArray, count: int, scratch: FloatArray) -> None:
-    """``U`` after ``count`` more observations, by Householder reflections.
-
-    A row is ``sqrt(w) q'`` with the response ``sqrt(w) y`` behind it; ``rows`` is used up. Each
-    reflection turns the diagonal entry and what stands below it into one positive number.
-    """
-    size = U.shape[0]
-    for j in range(size):
-        tail = 0.0
-        for i in range(count):
-            tail += rows[i, j] * rows[i, j]
-        if tail == 0.0:
-            continue
-        norm = np.sqrt(U[j, j] * U[j, j] + tail)
-        head = -tail / (U[j, j] + norm)  # U_jj - norm, without cancellation
-        scale = 2.0 / (head * head + tail)
-        U[j, j] = norm
-        for k in range(j + 1, size + 1):
-            scratch[k] = head * U[j, k]
-        for i in range(count):
-            x = rows[i, j]
-            if x != 0.0:
-                for k in range(j + 1, size + 1):
-                    scratch[k] += x * rows[i, k]
-        for k in range(j + 1, size + 1):
-            scratch[k] *= scale
-            U[j, k] -= scratch[k] * head
-        for i in range(count):
-            x = rows[i, j]
-            if x != 0.0:
-                for k in range(j + 1, size + 1):
-                    rows[i, k] -= x * scratch[k]
-
-
-@compiled(fastmath={"contract", "reassoc"})
-def solve_back(U: FloatArray, right: FloatArray, theta: FloatArray) -> None:
-    """``theta = U^-1 right``."""
-    size = U.shape[0]
-    for j in range(size - 1, -1, -1):
-        value = right[j]
-        for k in range(j + 1, size):
-            value -= U[j, k] * theta[k]
-        theta[j] = value / U[j, j]
-
-
-@compiled(fastmath={"contract"})
-def whiten_columns(U: FloatArray, V: FloatArray, F: FloatArray) -> None:
-    """``F = U^-T V``, column by column at once."""
-    size, count = V.shape
-    for j in range(size):
-        for p in range(count):
-            F[j, p] = V[j, p]
-        k = 0
-        while k + 3 < j:
-            u0, u1, u2, u3 = U[k, j], U[k + 1, j], U[k + 2, j], U[k + 3, j]
-            for p in range(count):
-                F[j, p] -= (u0 * F[k, p] + u1 * F[k + 1, p]) + (u2 * F[k + 2, p] + u3 * F[k + 3, p])
-            k += 4
-        while k < j:
-            u0 = U[k, j]
-            for p in range(count):
-                F[j, p] -= u0 * F[k, p]
-            k += 1
-        inverse = 1.0 / U[j, j]
-        for p in range(count):
-            F[j, p] *= inverse
+ROUNDING = 1e-15
+"""Of the largest entry of A: what the elimination of its rows may be off by."""
 
 
 @compiled()
-def log_det_of(U: FloatArray, lam: float) -> float:
+def append_rows(U: FloatArray, rows: FloatArray, counts: IntArray, scratch: FloatArray) -> None:
+    """Every block of ``U`` after ``counts[g]`` more observations, by Householder reflections.
+
+    A row of ``rows[g]`` is ``sqrt(w) q'`` with the response ``sqrt(w) y`` behind it; ``rows`` is used
+    up, and what stands below the diagonal of U means nothing. Each reflection turns the diagonal entry
+    and what stands below it into one positive number. Blocks take turns, as one need not wait for the
+    roots of another.
+    """
+    blocks, size, width = U.shape
+    most = rows.shape[1]
+    for j in range(size):
+        for g in range(blocks):
+            tail = 0.0
+            for i in range(counts[g]):
+                scratch[i] = rows[g, i, j]
+                tail += scratch[i] * scratch[i]
+            if tail <= TINY:
+                continue
+            above = U[g, j, j]
+            norm = np.sqrt(above * above + tail)
+            head = -tail / (above + norm)  # above - norm, without cancellation
+            scale = (above + norm) / (norm * tail)  # 2 / (head^2 + tail)
+            for lane in range(j // WIDTH * WIDTH, width, WIDTH):
+                row, first = (g * size + j) * width + lane, g * most * width + lane
+                before = load(U, row)
+                step = times(splat(head), before)
+                for i in range(counts[g]):
+                    step = times_plus(spread(scratch, i), load(rows, first + i * width), step)
+                step = times(splat(-scale), step)
+                store(U, row, times_plus(splat(head), step, before))
+                for i in range(counts[g]):
+                    place = first + i * width
+                    store(rows, place, times_plus(spread(scratch, i), step, load(rows, place)))
+            U[g, j, j] = norm
+
+
+@compiled(fastmath={"contract", "reassoc"})
+def solve_back(U: FloatArray, g: int, right: FloatArray, theta: FloatArray) -> None:
+    """``theta[g] = U[g]^-1 right``; ``right`` is used up."""
+    size = U.shape[1]
+    for k in range(size - 1, -1, -1):
+        x = right[k] / U[g, k, k]
+        theta[g, k] = x
+        for j in range(k):
+            right[j] -= U[g, j, k] * x
+
+
+@compiled()
+def whiten_columns(U: FloatArray, g: int, V: FloatArray, v: int, F: FloatArray, f: int) -> None:
+    """``F[f] = U[g]^-T V[v]`` and, as its last row, ``theta_hat' V[v]``; in whole lanes of columns."""
+    size, columns = V.shape[1], V.shape[2]
+    source, target = v * size * columns, f * (size + 1) * columns
+    whole = columns // (4 * WIDTH) * (4 * WIDTH)
+    for p in range(0, whole, 4 * WIDTH):  # four lanes of columns, which do not wait for one another
+        for j in range(size + 1):
+            x0 = x1 = x2 = x3 = splat(0.0)
+            if j < size:
+                row = source + j * columns + p
+                x0, x1 = load(V, row), load(V, row + WIDTH)
+                x2, x3 = load(V, row + 2 * WIDTH), load(V, row + 3 * WIDTH)
+            for k in range(j):
+                u, row = splat(-U[g, k, j]), target + k * columns + p
+                x0 = times_plus(u, load(F, row), x0)
+                x1 = times_plus(u, load(F, row + WIDTH), x1)
+                x2 = times_plus(u, load(F, row + 2 * WIDTH), x2)
+                x3 = times_plus(u, load(F, row + 3 * WIDTH), x3)
+            scale, row = splat(1.0 / U[g, j, j] if j < size else -1.0), target + j * columns + p
+            store(F, row, times(scale, x0))
+            store(F, row + WIDTH, times(scale, x1))
+            store(F, row + 2 * WIDTH, times(scale, x2))
+            store(F, row + 3 * WIDTH, times(scale, x3))
+    for p in range(whole, columns, WIDTH):
+        for j in range(size + 1):
+            x, y = splat(0.0), splat(0.0)
+            if j < size:
+                x = load(V, source + j * columns + p)
+            for k in range(0, j - 1, 2):
+                row = target + k * columns + p
+                x = times_plus(splat(-U[g, k, j]), load(F, row), x)
+                y = times_plus(splat(-U[g, k + 1, j]), load(F, row + columns), y)
+            if j % 2 == 1:
+                row = target + (j - 1) * columns + p
+                x = times_plus(splat(-U[g, j - 1, j]), load(F, row), x)
+            scale = splat(1.0 / U[g, j, j] if j < size else -1.0)
+            store(F, target + j * columns + p, times(scale, plus(x, y)))
+
+
+@compiled()
+def log_det_of(U: FloatArray, g: int, lam: float) -> float:
     """``log det(A / lam)``: few logarithms, of products."""
     result, product = 0.0, 1.0
-    for j in range(U.shape[0]):
-        share = U[j, j] * U[j, j] / lam
+    for j in range(U.shape[1]):
+        share = U[g, j, j] * U[g, j, j] / lam
         if share > HUGE:
             result += np.log(share)
             continue
@@ -138,7 +162,7 @@ def largest_of_small(G: FloatArray) -> float:
             size = max(size, abs(G[p, p]))
             for q in range(p):
                 off = max(off, abs(G[p, q]))
-        if off <= CLOSE * size:
+        if off <= ROUNDING * size:
             break
         for p in range(LANES):
             for q in range(p):
@@ -161,43 +185,100 @@ def largest_of_small(G: FloatArray) -> float:
     return float(found)
 
 
-@compiled(fastmath={"contract"})
-def smallest_eigenvalue(U: FloatArray, X: FloatArray, Y: FloatArray, G: FloatArray) -> float:
-    """The smallest eigenvalue of A, by inverse iteration on a few vectors at once.
+@compiled(fastmath={"contract", "reassoc"})
+def improve(U: FloatArray, g: int, X: FloatArray, Y: FloatArray, G: FloatArray) -> float:
+    """A step of inverse iteration on the columns of ``X[g]``; returns the least Rayleigh quotient.
 
-    ``X`` (size x LANES) spans about the directions least seen, as the last call left it: the one that
-    becomes the smallest next is among them. Y (as X) and G (LANES x LANES) are scratch space.
+    It is the least in the span of X, as X was.
     """
-    size = U.shape[0]
-    before, found = 0.0, 0.0
-    for _ in range(TURNS):
-        orthonormalise(X)
-        for j in range(size):  # Y = U^-T X
-            for lane in range(LANES):
-                Y[j, lane] = X[j, lane]
+    size, width = U.shape[1], U.shape[2]
+    at = g * size * WIDTH
+    orthonormalise(X[g])
+    for j in range(size):
+        store(Y, j * WIDTH, load(X, at + j * WIDTH))
+    for k in range(size):  # Y = U^-T X
+        y = times(splat(1.0 / U[g, k, k]), load(Y, k * WIDTH))
+        store(Y, k * WIDTH, y)
+        y = minus(splat(0.0), y)
+        for j in range(k + 1, size):
+            u = spread(U, (g * size + k) * width + j)
+            store(Y, j * WIDTH, times_plus(u, y, load(Y, j * WIDTH)))
+    for one in range(LANES):
+        for other in range(one + 1):
+            dot = 0.0
+            for j in range(size):
+                dot += Y[j, one] * Y[j, other]
+            G[one, other] = G[other, one] = dot
+    for k in range(size - 1, -1, -1):  # X = U^-1 Y
+        x = times(splat(1.0 / U[g, k, k]), load(Y, k * WIDTH))
+        store(X, at + k * WIDTH, x)
+        x = minus(splat(0.0), x)
+        for j in range(k):
+            u = spread(U, (g * size + j) * width + k)
+            store(Y, j * WIDTH, times_plus(u, x, load(Y, j * WIDTH)))
+    return 1.0 / largest_of_small(G)
+
+
+@compiled()
+def first_below(U: FloatArray, g: int, shift: float, C: FloatArray) -> int:
+    """The first row of ``A - shift I`` that shows it is not positive definite, -1 if it is.
+
+    C gets the rows of its elimination, and behind them the inverses of its diagonal.
+    """
+    size, width = U.shape[1], U.shape[2]
+    for j in range(size):
+        for lane in range(j // WIDTH * WIDTH, size, WIDTH):
+            x, y = splat(0.0), splat(0.0)
+            for k in range(j + 1):
+                row = (g * size + k) * width
+                x = times_plus(spread(U, row + j), load(U, row + lane), x)
             for k in range(j):
-                for lane in range(LANES):
-                    Y[j, lane] -= U[k, j] * Y[k, lane]
-            inverse = 1.0 / U[j, j]
-            for lane in range(LANES):
-                Y[j, lane] *= inverse
-        for one in range(LANES):
-            for other in range(one + 1):
-                dot = 0.0
-                for j in range(size):
-                    dot += Y[j, one] * Y[j, other]
-                G[one, other] = G[other, one] = dot
-        for j in range(size - 1, -1, -1):  # X = U^-1 Y
-            for lane in range(LANES):
-                X[j, lane] = Y[j, lane]
-            for k in range(j + 1, size):
-                for lane in range(LANES):
-                    X[j, lane] -= U[j, k] * X[k, lane]
-            inverse = 1.0 / U[j, j]
-            for lane in range(LANES):
-                X[j, lane] *= inverse
-        found = largest_of_small(G)  # of X'A^-1 X
-        if abs(found - before) <= CLOSE * found:
+                row = k * width
+                factor = times(spread(C, row + j), spread(C, row + size))
+                y = times_plus(factor, load(C, row + lane), y)
+            store(C, j * width + lane, minus(x, y))
+        C[j, j] -= shift
+        C[j, size] = 1.0 / C[j, j]
+        if C[j, j] <= 0.0:
+            return j
+    return -1
+
+
+@compiled()
+def smallest_eigenvalue(
+    U: FloatArray,
+    g: int,
+    X: FloatArray,
+    floor: FloatArray,
+    Y: FloatArray,
+    G: FloatArray,
+    C: FloatArray,
+) -> float:
+    """The smallest eigenvalue of block g of A, by inverse iteration on a few vectors at once.
+
+    ``X[g]`` (size x WIDTH, of which LANES count) spans about the directions least seen, as the last
+    call left it. What is found is proved to be the smallest by ``floor[g]``, which no eigenvalue was
+    below before (none ever falls), or by an elimination; a direction in which it is not takes the place
+    of one in X. Y (as ``X[g]``), G (LANES x LANES) and C (as ``U[g]``) are scratch space.
+    """
+    size, most = U.shape[1], 0.0
+    for j in range(size):
+        most = max(most, U[g, j, j] * U[g, j, j])
+    found = 0.0
+    for _ in range(TURNS):
+        found = improve(U, g, X, Y, G)
+        shift = found - CLOSE * found - ROUNDING * size * most
+        if shift <= floor[g]:
             break
-        before = found
-    return float(1.0 / found)
+        j = first_below(U, g, shift, C)
+        if j < 0:
+            floor[g] = shift
+            break
+        for i in range(size):
+            X[g, i, LANES - 1] = 1.0 if i == j else 0.0
+        for i in range(j - 1, -1, -1):  # z with z'(A - shift I) z < 0
+            value = 0.0
+            for k in range(i + 1, j + 1):
+                value += C[i, k] * X[g, k, LANES - 1]
+            X[g, i, LANES - 1] = -value / C[i, i]
+    return float(found)

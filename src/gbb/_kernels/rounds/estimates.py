@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gbb._kernels._jit import compiled
-from gbb._kernels.choice.climb import Whitened
+from gbb._kernels.lanes import WIDTH, load, plus, splat, store, times_plus
 from gbb._kernels.learning.triangular import (
     HUGE,
     log_det_of,
@@ -90,38 +90,43 @@ class Triangular(NamedTuple):
     Attributes
     ----------
     U
-        The factor and, as its last column, ``U theta_hat`` (blocks x size x size + 1).
+        The factor and, behind it, ``U theta_hat`` (blocks x size x size + 1, padded to whole lanes).
     features
         The regressors of one type in coordinates, a row each.
     columns
-        The same in the coordinates of a block, a column each: of one type, or of all types in one block.
+        What the entries of a block's tables add, a column each (1 x size x columns).
     objectives
-        The sum of edge-arms of every tuple (blocks x size x tuples).
-    white, white_objectives
-        Both whitened.
-    rows, seen, scratch
-        New rows; what a round added to the counts and rewards of every regressor; scratch space.
+        The sum of edge-arms of every tuple (blocks x size x tuples, rows padded to whole lanes).
+    white_objectives
+        Those of a block whitened, and what they pay (1 x size + 1 x tuples as padded).
+    rows, counts
+        New rows of each block (blocks x rows x columns as U), and how many there are.
+    seen, scratch
+        What a round added to the counts and rewards of every regressor; scratch space.
     theta
         A solution.
-    towards, small
-        Where inverse iteration ended (blocks x size x LANES), the last as scratch space; more of it.
-    mean, norm2
-        Of every tuple.
+    towards, floor, turned, small, eliminated
+        Where inverse iteration ended (blocks x size x WIDTH), what no eigenvalue of each block is below,
+        and scratch space.
+    norm2
+        Squared norm and mean of every tuple (2 x tuples as padded).
     """
 
     U: FloatArray
     features: FloatArray
     columns: FloatArray
     objectives: FloatArray
-    white: FloatArray
     white_objectives: FloatArray
     rows: FloatArray
+    counts: IntArray
     seen: FloatArray
     scratch: FloatArray
     theta: FloatArray
     towards: FloatArray
+    floor: FloatArray
+    turned: FloatArray
     small: FloatArray
-    mean: FloatArray
+    eliminated: FloatArray
     norm2: FloatArray
 
 
@@ -168,14 +173,14 @@ def draw_triangular(
             right[j] = U[g, j, size]
             if v > 0.0:
                 right[j] += v * rng.standard_normal()
-        solve_back(U[g], right, theta[g])
-    flat = theta.reshape(theta.size)
-    for place in range(mu.size):
-        g, s = place // count, place % count
-        value = 0.0
-        for c in range(width):
-            value += features[s, c] * flat[g * width + c]
-        mu[place] = value
+        solve_back(U, g, right, theta)
+    flat = theta.reshape(mu.size // count, width)
+    for g in range(mu.size // count):
+        for s in range(count):
+            value = 0.0
+            for c in range(width):
+                value += features[s, c] * flat[g, c]
+            mu[g * count + s] = value
 
 
 @compiled()
@@ -203,43 +208,34 @@ def value_tuples(rule: Rule, diagonal: Diagonal, radius: float, values: FloatArr
         values[p] = mean + radius * np.sqrt(norm2)
 
 
-@compiled(fastmath={"contract"})
+@compiled()
 def value_objectives(triangular: Triangular, radius: float, values: FloatArray) -> None:
     """Optimistic values of the tuples for triangular factors."""
-    U, mean, norm2 = triangular.U, triangular.mean, triangular.norm2
-    white = triangular.white_objectives
-    size = U.shape[1]
-    mean[:] = 0.0
-    norm2[:] = 0.0
+    U, white, norm2 = triangular.U, triangular.white_objectives, triangular.norm2
+    size, columns = U.shape[1], white.shape[2]
+    norm2[:, :] = 0.0
     for g in range(U.shape[0]):
-        whiten_columns(U[g], triangular.objectives[g], white)
-        for j in range(size):
-            y = U[g, j, size]
-            for p in range(values.size):
-                mean[p] += white[j, p] * y
-                norm2[p] += white[j, p] * white[j, p]
+        whiten_columns(U, g, triangular.objectives, g, white, 0)
+        for p in range(0, columns, WIDTH):
+            x, y = load(norm2, p), splat(0.0)
+            for j in range(0, size - 1, 2):
+                one, two = load(white, j * columns + p), load(white, (j + 1) * columns + p)
+                x, y = times_plus(one, one, x), times_plus(two, two, y)
+            if size % 2 == 1:
+                one = load(white, (size - 1) * columns + p)
+                x = times_plus(one, one, x)
+            store(norm2, p, plus(x, y))
+            mean = plus(load(norm2, columns + p), load(white, size * columns + p))
+            store(norm2, columns + p, mean)
     for p in range(values.size):
-        values[p] = mean[p] + radius * np.sqrt(norm2[p])
+        values[p] = norm2[1, p] + radius * np.sqrt(norm2[0, p])
 
 
 @compiled()
-def fill_tables(triangular: Triangular, one: IntArray, two: IntArray, white: Whitened) -> None:
-    """The whitened vectors of the entries' tables, and the centre."""
-    U, found, columns = triangular.U, triangular.white, triangular.columns
-    tables, centre = white.tables, white.centre
-    blocks, size, own = U.shape[0], U.shape[1], triangular.features.shape[0]
-    for g in range(blocks):
-        whiten_columns(U[g], columns, found[g])
-        for j in range(size):
-            centre[g, j] = U[g, j, size]
-    for t in range(one.shape[0]):
-        for b in range(one.shape[1]):
-            for a in range(one.shape[2]):
-                # Types share a block, each with columns of its own, or have a block each.
-                s, r = one[t, b, a], two[t, b, a]
-                g = s // own if blocks > 1 else 0
-                for j in range(size):
-                    tables[t, b, a, j] = found[g, j, s - g * own] + found[g, j, r - g * own]
+def fill_tables(triangular: Triangular, tables: FloatArray) -> None:
+    """The whitened vectors of the entries' tables, and what they pay."""
+    for g in range(triangular.U.shape[0]):
+        whiten_columns(triangular.U, g, triangular.columns, 0, tables, g)
 
 
 @compiled()
@@ -266,10 +262,17 @@ def radius_triangular(rule: Rule, triangular: Triangular) -> float:
     U, towards = triangular.U, triangular.towards
     log_det, smallest = 0.0, np.inf
     for g in range(U.shape[0]):
-        log_det += log_det_of(U[g], rule.lam)
+        log_det += log_det_of(U, g, rule.lam)
         if rule.shrinking:
-            last = U.shape[0]
-            found = smallest_eigenvalue(U[g], towards[g], towards[last], triangular.small)
+            found = smallest_eigenvalue(
+                U,
+                g,
+                towards,
+                triangular.floor,
+                triangular.turned,
+                triangular.small,
+                triangular.eliminated,
+            )
             smallest = min(smallest, found / rule.lam)
     return add_offset(rule, log_det, max(smallest, 1.0))
 

@@ -133,7 +133,7 @@ def play_index(
                         radius = radius_triangular(rule, triangular)
                     value_objectives(triangular, radius, values)
                     if white is not None and rule.starts > 0:
-                        fill_tables(triangular, links.one, links.two, white)
+                        fill_tables(triangular, white.tables)
             p, _ = climb(
                 links, values, rule.starts, room, linear, white, counted, radius, rng, arms
             )
@@ -204,7 +204,8 @@ def add_edges(
                 triangular.seen[s, 0] += weight
                 triangular.seen[s, 1] += paid
     if triangular is not None:
-        features, rows, seen = triangular.features, triangular.rows, triangular.seen
+        features, seen = triangular.features, triangular.seen
+        rows, counts = triangular.rows, triangular.counts
         size = features.shape[1]
         for g in range(triangular.U.shape[0]):
             used = 0
@@ -213,11 +214,12 @@ def add_edges(
                 if weight > 0.0:
                     root = np.sqrt(weight)
                     for c in range(size):
-                        rows[used, c] = root * features[s, c]
-                    rows[used, size] = seen[g * count + s, 1] / root
+                        rows[g, used, c] = root * features[s, c]
+                    rows[g, used, size] = seen[g * count + s, 1] / root
                     seen[g * count + s, 0] = seen[g * count + s, 1] = 0.0
                     used += 1
-            append_rows(triangular.U[g], rows, used, triangular.scratch)
+            counts[g] = used
+        append_rows(triangular.U, rows, counts, triangular.scratch)
     return reward
 
 
@@ -230,19 +232,20 @@ def add_sums(
     if triangular is not None:
         indptr, indices, types, weights = world.indptr, world.indices, world.types, world.weights
         R, features, rows = world.R, triangular.features, triangular.rows
-        size, last = features.shape[1], rows.shape[1] - 1
+        size, last = features.shape[1], triangular.U.shape[1]
         count = noise.shape[1]
-        rows[:count] = 0.0
+        rows[:, :, :] = 0.0
         for i in range(arms.size):
             a = arms[i]
             for e in range(indptr[i], indptr[i + 1]):
                 b, g, w, o = arms[indices[e]], types[e], weights[e], world.adds_to[e]
                 s = world.regressor[a, b]
                 for c in range(size):
-                    rows[o, g * size + c] += w * features[s, c]
-                rows[o, last] += w * R[g, a, b]
+                    rows[0, o, g * size + c] += w * features[s, c]
+                rows[0, o, last] += w * R[g, a, b]
         for o in range(count):
-            reward += rows[o, last]
-            rows[o, last] += world.sigma * noise[t, o]
-        append_rows(triangular.U[0], rows, count, triangular.scratch)
+            reward += rows[0, o, last]
+            rows[0, o, last] += world.sigma * noise[t, o]
+        triangular.counts[0] = count
+        append_rows(triangular.U, rows, triangular.counts, triangular.scratch)
     return reward

@@ -69,7 +69,8 @@ def play_index_pairs(
     bundle_count, norm2, lam = rule.bundle_count, rule.norm2, rule.lam
     explore, radius_of = rule.explore, radius_rule(rule)
     work = make_workspace(rule, run.N, run.Y)
-    pairs, pay, values, around = work.pairs, work.pay, work.values, work.around
+    pairs, pay, values = work.pairs, work.pay, work.values
+    around, pays = work.around, work.pays
     scratch, chosen, ends = work.scratch, work.chosen, work.ends
     R, sigma, all_N, all_Y = run.R, run.sigma, run.N, run.Y
     K = R.shape[0]
@@ -93,6 +94,7 @@ def play_index_pairs(
                 radius,
                 values,
                 around,
+                pays,
                 scratch,
                 chosen,
                 ends,

@@ -6,6 +6,7 @@ from typing import TypeGuard
 
 import numpy as np
 
+from gbb._kernels.lanes import WIDTH, aligned_zeros, padded
 from gbb._kernels.learning.triangular import LANES
 from gbb._kernels.rounds.estimates import Diagonal, Rule, Triangular, refresh_diagonal
 from gbb._kernels.rounds.index import Run, World, play_index
@@ -68,7 +69,7 @@ def run_index(
         allocations=np.zeros((size if keep_allocations else 0, problem.n), dtype=np.int64),
     )
     diagonal = _diagonal(policy, run) if _is_diagonal(policy) else None
-    triangular = _triangular(policy, optimistic) if diagonal is None else None
+    triangular = _triangular(policy, search, optimistic) if diagonal is None else None
     linear = None if optimistic else search.linear()
     white = counted = None
     if triangular is not None and optimistic:
@@ -188,43 +189,53 @@ def _diagonal(policy: IndexPolicy, run: Run) -> Diagonal:
     return made
 
 
-def _triangular(policy: IndexPolicy, optimistic: bool) -> Triangular:
+def _triangular(policy: IndexPolicy, search: LinkSearch, optimistic: bool) -> Triangular:
     problem, features = policy.problem, policy.coordinates.features
     types, count, size = problem.types, len(features), _block_size(policy)
     blocks = types if problem.reports_edges else 1
-    U = np.zeros((blocks, size, size + 1))
+    U, width = aligned_zeros(blocks, size, padded(size + 1)), padded(size + 1)
     U[:, np.arange(size), np.arange(size)] = np.sqrt(policy.lam)
-    columns = np.zeros((types // blocks, features.shape[1], types // blocks, count))
-    for g in range(types // blocks):
-        columns[g, :, g] = features.T
-    tuples = policy.tuples.size if optimistic else 0
-    spread = np.cos(1.3 * np.outer(np.arange(size), 1.0 + np.arange(LANES)) + np.arange(LANES))
+    columns, objectives = np.zeros((1, size, 0)), np.zeros((blocks, size, 0))
+    if optimistic:
+        objectives = _objectives(policy, blocks)
+        if policy.starts > 0:  # all types have the same columns in their blocks, or share one block
+            flat = np.kron(np.eye(types // blocks), features)
+            columns = search.by_table(np.tile(flat, (blocks, 1)), blocks)[:1]
+    tuples = objectives.shape[2]
+    towards = aligned_zeros(blocks, size, WIDTH)
+    towards[:, :, :LANES] = np.cos(
+        1.3 * np.outer(np.arange(size), 1.0 + np.arange(LANES)) + np.arange(LANES)
+    )
+    most = min(count, problem.graph.m) if problem.reports_edges else problem.observations
     return Triangular(
         U=U,
         features=features,
-        columns=columns.reshape(size, -1),
-        objectives=_objectives(policy, blocks) if optimistic else np.zeros((0, 0, 0)),
-        white=np.zeros((blocks, size, columns.shape[2] * count)),
-        white_objectives=np.zeros((size, tuples)),
-        rows=np.zeros((max(count, problem.observations) if blocks == 1 else count, size + 1)),
+        columns=columns,
+        objectives=objectives,
+        white_objectives=aligned_zeros(1, size + 1, tuples),
+        rows=aligned_zeros(blocks, most, width),
+        counts=np.zeros(blocks, dtype=np.int64),
         seen=np.zeros((types * count, 2)),
-        scratch=np.zeros(size + 1),
+        scratch=np.zeros(max(size, most)),
         theta=np.zeros((blocks, size)),
-        towards=np.tile(spread, (blocks + 1, 1, 1)),
+        towards=towards,
+        floor=np.full(blocks, policy.lam),
+        turned=aligned_zeros(size, WIDTH),
         small=np.zeros((LANES, LANES)),
-        mean=np.zeros(tuples),
-        norm2=np.zeros(tuples),
+        eliminated=aligned_zeros(size, width),
+        norm2=aligned_zeros(2, tuples),
     )
 
 
 def _objectives(policy: IndexPolicy, blocks: int) -> FloatArray:
     """The sum of edge-arms of every tuple in the coordinates of the blocks (blocks x size x tuples)."""
-    table = policy.coordinates.table
+    table, tuples = policy.coordinates.table, policy.tuples
     wide = np.broadcast_to(table, (policy.problem.types, *table.shape))
-    by_type = [
-        policy.tuples.combine(wide, types=np.array([g])).T for g in range(policy.problem.types)
-    ]
-    return np.ascontiguousarray(np.stack(by_type).reshape(blocks, -1, policy.tuples.size))
+    by_type = [tuples.combine(wide, types=np.array([g])).T for g in range(policy.problem.types)]
+    size = policy.problem.types // blocks * len(by_type[0])
+    found = aligned_zeros(blocks, size, padded(tuples.size))
+    found[:, :, : tuples.size] = np.stack(by_type).reshape(*found.shape[:2], tuples.size)
+    return found
 
 
 def _record(
@@ -234,5 +245,6 @@ def _record(
     if problem.reports_edges:
         return Record(run.N if problem.weighted else run.N.astype(np.int64), run.Y)
     assert triangular is not None
-    U, y = triangular.U[0, :, :-1], triangular.U[0, :, -1]
-    return Moments(U.T @ U - policy.lam * np.eye(len(y)), U.T @ y)
+    size = triangular.U.shape[1]
+    U, y = np.triu(triangular.U[0, :, :size]), triangular.U[0, :, size]
+    return Moments(U.T @ U - policy.lam * np.eye(size), U.T @ y)

@@ -1,0 +1,179 @@
+"""Eight numbers at a time: what numba does not vectorise by itself.
+
+Eight doubles side by side are one value, which LLVM spreads over the vectors that the machine has.
+Arrays are read and written at flat places of their memory, without bounds checks; their rows are padded
+to whole lanes. The Python bodies, on numpy arrays of eight, say what is computed, and run where
+compilation is switched off.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+import numpy as np
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, models, register_model
+
+from gbb._kernels._jit import compiled
+from gbb._support.checks import FloatArray
+
+WIDTH = 8
+VECTOR = ir.VectorType(ir.DoubleType(), WIDTH)
+
+Operation = TypeVar("Operation", bound=Callable[..., Any])
+
+
+class Lanes(types.Type):
+    """Numba's type of eight doubles side by side."""
+
+    def __init__(self) -> None:
+        super().__init__(name="Lanes")
+
+
+LANES: Any = Lanes()
+
+
+@register_model(Lanes)
+class _Model(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, VECTOR)  # type: ignore[no-untyped-call]
+
+
+@compiled()
+def padded(count: int) -> int:
+    """``count`` rounded up to whole lanes."""
+    return -(-count // WIDTH) * WIDTH
+
+
+def aligned_zeros(*shape: int) -> FloatArray:
+    """Zeros in memory that starts with a whole lane: a vector across cache lines costs twice."""
+    size = int(np.prod(shape))
+    memory = np.zeros(size + WIDTH)
+    skip = -(memory.ctypes.data // memory.itemsize) % WIDTH
+    return memory[skip : skip + size].reshape(shape)
+
+
+def _lowered(
+    signature: Callable[..., Any], lower: Callable[..., Any]
+) -> Callable[[Operation], Operation]:
+    """Compile an operation by ``lower(context, builder, signature, args)``, in LLVM's terms."""
+
+    def decorate(body: Operation) -> Operation:
+        if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+            return body
+
+        def define(_: Any, *args: Any) -> Any:
+            return signature(*args), lower
+
+        own = inspect.signature(body)
+        first = inspect.Parameter("_", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        define.__name__, define.__doc__ = body.__name__, body.__doc__
+        define.__signature__ = own.replace(parameters=[first, *own.parameters.values()])  # type: ignore[attr-defined]
+        return cast(Operation, intrinsic(define))
+
+    return decorate
+
+
+def _place(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    array = context.make_array(signature.args[0])(context, builder, args[0])
+    return builder.gep(array.data, [args[1]])
+
+
+def _load(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    place = _place(context, builder, signature, args)
+    found = builder.load(builder.bitcast(place, VECTOR.as_pointer()))
+    found.align = 8
+    return found
+
+
+def _store(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    place = _place(context, builder, signature, args)
+    builder.store(args[2], builder.bitcast(place, VECTOR.as_pointer())).align = 8
+    return context.get_dummy_value()
+
+
+def _splat(_: Any, builder: Any, __: Any, args: Any) -> Any:
+    nothing = ir.Constant(VECTOR, ir.Undefined)
+    first = builder.insert_element(nothing, args[0], ir.Constant(ir.IntType(32), 0))
+    zeros = ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH)
+    return builder.shuffle_vector(first, nothing, zeros)
+
+
+def _spread(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    found = builder.load(_place(context, builder, signature, args))
+    return _splat(context, builder, signature, [found])
+
+
+def _times_plus(_: Any, builder: Any, __: Any, args: Any) -> Any:
+    kind = ir.FunctionType(VECTOR, [VECTOR] * 3)
+    name = f"llvm.fmuladd.v{WIDTH}f64"
+    fused = cgutils.get_or_insert_function(builder.module, kind, name)  # type: ignore[no-untyped-call]
+    return builder.call(fused, args)
+
+
+def _above(_: Any, builder: Any, __: Any, args: Any) -> Any:
+    bits = builder.bitcast(builder.fcmp_ordered(">", *args), ir.IntType(WIDTH))
+    return builder.zext(bits, ir.IntType(64))
+
+
+def _of_lanes(*args: Any) -> Any:
+    return LANES(*[LANES] * len(args))
+
+
+@_lowered(lambda array, _: LANES(array, types.intp), _load)
+def load(array: FloatArray, at: int) -> FloatArray:
+    """The eight numbers of ``array`` from the flat place ``at`` on."""
+    return array.reshape(-1)[at : at + WIDTH].copy()
+
+
+@_lowered(lambda array, *_: types.none(array, types.intp, LANES), _store)
+def store(array: FloatArray, at: int, x: FloatArray) -> None:
+    """Write x to ``array`` from the flat place ``at`` on."""
+    array.reshape(-1)[at : at + WIDTH] = x
+
+
+@_lowered(lambda _: LANES(types.float64), _splat)
+def splat(x: float) -> FloatArray:
+    """The same number in all lanes."""
+    return np.full(WIDTH, x)
+
+
+@_lowered(lambda array, _: LANES(array, types.intp), _spread)
+def spread(array: FloatArray, at: int) -> FloatArray:
+    """The number of ``array`` at the flat place ``at``, in all lanes."""
+    return np.full(WIDTH, array.reshape(-1)[at])
+
+
+@_lowered(_of_lanes, lambda _, builder, __, args: builder.fadd(*args))
+def plus(x: FloatArray, y: FloatArray) -> FloatArray:
+    """``x + y``."""
+    return x + y
+
+
+@_lowered(_of_lanes, lambda _, builder, __, args: builder.fsub(*args))
+def minus(x: FloatArray, y: FloatArray) -> FloatArray:
+    """``x - y``."""
+    return x - y
+
+
+@_lowered(_of_lanes, lambda _, builder, __, args: builder.fmul(*args))
+def times(x: FloatArray, y: FloatArray) -> FloatArray:
+    """``x y``."""
+    return x * y
+
+
+@_lowered(_of_lanes, _times_plus)
+def times_plus(x: FloatArray, y: FloatArray, z: FloatArray) -> FloatArray:
+    """``x y + z``, rounded once where the machine can."""
+    return x * y + z
+
+
+@_lowered(lambda *_: types.int64(LANES, LANES), _above)
+def above(x: FloatArray, y: FloatArray) -> int:
+    """Where ``x > y``: bit number l of the answer is lane l."""
+    return sum(1 << int(lane) for lane in np.flatnonzero(x > y))
