@@ -102,7 +102,10 @@ def climb(
     for found in range(ends.shape[0]):
         fresh = found >= starts
         if fresh:
-            draw_arms(bars, K, rng, ends[found])
+            if links.free:
+                draw_arms(None, K, rng, ends[found])
+            else:
+                draw_arms(bars, K, rng, ends[found])
         else:
             if found > 0 and number >= 0:
                 number = next_start(values, number, K, chosen.size, near)
