@@ -36,7 +36,7 @@ class KCutOFUL(IndexPolicy):
     delta
         The confidence set misses theta* with probability at most delta.
     radius
-        ``paper``, ``symmetric`` (valid and smaller) or ``released`` (for parity with released code).
+        As for :class:`~gbb.policies.ImprovedOFUL`.
     name
         How results call this policy.
     """

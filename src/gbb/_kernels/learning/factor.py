@@ -1,4 +1,4 @@
-"""Ridge regression in the symmetric block by a row-sorted, column-pivoted QR factorisation."""
+"""Ridge regression in one block by a row-sorted, column-pivoted QR factorisation."""
 
 from __future__ import annotations
 
