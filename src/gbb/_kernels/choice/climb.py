@@ -94,7 +94,8 @@ def climb(
     start, other, table, weight = links.start, links.other, links.table, links.weight
     part, instead, group, bars = links.part, links.instead, links.group, links.bars
     K = instead.shape[1]
-    least = GAIN * np.abs(values).max()  # where values are next to zero, rounding is no gain
+    scale = np.abs(values).max()  # where values are next to zero, rounding is no gain
+    least, tie = GAIN * scale, TIE * scale
     number = pick_near(values, rng)
     best, value = number, values[number]
     place(number, part, instead, group, chosen, played, arms)
@@ -107,7 +108,7 @@ def climb(
                 draw_arms(bars, K, rng, ends[found])
         else:
             if found > 0 and number >= 0:
-                number = next_start(values, number, K, chosen.size, TIE)
+                number = next_start(values, number, K, chosen.size, tie)
             if number < 0:  # no other set of arms is left
                 ends[found, 0] = -1
                 continue
@@ -171,7 +172,7 @@ def climb(
                 found,
                 fresh,
             )
-        if reached > value + TIE * abs(value):
+        if reached > value + max(tie, TIE * abs(value)):
             best, value = -1, reached
             for i in range(arms.size):
                 arms[i] = ends[found, i]

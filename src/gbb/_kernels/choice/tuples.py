@@ -27,7 +27,7 @@ def fill_digits(code: int, K: int, arms: IntArray) -> None:
 def next_start(values: FloatArray, last: int, K: int, k: int, tie: float) -> int:
     """The best tuple whose set of arms is new, -1 if there is none.
 
-    The first of those whose values are within ``tie`` of each other, relatively. ``values`` is changed:
+    The first of those whose values are within ``tie`` of each other. ``values`` is changed:
     all tuples with the arms of tuple ``last`` fall to minus infinity.
     """
     best, top = -1, -np.inf
@@ -42,7 +42,7 @@ def next_start(values: FloatArray, last: int, K: int, k: int, tie: float) -> int
         if best < 0:
             if values[code] > -np.inf:
                 best, top = code, values[code]
-        elif values[code] > top + tie * abs(top):
+        elif values[code] > top + tie:
             best, top = code, values[code]
     return best
 
