@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gbb._kernels._jit import compiled
-from gbb._kernels.choice.choose import TIE, pick_near
+from gbb._kernels.choice.choose import TIE, largest_size, pick_near
 from gbb._kernels.choice.counts import ascend_counts
 from gbb._kernels.choice.linear import GAIN, ascend_linear, pays_of_arms, pays_of_tuple
 from gbb._kernels.choice.links import Links, draw_arms, place
@@ -94,7 +94,7 @@ def climb(
     start, other, table, weight = links.start, links.other, links.table, links.weight
     part, instead, group, bars = links.part, links.instead, links.group, links.bars
     K = instead.shape[1]
-    scale = np.abs(values).max()  # where values are next to zero, rounding is no gain
+    scale = largest_size(values)  # where values are next to zero, rounding is no gain
     least, tie = GAIN * scale, TIE * scale
     number = pick_near(values, rng)
     best, value = number, values[number]
