@@ -23,7 +23,7 @@ from gbb.policies import Choice, Policy
 from gbb.simulation import SlowPolicyWarning, engine
 from gbb.simulation._trace import recorded_rounds
 from gbb.simulation.engine.couples import FORMS, _plan, _player, _tally, best_form, run_couples
-from gbb.simulation.engine.noise import Blocks, draw_sums
+from gbb.simulation.engine.noise import Blocks, Request, draw_sums
 from gbb.simulation.reference import run_reference
 
 GRAPHS = {
@@ -59,7 +59,7 @@ def replayed(env: gbb.Environment, policy: Policy, rounds: int, seed: int, form:
     else:
         noise, rng = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(2))
         blocks = Blocks(env, noise, edge_noise=True)
-        fast = run_couples(env, policy, rounds, recorded=kept, blocks=blocks, rng=rng, form=form)
+        fast = run_couples(env, policy, Request(rounds, kept, blocks, rng), form=form)
     return plain, fast
 
 

@@ -139,7 +139,26 @@ def test_the_wrapper_holds_the_worst_policy_to_the_best_baseline(farm, edges):
 
 
 def test_three_rows_need_fewer_rounds():
-    assert wind.run(case="3x3-270", rounds=100, seed=0).numbers[f"{TYPED}_kept"] >= 0.9
+    """On average over seeds; and for each of them but for the side, which may be the wrong one."""
+    farm = Farm(3, 270.0)
+    problem = formulate(farm, find_wakes(farm), sigma=wind.SIGMA, S=wind.S)
+    cut = gbb.cuts.greedy(problem.graph)
+    thompson = gbb.policies.ThompsonSampling(problem, cut=cut, lam=wind.LAM, v=wind.SCALE)
+    references = {ZERO_YAW: np.zeros(farm.n), SERIAL_REFINE: farm.serial_refine(-25.0, 25.0)}
+    kept = []
+    for seed in range(4):
+        for_winds, for_policy = np.random.SeedSequence(seed).spawn(2)  # as wind.run has them
+        winds = Winds.draw(farm, 100, np.random.default_rng(for_winds))
+        trial = Trial(farm, winds, [thompson], references, cut)
+        kept.append(play_trial(trial, for_policy).kept[0])
+    for yaw in kept:  # columns have the same matrices: what is best for one is best for all
+        assert np.array_equal(yaw, np.repeat(yaw.reshape(3, 3)[:, 0], 3))
+    zero, best = farm.power(np.array(list(references.values())))
+    gain, mirrored = (
+        (farm.power(side * np.array(kept)) - zero) / (best - zero) for side in (1, -1)
+    )
+    assert gain.mean() >= 0.9
+    assert np.maximum(gain, mirrored).min() >= 0.9
 
 
 def test_same_seed_same_run():

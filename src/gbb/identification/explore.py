@@ -11,7 +11,7 @@ from gbb._support.checks import FloatArray, IntArray
 from gbb.environment import Environment
 from gbb.learning.record import AnyRecord
 from gbb.problem import Problem
-from gbb.simulation.engine.noise import Blocks
+from gbb.simulation.engine.noise import Blocks, Request
 from gbb.simulation.engine.random_play import run_random
 
 Play = Callable[[IntArray], ArrayLike]
@@ -42,6 +42,6 @@ def simulate_rounds(
 ) -> AnyRecord:
     """The record of so many random rounds, by the compiled loop."""
     last = np.array([rounds])
-    trace = run_random(env, weights, rounds, recorded=last, blocks=Blocks(env, noise_rng), rng=rng)
+    trace = run_random(env, weights, Request(rounds, last, Blocks(env, noise_rng), rng))
     assert trace.record is not None
     return trace.record

@@ -70,6 +70,7 @@ class LinkSearch:
             back=back,
             weight=weight,
             bars=bars,
+            free=bool(problem.allowed.all()),
             group=group,
             part=np.array(self.tuples.group_part),
             instead=np.array(self.tuples.group_instead),

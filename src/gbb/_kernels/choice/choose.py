@@ -19,6 +19,15 @@ def largest(values: FloatArray) -> float:
     return float(best)
 
 
+@compiled(fastmath={"nnan", "nsz"})
+def largest_size(values: FloatArray) -> float:
+    """The largest absolute value; none may be NaN."""
+    size = 0.0
+    for p in range(values.size):
+        size = max(size, abs(values[p]))
+    return float(size)
+
+
 @compiled()
 def first_best(values: FloatArray) -> tuple[int, int]:
     """Position of the first value within 1e-12 of the largest, relatively, and how many there are."""
@@ -56,10 +65,7 @@ def pick_near(values: FloatArray, rng: np.random.Generator) -> int:
 
     Where the best value is next to zero, the rounding of the others decides what is a tie.
     """
-    scale = 0.0
-    for p in range(values.size):
-        scale = max(scale, abs(values[p]))
-    floor = largest(values) - TIE * scale
+    floor = largest(values) - TIE * largest_size(values)
     ties = 0
     for p in range(values.size):
         ties += values[p] >= floor

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gbb._kernels._jit import compiled
-from gbb._kernels.choice.choose import TIE, pick_near
+from gbb._kernels.choice.choose import TIE, largest_size, pick_near
 from gbb._kernels.choice.counts import ascend_counts
 from gbb._kernels.choice.linear import GAIN, ascend_linear, pays_of_arms, pays_of_tuple
 from gbb._kernels.choice.links import Links, draw_arms, place
@@ -94,18 +94,21 @@ def climb(
     start, other, table, weight = links.start, links.other, links.table, links.weight
     part, instead, group, bars = links.part, links.instead, links.group, links.bars
     K = instead.shape[1]
-    scale = np.abs(values).max()  # where values are next to zero, rounding is no difference
-    least, near = GAIN * scale, TIE * scale
+    scale = largest_size(values)  # where values are next to zero, rounding is no gain
+    least, tie = GAIN * scale, TIE * scale
     number = pick_near(values, rng)
     best, value = number, values[number]
     place(number, part, instead, group, chosen, played, arms)
     for found in range(ends.shape[0]):
         fresh = found >= starts
         if fresh:
-            draw_arms(bars, K, rng, ends[found])
+            if links.free:
+                draw_arms(None, K, rng, ends[found])
+            else:
+                draw_arms(bars, K, rng, ends[found])
         else:
             if found > 0 and number >= 0:
-                number = next_start(values, number, K, chosen.size, near)
+                number = next_start(values, number, K, chosen.size, tie)
             if number < 0:  # no other set of arms is left
                 ends[found, 0] = -1
                 continue
@@ -169,7 +172,7 @@ def climb(
                 found,
                 fresh,
             )
-        if reached > value + near:
+        if reached > value + max(tie, TIE * abs(value)):
             best, value = -1, reached
             for i in range(arms.size):
                 arms[i] = ends[found, i]

@@ -108,7 +108,7 @@ def ascend_linear(
     none is left for another. Minus infinity where it joins an end of an earlier search, or where no
     agent moves unless the start is ``fresh``: nothing better comes of either.
     """
-    n, K = ends.shape[1], pay.shape[1]
+    n, K, width = ends.shape[1], pay.shape[1], pay.shape[2]
     total = sum_pays(pays, ends, found)
     value = total if fresh else -np.inf
     idle, i, visits, moved = 0, 0, 0, False
@@ -129,7 +129,13 @@ def ascend_linear(
             if is_known(ends, found):
                 idle, moved, value = n, False, -np.inf
             else:
-                add_move(start[i], start[i + 1], other, back, weight, pay, pays, now, best)
+                for e in range(start[i], start[i + 1]):
+                    t = 0 if back is None else back[e]
+                    new, old, row = (t * K + best) * width, (t * K + now) * width, other[e] * width
+                    w = splat(1.0 if weight is None else weight[e])
+                    for lane in range(0, width, WIDTH):
+                        step = minus(load(pay, new + lane), load(pay, old + lane))
+                        store(pays, row + lane, times_plus(w, step, load(pays, row + lane)))
         i += 1
         if i == n:
             i = 0
@@ -138,29 +144,6 @@ def ascend_linear(
     if moved:
         value = sum_pays(pays, ends, found)
     return float(value)
-
-
-@compiled()
-def add_move(
-    first: int,
-    last: int,
-    other: IntArray,
-    back: IntArray | None,
-    weight: FloatArray | None,
-    pay: FloatArray,
-    pays: FloatArray,
-    now: int,
-    best: int,
-) -> None:
-    """What the neighbours' arms pay after the agent of the entries ``first`` to ``last`` moved."""
-    K, width = pay.shape[1], pay.shape[2]
-    for e in range(first, last):
-        t = 0 if back is None else back[e]
-        new, old, row = (t * K + best) * width, (t * K + now) * width, other[e] * width
-        w = splat(1.0 if weight is None else weight[e])
-        for lane in range(0, width, WIDTH):
-            step = minus(load(pay, new + lane), load(pay, old + lane))
-            store(pays, row + lane, times_plus(w, step, load(pays, row + lane)))
 
 
 @compiled()

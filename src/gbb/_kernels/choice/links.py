@@ -30,6 +30,8 @@ class Links(NamedTuple):
         and the weight; half of it where an entry is one direction, since tables count two.
     bars
         Minus infinity where an agent may not play an arm, else 0 (n x K, rows padded to whole lanes).
+    free
+        Whether every agent may play every arm.
     group
         The group of each agent: in one part, with the same arms allowed.
     part, instead
@@ -47,6 +49,7 @@ class Links(NamedTuple):
     back: IntArray
     weight: FloatArray
     bars: FloatArray
+    free: bool
     group: IntArray
     part: IntArray
     instead: IntArray

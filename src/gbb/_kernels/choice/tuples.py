@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gbb._kernels._jit import compiled
+from gbb._kernels.choice.choose import largest
 from gbb._support.checks import FloatArray, IntArray
 
 
@@ -24,13 +25,12 @@ def fill_digits(code: int, K: int, arms: IntArray) -> None:
 
 
 @compiled()
-def next_start(values: FloatArray, last: int, K: int, k: int, near: float) -> int:
+def next_start(values: FloatArray, last: int, K: int, k: int, tie: float) -> int:
     """The best tuple whose set of arms is new, -1 if there is none.
 
-    The first of those whose values are within ``near`` of each other. ``values`` is changed: all
-    tuples with the arms of tuple ``last`` fall to minus infinity.
+    The first of those within ``tie`` of the largest value. ``values`` is changed:
+    all tuples with the arms of tuple ``last`` fall to minus infinity.
     """
-    best, top = -1, -np.inf
     if k == 2:
         values[last] = values[last % K * K + last // K] = -np.inf
     else:
@@ -38,13 +38,12 @@ def next_start(values: FloatArray, last: int, K: int, k: int, near: float) -> in
         for code in range(values.size):
             if values[code] > -np.inf and same_arms(code, old, K):
                 values[code] = -np.inf
-    for code in range(values.size):
-        if best < 0:
-            if values[code] > -np.inf:
-                best, top = code, values[code]
-        elif values[code] > top + near:
-            best, top = code, values[code]
-    return best
+    top = largest(values)
+    if top > -np.inf:
+        for code in range(values.size):
+            if values[code] >= top - tie:
+                return code
+    return -1
 
 
 @compiled()

@@ -100,8 +100,8 @@ def ascend_whitened(
         norm2 += norm2s[k]
     square = splat(radius * radius)
     value = mean + radius * np.sqrt(norm2) if fresh else -np.inf
-    idle, i = 0, 0
-    for _ in range(SWEEPS * n):
+    idle, i, visits = 0, 0, 0
+    while idle < n and visits < SWEEPS * n:
         now = ends[found, i]
         current = mean + radius * np.sqrt(norm2)
         margin = GAIN * (abs(mean) + abs(current - mean))  # the first of equal arms is taken
@@ -119,12 +119,13 @@ def ascend_whitened(
                 f = min(e + 1, end - 1)
                 one = k * rows * columns + at[e] + ends[found, other[e]] * width
                 two = k * rows * columns + at[f] + ends[found, other[f]] * width
-                v, w = splat(weight[e]), splat(weight[f] if f > e else 0.0)
+                v, w = splat(weight[e]), splat(weight[f])
                 for lane in range(0, width, WIDTH):
                     for c in range(rows):
                         to = (s * rows + c) * width + lane
                         x = times(v, load(tables, one + c * columns + lane))
-                        x = times_plus(w, load(tables, two + c * columns + lane), x)
+                        if f > e:
+                            x = times_plus(w, load(tables, two + c * columns + lane), x)
                         store(h, to, x if e == begin else plus(x, load(h, to)))
         if blocks == 1:
             rest_mean, rest_norm2 = 0.0, 0.0
@@ -151,31 +152,29 @@ def ascend_whitened(
             # mean + radius sqrt(norm2) beats top: a root only where it does
             short = minus(splat(top), means)
             those = above(means, splat(top)) | above(times(square, norms), times(short, short))
-            if those == 0:
-                continue
-            store(moves, 0, means)
-            store(moves, WIDTH, norms)
-            for a in range(WIDTH):
+            if those != 0:
+                store(moves, 0, means)
+                store(moves, WIDTH, norms)
+            for a in range(WIDTH if those != 0 else 0):
                 if those >> a & 1:
                     worth = moves[0, a] + radius * np.sqrt(max(moves[1, a], 0.0))
                     if worth > top:
                         best, top = lane + a, worth + margin
                         best_mean, best_norm2 = moves[0, a], max(moves[1, a], 0.0)
         idle += 1
+        visits += 1
         if best != now:
             idle = 1
             ends[found, i] = best
-            if is_known(ends, found):
-                value = -np.inf
-                break
-            for s in range(count):
-                k = block[entry[first + s]]
-                for c in range(rows):
-                    W[k, c] = W[k, c] - h[s, c, now] + h[s, c, best]
-                norm2s[k] = norm2_of_block(W, k)
             mean, norm2 = best_mean, best_norm2
-            value = mean + radius * np.sqrt(norm2)
-        if idle == n:
-            break
+            if is_known(ends, found):
+                idle, value = n, -np.inf
+            else:
+                value = mean + radius * np.sqrt(norm2)
+                for s in range(count):
+                    k = block[entry[first + s]]
+                    for c in range(rows):
+                        W[k, c] = W[k, c] - h[s, c, now] + h[s, c, best]
+                    norm2s[k] = norm2_of_block(W, k)
         i = i + 1 if i + 1 < n else 0
     return float(value)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gbb import optimum
 from gbb._support.checks import FloatArray, IntArray
 from gbb.applications._outcome import Advance, ignore
 from gbb.applications._system import play_together
@@ -14,13 +15,12 @@ from gbb.applications.wind.farm import Farm
 from gbb.applications.wind.problem import YAWS
 from gbb.applications.wind.system import RECORDS, Winds, WindSystem
 from gbb.cuts import Cut
+from gbb.learning.record import AnyRecord
+from gbb.learning.ridge import Ridge
 from gbb.policies import AnyPolicy, EpsilonGreedy, IndexPolicy, Learned
 
 LAM = 0.1
 """Ridge regulariser of all learners."""
-
-STARTS = 5
-"""From how many couples the search for the best estimated allocation starts."""
 
 
 class Trial(NamedTuple):
@@ -71,7 +71,7 @@ def play_trial(trial: Trial, seed: np.random.SeedSequence, advance: Advance = ig
             power[place, step.t - 1] = hour.power
         advance(1)
     kept = [
-        YAWS[find_best(policy, Learned(rounds, step.state.record), trial.cut)[: farm.n]]
+        YAWS[find_best(policy, step.state.record, trial.cut)[: farm.n]]
         for policy, (step, _) in zip(learners, together, strict=True)
     ]
     names = [*(policy.name for policy in learners), *trial.references]
@@ -87,8 +87,13 @@ def _hold(farm: Farm, winds: Winds, yaw: FloatArray) -> FloatArray:
     return means
 
 
-def find_best(policy: AnyPolicy, state: Learned, cut: Cut) -> IntArray:
-    """What looks best after all that ``policy`` has seen, with nothing drawn and no optimism."""
-    starts = policy.starts if isinstance(policy, IndexPolicy) else STARTS
-    greedy = EpsilonGreedy(policy.problem, cut=cut, lam=LAM, explore=0.0, starts=starts)
-    return greedy.select(state, np.random.default_rng(0)).allocation
+def find_best(policy: AnyPolicy, record: AnyRecord, cut: Cut) -> IntArray:
+    """What is best by all that ``policy`` has seen, with nothing drawn and no optimism.
+
+    That is one of the couples over the cut for a policy that plays nothing else.
+    """
+    problem = policy.problem
+    if isinstance(policy, IndexPolicy) and policy.starts == 0:
+        couples = EpsilonGreedy(problem, cut=cut, lam=LAM, explore=0.0, starts=0)
+        return couples.select(Learned(0, record), np.random.default_rng(0)).allocation
+    return optimum.solve(problem, Ridge(problem, record, LAM).M_hat).allocation

@@ -24,7 +24,7 @@ from gbb.learning.record import Record
 from gbb.policies import AnyPolicy, IndexPolicy
 from gbb.problem import Problem
 from gbb.simulation._trace import Trace, couples_of
-from gbb.simulation.engine.noise import Blocks
+from gbb.simulation.engine.noise import Request
 
 Play = Callable[[int, FloatArray, FloatArray, IntArray, np.random.Generator], None]
 """``play(first, noise, radii, recorded, rng)``: play one round per row of ``noise``."""
@@ -48,16 +48,12 @@ def plays_couples(policy: AnyPolicy) -> TypeGuard[IndexPolicy]:
 def run_couples(
     env: Environment,
     policy: AnyPolicy,
-    rounds: int,
-    *,
-    recorded: IntArray,
-    blocks: Blocks,
-    rng: np.random.Generator,
-    keep_allocations: bool = False,
+    asked: Request,
     form: str | None = None,
 ) -> Trace:
-    """All rounds of couples over a cut, in O(1) of the number of edges unless ``blocks.edge_noise``."""
+    """All rounds of couples over a cut, in O(1) of the number of edges unless every edge's noise is."""
     assert isinstance(policy, IndexPolicy)
+    rounds, recorded, blocks, rng, keep_allocations = asked
     problem, cut = env.problem, policy.cut
     plan = _plan(env, policy)
     tally = _tally(problem, len(recorded))

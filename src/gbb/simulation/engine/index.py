@@ -10,14 +10,14 @@ from gbb._kernels.lanes import WIDTH, aligned_zeros, padded
 from gbb._kernels.learning.triangular import LANES
 from gbb._kernels.rounds.estimates import Diagonal, Rule, Triangular, refresh_diagonal
 from gbb._kernels.rounds.index import Run, World, play_index
-from gbb._support.checks import FloatArray, IntArray
+from gbb._support.checks import FloatArray
 from gbb.environment import Environment
 from gbb.learning.record import AnyRecord, Moments, Record
 from gbb.policies import AnyPolicy, IndexPolicy
 from gbb.policies._links import LinkSearch
 from gbb.problem import Problem
 from gbb.simulation._trace import Trace, couples_of
-from gbb.simulation.engine.noise import Blocks
+from gbb.simulation.engine.noise import Blocks, Request
 
 CELLS = 1 << 23
 """The most numbers that the tables of a policy may hold."""
@@ -39,12 +39,7 @@ def plays_index(policy: AnyPolicy) -> TypeGuard[IndexPolicy]:
 def run_index(
     env: Environment,
     policy: AnyPolicy,
-    rounds: int,
-    *,
-    recorded: IntArray,
-    blocks: Blocks,
-    rng: np.random.Generator,
-    keep_allocations: bool = False,
+    asked: Request,
 ) -> Trace:
     """All rounds of an index policy, in O(m) each.
 
@@ -52,6 +47,7 @@ def run_index(
     number of the report.
     """
     assert isinstance(policy, IndexPolicy)
+    rounds, recorded, blocks, rng, keep_allocations = asked
     problem, size = env.problem, len(recorded)
     optimistic = policy.radius is not None
     search, rule = _search(policy, optimistic), _rule(policy)

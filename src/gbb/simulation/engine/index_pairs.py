@@ -7,12 +7,11 @@ from typing import TypeGuard
 import numpy as np
 
 from gbb._kernels.rounds.index_pairs import Run, play_index_pairs
-from gbb._support.checks import IntArray
 from gbb.environment import Environment
 from gbb.learning.record import Record
 from gbb.policies import AnyPolicy, IndexPolicy
 from gbb.simulation._trace import Trace, couples_of
-from gbb.simulation.engine.noise import Blocks
+from gbb.simulation.engine.noise import Request
 
 
 def plays_index_pairs(policy: AnyPolicy) -> TypeGuard[IndexPolicy]:
@@ -23,12 +22,7 @@ def plays_index_pairs(policy: AnyPolicy) -> TypeGuard[IndexPolicy]:
 def run_index_pairs(
     env: Environment,
     policy: AnyPolicy,
-    rounds: int,
-    *,
-    recorded: IntArray,
-    blocks: Blocks,
-    rng: np.random.Generator,
-    keep_allocations: bool = False,
+    asked: Request,
 ) -> Trace:
     """All rounds of an index policy.
 
@@ -36,6 +30,7 @@ def run_index_pairs(
     allocations costs O(m) a round anyhow.
     """
     assert isinstance(policy, IndexPolicy)
+    rounds, recorded, blocks, rng, keep_allocations = asked
     rule = policy.pair_rule
     assert rule is not None
     problem, K, size = env.problem, env.problem.K, len(recorded)

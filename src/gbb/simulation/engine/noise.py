@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -109,3 +110,27 @@ SUMS: dict[Noise, Callable[[np.random.Generator, IntArray, int], FloatArray]] = 
 }
 """``SUMS[law](rng, counts, rounds)``: per round and class k, the sum of ``counts[k]`` unit draws, for
 the laws whose sums have a law of their own."""
+
+
+class Request(NamedTuple):
+    """What a compiled loop is asked for, beside the environment and the policy.
+
+    Attributes
+    ----------
+    rounds
+        How many to play.
+    recorded
+        Which of them to keep, counted from 1.
+    blocks
+        The rounds in blocks, with their noise.
+    rng
+        Where the policy's randomness comes from.
+    keep_allocations
+        Whether to keep the allocations as well.
+    """
+
+    rounds: int
+    recorded: IntArray
+    blocks: Blocks
+    rng: np.random.Generator
+    keep_allocations: bool = False

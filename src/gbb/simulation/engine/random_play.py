@@ -11,18 +11,13 @@ from gbb.learning.record import Record
 from gbb.policies import AnyPolicy, ExploreThenCommit, FixedAllocation, Learned
 from gbb.policies.explore_then_commit import Committed
 from gbb.simulation._trace import Trace
-from gbb.simulation.engine.noise import Blocks
+from gbb.simulation.engine.noise import Request
 
 
 def run_random(
     env: Environment,
     weights: FloatArray,
-    rounds: int,
-    *,
-    recorded: IntArray,
-    blocks: Blocks,
-    rng: np.random.Generator,
-    keep_allocations: bool = False,
+    asked: Request,
     learn: bool = True,
 ) -> Trace:
     """Rounds in which every agent draws its arm from ``weights``, in O(n + m) each.
@@ -32,6 +27,7 @@ def run_random(
     What the record needs of the noise is its sum over the edges played with each edge-arm, whose law
     depends on their number alone; it is drawn once, after the last round, if ``learn``.
     """
+    rounds, recorded, blocks, rng, keep_allocations = asked
     problem = env.problem
     graph, R = problem.graph, np.array(env.reward_tables)
     N = np.zeros(R.shape, dtype=np.int64)
@@ -100,68 +96,26 @@ def run_constant(
     )
 
 
-def run_uniform(
-    env: Environment,
-    policy: AnyPolicy,  # noqa: ARG001
-    rounds: int,
-    *,
-    recorded: IntArray,
-    blocks: Blocks,
-    rng: np.random.Generator,
-    keep_allocations: bool = False,
-) -> Trace:
+def run_uniform(env: Environment, policy: AnyPolicy, asked: Request) -> Trace:  # noqa: ARG001
     """All rounds of uniform play."""
-    return run_random(
-        env,
-        np.ones(env.problem.K),
-        rounds,
-        recorded=recorded,
-        blocks=blocks,
-        rng=rng,
-        keep_allocations=keep_allocations,
-        learn=False,
-    )
+    return run_random(env, np.ones(env.problem.K), asked, learn=False)
 
 
-def run_fixed_allocation(
-    env: Environment,
-    policy: AnyPolicy,
-    rounds: int,
-    *,
-    recorded: IntArray,
-    blocks: Blocks,
-    rng: np.random.Generator,  # noqa: ARG001
-    keep_allocations: bool = False,
-) -> Trace:
+def run_fixed_allocation(env: Environment, policy: AnyPolicy, asked: Request) -> Trace:
     """All rounds of one allocation."""
     assert isinstance(policy, FixedAllocation)
-    blocks.report_done(rounds)
-    return run_constant(env, policy.allocation, recorded, keep_allocations=keep_allocations)
+    asked.blocks.report_done(asked.rounds)
+    keep = asked.keep_allocations
+    return run_constant(env, policy.allocation, asked.recorded, keep_allocations=keep)
 
 
-def run_explore_then_commit(
-    env: Environment,
-    policy: AnyPolicy,
-    rounds: int,
-    *,
-    recorded: IntArray,
-    blocks: Blocks,
-    rng: np.random.Generator,
-    keep_allocations: bool = False,
-) -> Trace:
+def run_explore_then_commit(env: Environment, policy: AnyPolicy, asked: Request) -> Trace:
     """Random play, then the policy's own commit step, then the same couple for ever."""
     assert isinstance(policy, ExploreThenCommit)
+    rounds, recorded, blocks, rng, keep_allocations = asked
     explored = min(policy.exploration, rounds)
     early = np.append(recorded[recorded < explored], explored)
-    trace = run_random(
-        env,
-        policy.design.weights,
-        explored,
-        recorded=early,
-        blocks=blocks,
-        rng=rng,
-        keep_allocations=keep_allocations,
-    )
+    trace = run_random(env, policy.design.weights, asked._replace(rounds=explored, recorded=early))
     so_far = float(trace.cumulative[-1])
     if explored not in recorded:
         trace = trace.shorten(len(early) - 1)

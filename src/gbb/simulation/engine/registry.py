@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,30 +14,15 @@ from gbb.simulation._trace import Trace
 from gbb.simulation.engine.couples import plays_couples, run_couples
 from gbb.simulation.engine.index import plays_index, run_index
 from gbb.simulation.engine.index_pairs import plays_index_pairs, run_index_pairs
-from gbb.simulation.engine.noise import Blocks
+from gbb.simulation.engine.noise import Blocks, Request
 from gbb.simulation.engine.random_play import (
     run_explore_then_commit,
     run_fixed_allocation,
     run_uniform,
 )
 
-
-class Run(Protocol):
-    """A compiled loop over rounds."""
-
-    def __call__(
-        self,
-        env: Environment,
-        policy: AnyPolicy,
-        rounds: int,
-        *,
-        recorded: IntArray,
-        blocks: Blocks,
-        rng: np.random.Generator,
-        keep_allocations: bool = False,
-    ) -> Trace:
-        """One run of one policy that the loop plays."""
-        ...
+Run = Callable[[Environment, AnyPolicy, Request], Trace]
+"""One run of a policy that a compiled loop plays."""
 
 
 class EngineLoop(NamedTuple):
@@ -106,12 +91,4 @@ def run_engine(
         raise AssertionError(f"no compiled loop for {type(policy).__name__}")
     noise_rng, rng = map(np.random.default_rng, seed.spawn(2))
     blocks = Blocks(env, noise_rng, edge_noise=edge_noise, on_rounds=on_rounds)
-    return loop.run(
-        env,
-        policy,
-        rounds,
-        recorded=recorded,
-        blocks=blocks,
-        rng=rng,
-        keep_allocations=keep_allocations,
-    )
+    return loop.run(env, policy, Request(rounds, recorded, blocks, rng, keep_allocations))

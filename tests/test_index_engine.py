@@ -1,0 +1,235 @@
+"""The compiled rounds of index policies: the choices of the reference loop; kernels and naive twins."""
+
+import zlib
+
+import numpy as np
+import pytest
+
+import gbb
+from gbb._kernels.choice.linear import ascend_linear, fill_pay, pays_of_arms
+from gbb._kernels.choice.whitened import ascend_whitened
+from gbb._kernels.lanes import WIDTH, aligned_zeros, padded
+from gbb._kernels.learning.triangular import (
+    LANES,
+    append_rows,
+    log_det_of,
+    smallest_eigenvalue,
+    solve_back,
+    whiten_columns,
+)
+from gbb.policies._links import LinkSearch
+from gbb.simulation.engine import run_engine
+from gbb.simulation.reference import run_reference
+
+ROUNDS = 25
+
+
+def kinds():
+    """Problems of every kind, by name."""
+    rng = np.random.default_rng(7)
+    graph, grid = gbb.Graph.random(6, p=0.6, seed=2), gbb.Graph.grid(3, 3)
+    types = (np.abs(grid.edges[:, 0] - grid.edges[:, 1]) == 1).astype(int)
+    allowed = rng.random((6, 4)) < 0.6
+    allowed[:, 1] = True
+    weights = rng.normal(size=graph.m)
+    weights[2] = 0.0
+    general = rng.normal(size=(4, 3))
+    arms = {
+        "one-hot": np.eye(4),
+        "general": general,
+        "zero": np.diag([1.0, 2.0, 0.0, 3.0]),
+        "twice": np.vstack([general, general[:1], np.zeros((1, 3))]),
+        "d = 1": np.array([[1.0], [2.0], [-1.0]]),
+        "K = 2": np.eye(2),
+        "K = 9": rng.normal(size=(9, 2)),
+    }
+    options = {
+        "own": (graph, {"edge_types": "source"}),
+        "types": (grid, {"edge_types": types}),
+        "weights": (graph, {"edge_weights": weights}),
+        "agent": (graph, {"feedback": "agent"}),
+        "global": (graph, {"feedback": "global"}),
+        "global own": (graph, {"feedback": "global", "edge_types": "source"}),
+        "two agents": (gbb.Graph.complete(2), {"feedback": "agent"}),
+        "star": (gbb.Graph.star(5), {"edge_types": "source"}),
+        "allowed": (graph, {"allowed": allowed}),
+        "all": (graph, {"allowed": allowed, "feedback": "agent", "edge_weights": np.abs(weights)}),
+    }
+    for what, (whose, more) in options.items():
+        for name, each in arms.items():
+            if "allowed" not in more or len(each) == 4:
+                yield f"{what}, {name}", gbb.Problem(whose, each, sigma=0.5, S=2, **more)
+
+
+KINDS = dict(kinds())
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_rounds_choose_as_the_reference_loop_does(name):
+    problem = KINDS[name]
+    rng = np.random.default_rng(zlib.crc32(name.encode()))
+    M = rng.normal(size=(problem.types, problem.d, problem.d))
+    env = gbb.Environment(problem, M if problem.types > 1 else M[0])
+    cut, recorded = gbb.cuts.greedy(problem.graph), np.arange(1, ROUNDS + 1)
+    for policy in (
+        gbb.policies.ThompsonSampling(problem, cut=cut),
+        gbb.policies.JointOFUL(problem, cut=cut, radius="complete"),
+        gbb.policies.ImprovedOFUL(problem, cut=cut),
+        gbb.policies.EpsilonGreedy(problem, cut=cut, explore=0.2),
+    ):
+        seed = np.random.SeedSequence(5), np.random.SeedSequence(5)
+        ours = run_engine(
+            env, policy, ROUNDS, recorded, seed[0], keep_allocations=True, edge_noise=True
+        )
+        theirs = run_reference(env, policy, ROUNDS, recorded, seed[1], keep_allocations=True)
+        np.testing.assert_array_equal(ours.allocation, theirs.allocation, err_msg=policy.name)
+        np.testing.assert_array_equal(ours.couple, theirs.couple, err_msg=policy.name)
+        np.testing.assert_allclose(ours.cumulative, theirs.cumulative, rtol=1e-9, atol=1e-9)
+
+
+def factors(blocks, size, rng):
+    """Triangular factors of ``A = lam I + rows``, with what they were made of."""
+    U = aligned_zeros(blocks, size, padded(size + 1))
+    U[:, np.arange(size), np.arange(size)] = np.sqrt(0.5)
+    A, b = np.tile(0.5 * np.eye(size), (blocks, 1, 1)), np.zeros((blocks, size))
+    for _ in range(4):
+        rows = aligned_zeros(blocks, 5, padded(size + 1))
+        counts = rng.integers(0, 6, size=blocks)
+        for g, count in enumerate(counts):
+            new = rng.normal(size=(count, size + 1))
+            new[:, rng.integers(size)] = 0.0
+            rows[g, :count, : size + 1] = new
+            A[g] += new[:, :size].T @ new[:, :size]
+            b[g] += new[:, :size].T @ new[:, size]
+        append_rows(U, rows, counts, np.zeros(max(5, size)))
+    return U, A, b
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 8, 9, 25])
+def test_factors_are_those_of_all_rows(size):
+    rng = np.random.default_rng(size)
+    U, A, b = factors(3, size, rng)
+    theta = np.zeros((3, size))
+    for g in range(3):
+        upper = np.triu(U[g, :, :size])
+        assert (np.diag(upper) > 0).all()
+        np.testing.assert_allclose(upper.T @ upper, A[g], atol=1e-12)
+        np.testing.assert_allclose(upper.T @ U[g, :, size], b[g], atol=1e-12)
+        solve_back(U, g, U[g, :, size].copy(), theta)
+        np.testing.assert_allclose(theta[g], np.linalg.solve(A[g], b[g]), rtol=1e-9)
+        assert log_det_of(U, g, 0.5) == pytest.approx(np.linalg.slogdet(A[g] / 0.5)[1])
+
+
+@pytest.mark.parametrize(("size", "columns"), [(1, 8), (5, 40), (9, 24), (25, 72)])
+def test_columns_are_whitened_with_what_they_pay(size, columns):
+    rng = np.random.default_rng(size)
+    U, A, b = factors(2, size, rng)
+    V, F = aligned_zeros(2, size, columns), aligned_zeros(3, size + 1, columns)
+    V[:] = rng.normal(size=V.shape)
+    whiten_columns(U, 1, V, 0, F, 2)
+    np.testing.assert_allclose(F[2, :size].T @ F[2, :size], V[0].T @ np.linalg.solve(A[1], V[0]))
+    np.testing.assert_allclose(F[2, size], V[0].T @ np.linalg.solve(A[1], b[1]), atol=1e-12)
+    assert not F[:2].any()
+
+
+@pytest.mark.parametrize("unit", [True, False])
+def test_the_smallest_eigenvalue_is_found_when_another_direction_becomes_it(unit):
+    """Single coordinates decouple: what was never in the span of the iteration must still be found."""
+    rng = np.random.default_rng(0)
+    size = 12
+    U = aligned_zeros(1, size, padded(size + 1))
+    U[0, :, :size] = np.eye(size)
+    towards, floor = aligned_zeros(1, size, WIDTH), np.ones(1)
+    towards[0, :, :LANES] = np.eye(size)[:, :LANES]
+    A = np.eye(size)
+    turned, C = aligned_zeros(size, WIDTH), aligned_zeros(size, padded(size + 1))
+    for t in range(60):
+        rows = aligned_zeros(1, 1, padded(size + 1))
+        q = rng.uniform(0.5, 1.5) * np.eye(size)[t % size] if unit else rng.normal(size=size)
+        rows[0, 0, :size] = q
+        A += np.outer(q, q)
+        append_rows(U, rows, np.ones(1, dtype=np.int64), np.zeros(size))
+        found = smallest_eigenvalue(U, 0, towards, floor, turned, np.zeros((LANES, LANES)), C)
+        assert found == pytest.approx(np.linalg.eigvalsh(A)[0], rel=1e-8)
+
+
+def worth(search, one, arms, radius=0.0, centre=None):
+    """The value of an allocation for regressors worth ``one`` each: numbers, or vectors."""
+    problem = search.tuples.problem
+    own = int(search.index.max()) + 1
+    source, target = problem.graph.edges.T
+    which = problem.edge_types * own + search.index[arms[source], arms[target]]
+    total = problem.edge_weights @ one[which]
+    return total if centre is None else total @ centre + radius * np.linalg.norm(total)
+
+
+@pytest.mark.parametrize(
+    "name", ["own, general", "agent, K = 9", "all, general", "weights, one-hot"]
+)
+@pytest.mark.parametrize("optimistic", [False, True])
+def test_a_search_ends_where_no_agent_gains(name, optimistic):
+    problem = KINDS[name]
+    rng = np.random.default_rng(3)
+    policy = gbb.policies.ThompsonSampling(problem, cut=gbb.cuts.greedy(problem.graph))
+    search: LinkSearch = policy.link_search
+    links, size, radius = search.links, 5, 1.5
+    own = int(search.index.max()) + 1
+    ends = np.zeros((20, problem.n), dtype=np.int64)
+    centre = rng.normal(size=size) if optimistic else None
+    shape = (problem.types * own, size) if optimistic else problem.types * own
+    one = rng.normal(size=shape)
+    reached = []
+    for found in range(len(ends)):
+        ends[found] = [rng.choice(np.flatnonzero(free)) for free in problem.allowed]
+        if optimistic:
+            white = search.whitened(1, size)
+            white.tables[:, :-1] = search.by_table(one, 1)
+            white.tables[0, -1] = centre @ white.tables[0, :-1]
+            value = ascend_whitened(
+                links.start,
+                links.other,
+                links.weight,
+                links.bars,
+                white.segment,
+                white.entry,
+                white.block,
+                white.at,
+                white.tables,
+                radius,
+                white.W,
+                white.norm2s,
+                white.h,
+                white.moves,
+                ends,
+                found,
+                True,
+            )
+        else:
+            linear = search.linear()
+            fill_pay(one, links.one, links.two, linear.pay)
+            entries = links.start, links.other, links.table, links.weight, links.bars
+            pays_of_arms(*entries, linear.pay, ends, found, linear.pays)
+            value = ascend_linear(
+                links.start,
+                links.other,
+                links.back,
+                links.weight,
+                linear.pay,
+                linear.pays,
+                ends,
+                found,
+                True,
+                0.0,
+            )
+        there = worth(search, one, ends[found], radius, centre)
+        if np.isinf(value):
+            assert (ends[:found] == ends[found]).all(axis=1).any()
+            continue
+        reached.append(value)
+        assert value == pytest.approx(there, rel=1e-9)
+        for i in range(problem.n):
+            for arm in np.flatnonzero(problem.allowed[i]):
+                other = ends[found].copy()
+                other[i] = arm
+                assert worth(search, one, other, radius, centre) <= there + 1e-8 * abs(there)
+    assert reached
