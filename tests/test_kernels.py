@@ -227,7 +227,7 @@ def test_a_climb_ends_where_no_agent_gains(radius):
     rule = gbb.policies.JointOFUL(problem, cut=cut, starts=1).pair_rule
     work = make_workspace(rule, np.zeros((K, K)), np.zeros((K, K)))
     work.pairs[:] = pairs
-    work.pay[0] = pairs[MEAN]
+    work.pay[0, :, :K] = pairs[MEAN]  # rows are padded to whole lanes
     bundles = (rule.bundle_start, rule.bundle_part, rule.bundle_count)
 
     def value(arms):
@@ -242,18 +242,9 @@ def test_a_climb_ends_where_no_agent_gains(radius):
         work.ends[0] = chosen[parts]
         if radius == 0.0:
             start, part, count = bundles
-            pays_of_tuple(start, None, part, count, None, work.pay, chosen, work.around)
+            pays_of_tuple(start, None, part, count, None, work.pay, chosen, work.pays)
             reached = ascend_linear(
-                rule.indptr,
-                rule.indices,
-                None,
-                None,
-                work.pay,
-                work.around,
-                work.ends,
-                0,
-                False,
-                0.0,
+                rule.indptr, rule.indices, None, None, work.pay, work.pays, work.ends, 0, False, 0.0
             )
         else:
             count_pairs(*bundles, rule.counts, chosen, work.pairs, work.around)

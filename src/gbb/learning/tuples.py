@@ -76,6 +76,14 @@ class Tuples:
         rows = zip(*kinds.tolist(), sums.tolist(), strict=True)
         return [(g, first, second, w) for g, first, second, w in rows if w != 0.0]
 
+    @cached_property
+    def _kinds_of(self) -> list[list[tuple[int, int, int, float]]]:
+        """The kinds of edges of each type."""
+        found: list[list[tuple[int, int, int, float]]] = [[] for _ in range(self.problem.types)]
+        for kind in self.kinds:
+            found[kind[0]].append(kind)
+        return found
+
     def arms(self, codes: IntArray | None = None) -> IntArray:
         """What each group plays in the tuples with these numbers (tuples x groups)."""
         chosen = tuples_of(self.problem.K, self.k, codes)
@@ -89,7 +97,8 @@ class Tuples:
 
         Only the tuples with the numbers ``codes`` and the edges of ``types``, where these are given.
         """
-        kinds = self.kinds if types is None else [kind for kind in self.kinds if kind[0] in types]
+        numbers = range(self.problem.types) if types is None else types.tolist()
+        kinds = [kind for g in numbers for kind in self._kinds_of[g]]
         return sum_over_edges(table, self.arms(codes), kinds)
 
     def allocation(self, code: int) -> IntArray:

@@ -266,7 +266,7 @@ class IndexPolicy(Policy[Learned]):
         if radius == 0.0:
             return tuples.combine(ridge.means_at(centre))
         values = np.empty(tuples.size)
-        chunk = max(1, CELLS // (centre.size * max(1, len(tuples.kinds))))
+        chunk = max(1, CELLS // (centre.shape[1] + len(tuples.group_part)))
         for first in range(0, tuples.size, chunk):
             codes = np.arange(first, min(first + chunk, tuples.size))
             mean, norm2 = np.zeros(len(codes)), np.zeros(len(codes))
