@@ -298,7 +298,7 @@ def test_exponential_weights_learn_from_their_own_rounds_only():
     policy = Conservative(problem, policy=inside("ExponentialWeights", problem), floor=0.0)
     state = policy.init()
     rewards = np.ones(problem.m)
-    after = policy.update(state, Choice(policy.baseline), rewards)
+    after = policy.update(state, Choice(policy.baseline, substituted=True), rewards)
     assert after.inner.rounds == 0
     own = policy.policy.select(state.inner, np.random.default_rng(0))
     assert policy.update(state, own, rewards).inner.rounds == 1
@@ -420,7 +420,7 @@ def test_the_lower_bound_is_that_of_a_naive_twin_and_holds(problem, seed, rounds
             gram[9 * g : 9 * g + 9, 9 * g : 9 * g + 9] = block
         moment = moments.ravel()
     else:
-        gram, moment = record.gram, record.moment
+        gram, moment = record.gram(problem), record.moment(problem)
     inverse = np.linalg.inv(gram + np.eye(len(gram)))
     theta = inverse @ moment
 
