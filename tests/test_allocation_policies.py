@@ -209,7 +209,7 @@ POLICIES = {
 @pytest.mark.parametrize("name", POLICIES)
 @pytest.mark.parametrize("arms", [None, np.eye(4)], ids=["general", "one-hot"])
 @pytest.mark.parametrize("graph", ["complete", "random"])
-def test_the_engine_replays_the_reference(graph, arms, name):
+def test_the_engine_replays_the_reference_bit_by_bit(graph, arms, name):
     env = instance(GRAPHS[graph], arms=arms)
     kind, options = POLICIES[name]
     policy = kind(env.problem, cut=gbb.cuts.greedy(env.problem.graph), **options)
@@ -222,7 +222,7 @@ def test_the_engine_replays_the_reference(graph, arms, name):
     np.testing.assert_array_equal(fast.allocation, plain.allocation)
     np.testing.assert_array_equal(fast.couple, plain.couple)
     np.testing.assert_array_equal(fast.record.N, plain.record.N)
-    np.testing.assert_allclose(fast.record.Y, plain.record.Y, rtol=1e-12)
+    np.testing.assert_array_equal(fast.record.Y, plain.record.Y)
     np.testing.assert_allclose(fast.cumulative, plain.cumulative, rtol=1e-11)
 
 
@@ -246,6 +246,7 @@ def test_aggregated_and_edge_level_runs_have_the_same_distribution(name):
     settings = {"rounds": 100, "runs": 800, "record": [100]}
     fast = gbb.simulate(env, policy, seed=1, **settings).regret.values.ravel()
     slow = gbb.simulate(env, policy, seed=2, edge_noise=True, **settings).regret.values.ravel()
+    # scipy's exact count fails where two samples of four values agree as well as these (p = 1)
     assert stats.ks_2samp(fast, slow, method="asymp").pvalue > 1e-3
     assert fast.std() > 0
 
