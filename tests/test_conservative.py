@@ -10,8 +10,8 @@ from gbb.learning import Ridge, empty, observe
 from gbb.learning.radius import confidence_radius
 from gbb.learning.record import regressors
 from gbb.policies import Choice, Conservative, Learned
-from gbb.policies._safety import deviation, lower_bound, noise_scale, paying
-from gbb.policies._steps import toward, way_home
+from gbb.policies._safety.accounts import deviation, lower_bound, noise_scale, paying
+from gbb.policies._safety.steps import toward, way_home
 
 GRID = gbb.Graph.grid(3, 4)
 TABLE = np.array([[0.1, 0.1, 0.7], [0.1, 0.6, 0.3], [1.0, 0.9, 0.7]])

@@ -23,7 +23,8 @@ from gbb.policies import Choice, Policy
 from gbb.simulation import SlowPolicyWarning, engine
 from gbb.simulation._trace import recorded_rounds
 from gbb.simulation.engine.couples import FORMS, _plan, _player, _tally, best_form, run_couples
-from gbb.simulation.engine.noise import Blocks, Request, draw_sums
+from gbb.simulation.engine.noise import Blocks, draw_sums
+from gbb.simulation.engine.request import Request
 from gbb.simulation.reference import run_reference
 
 GRAPHS = {
@@ -423,8 +424,8 @@ def test_another_bonus_is_played_by_both_loops(kind, settings, parent, arms):
 class Meek(gbb.policies.ImprovedOFUL):
     """Compares couples in its own way."""
 
-    def value_tuples(self, ridge, centre, radius):
-        return -super().value_tuples(ridge, centre, radius)
+    def value_tuples(self, objective):
+        return -super().value_tuples(objective)
 
 
 class Forgetful(gbb.policies.ThompsonSampling):

@@ -17,7 +17,7 @@ from gbb._kernels.learning.triangular import (
     solve_back,
     whiten_columns,
 )
-from gbb.policies._links import LinkSearch
+from gbb.policies._index.links import LinkSearch
 from gbb.simulation.engine import run_engine
 from gbb.simulation.reference import run_reference
 

@@ -15,6 +15,7 @@ from gbb.learning import Record, Ridge, empty, observe
 from gbb.learning.radius import confidence_radius, paper
 from gbb.learning.record import regressors
 from gbb.policies import classes
+from gbb.policies._index.links import Objective
 from strategies import arm_sets, graphs
 
 FEEDBACKS = ("edge", "agent", "global")
@@ -181,7 +182,7 @@ def test_the_joint_value_is_that_of_its_allocation_and_never_below_a_couple(
         ridge, width = policy.estimate(state)
         mean, norm = ridge.total(choice.allocation)
         assert choice.value == pytest.approx(mean + width * norm, rel=1e-9, abs=1e-9)
-        couples = policy.value_tuples(ridge, ridge.centre, width)
+        couples = policy.value_tuples(Objective(ridge, ridge.centre, width))
         assert choice.value >= couples.max() - 1e-9 * abs(couples.max())
         for agent in range(problem.n):  # a local optimum: nobody gains alone
             for arm in np.flatnonzero(problem.allowed[agent]):

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.cuts import Cut, check_cut
-from gbb.environment import Noise, TableSystem, reward_tables
+from gbb.environment import Noise, TableSystem, check_matrices, reward_tables
 from gbb.learning.tuples import Tuples
 from gbb.problem import Problem
 
@@ -113,12 +113,7 @@ class AdversarialEnvironment(TableSystem):
     ) -> None:
         super().__init__(problem, noise)
         self.matrices = matrices
-        first = matrices(np.array([1]))
-        shape: tuple[int, ...] = (1, problem.d, problem.d)
-        meaning = "d x d a round"
-        if problem.types > 1 or np.ndim(first) == 4:
-            shape, meaning = (1, problem.types, *shape[1:]), "types x d x d a round"
-        checks.array("matrices", first, shape=shape, meaning=meaning)
+        check_matrices("matrices", problem, matrices(np.array([1])), rounds=(1,))
         self._remembered = lru_cache(REMEMBERED)(lambda t: self.reward_tables(np.array([t]))[0])
 
     def reward_tables(self, rounds: IntArray) -> FloatArray:

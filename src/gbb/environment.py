@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -66,6 +66,9 @@ class TableSystem(ABC):
             raise checks.input_error("problem", "be a gbb.Problem", type(problem).__name__)
         self.problem = problem
         self.noise, self.law = _name_and_law(noise)
+        self._remember = lru_cache(maxsize=1)(
+            self._pay
+        )  # a round is asked for twice, and paid once
 
     @abstractmethod
     def tables_at(self, t: int) -> FloatArray:
@@ -84,11 +87,14 @@ class TableSystem(ABC):
 
     def _edge_rewards(self, t: int, allocation: ArrayLike) -> FloatArray:
         """Expected reward of every directed edge in round ``t``, in the graph's edge order."""
-        problem, graph = self.problem, self.problem.graph
-        arms = problem.allocation(allocation)
+        paid: FloatArray = self._remember(t, self.problem.allocation(allocation).tobytes())
+        return paid
+
+    def _pay(self, t: int, allocation: bytes) -> FloatArray:
+        problem, graph, arms = self.problem, self.problem.graph, np.frombuffer(allocation, np.int64)
         first, second = arms[graph.sources], arms[graph.indices]
-        paid: FloatArray = self.tables_at(t)[problem.edge_types, first, second]
-        return problem.edge_weights * paid
+        paid = self.tables_at(t)[problem.edge_types, first, second]
+        return checks.frozen(problem.edge_weights * paid)
 
     @cached_property
     def _paying(self) -> NDArray[np.bool_]:
@@ -123,11 +129,7 @@ class Environment(TableSystem):
         self, problem: Problem, M_star: ArrayLike, *, noise: str | Noise = "gaussian"
     ) -> None:
         super().__init__(problem, noise)
-        shape: tuple[int, ...] = (problem.d, problem.d)
-        meaning = "d x d"
-        if problem.types > 1 or np.ndim(M_star) == 3:
-            shape, meaning = (problem.types, *shape), "types x d x d"
-        self.M_star = checks.array("M_star", M_star, shape=shape, meaning=meaning)
+        self.M_star = check_matrices("M_star", problem, M_star)
         tables = reward_tables("M_star", problem, self.M_star)
         self.reward_tables: FloatArray = checks.frozen(tables.reshape(-1, problem.K, problem.K))
         """``R[g, a, b] = x_a' M_g x_b``: what an edge of type g and weight 1 pays (types x K x K)."""
@@ -147,11 +149,22 @@ class Environment(TableSystem):
 
     def expected_edge_rewards(self, allocation: ArrayLike) -> FloatArray:
         """Expected reward of every directed edge, in the graph's edge order."""
-        return self._edge_rewards(1, allocation)
+        return self._edge_rewards(1, allocation).copy()
 
     def expected_reward(self, allocation: ArrayLike) -> float:
         """The expected global reward: the sum over all directed edges."""
         return self.expected(1, allocation)
+
+
+def check_matrices(
+    name: str, problem: Problem, matrices: ArrayLike, *, rounds: tuple[int, ...] = ()
+) -> FloatArray:
+    """A matrix, or one for each edge type; so many ``rounds`` of them where these are given."""
+    each = " a round" if rounds else ""
+    shape, meaning = (*rounds, problem.d, problem.d), f"d x d{each}"
+    if problem.types > 1 or np.ndim(matrices) == len(rounds) + 3:
+        shape, meaning = (*rounds, problem.types, problem.d, problem.d), f"types x d x d{each}"
+    return checks.array(name, matrices, shape=shape, meaning=meaning)
 
 
 def reward_tables(name: str, problem: Problem, matrices: FloatArray) -> FloatArray:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import gbb
+from gbb.learning import observe
 from gbb.policies import Choice, ImprovedOFUL, UniformRandom
 from gbb.testing import PROBLEMS, cut_contract, noise_contract, policy_contract, solver_contract
 
@@ -36,6 +37,9 @@ class Trusting(UniformRandom):
 
 class Forgetful(ImprovedOFUL):
     """Learns nothing from records."""
+
+    def update(self, state, choice, rewards):
+        return super().absorb(state, choice, observe(self.problem, choice.allocation, rewards))
 
     def absorb(self, state, choice, seen, *, rounds=1):  # noqa: ARG002
         return state

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,18 +12,19 @@ from gbb._support.checks import FloatArray, IntArray
 from gbb.environment import Environment
 from gbb.learning.record import AnyRecord
 from gbb.problem import Problem
-from gbb.simulation.engine.noise import Blocks, Request
+from gbb.simulation.engine.noise import Blocks
 from gbb.simulation.engine.random_play import run_random
+from gbb.simulation.engine.request import Request
 
 Play = Callable[[IntArray], ArrayLike]
 """Plays an allocation and returns what every directed edge paid, in edge order."""
 
 
-class Outside:
+class Outside(NamedTuple):
     """A system of the caller's own: ``play`` is all that is known of it."""
 
-    def __init__(self, problem: Problem, play: Play) -> None:
-        self.problem, self.play = problem, play
+    problem: Problem
+    play: Play
 
     def expected(self, t: int, allocation: ArrayLike) -> float:  # noqa: ARG002
         """Nobody knows."""

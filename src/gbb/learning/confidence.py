@@ -46,12 +46,8 @@ class Confidence:
 
     Parameters
     ----------
-    problem
-        What the learner knows.
-    record
-        What it has seen.
-    lam
-        The ridge regulariser lambda, > 0.
+    problem, record, lam
+        As for :class:`gbb.Ridge`.
     """
 
     problem: Problem

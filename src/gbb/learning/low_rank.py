@@ -44,14 +44,10 @@ class LowRank:
 
     Parameters
     ----------
-    problem
-        What the learner knows.
-    record
-        What it has seen.
+    problem, record, lam
+        As for :class:`gbb.Ridge`; rewards per edge, and one matrix.
     rank
         The rank r of M*, from 1 to d.
-    lam
-        The ridge regulariser lambda, > 0.
 
     References
     ----------

@@ -101,6 +101,11 @@ class Tuples:
         kinds = [kind for g in numbers for kind in self._kinds_of[g]]
         return sum_over_edges(table, self.arms(codes), kinds)
 
+    def by_type(self, table: FloatArray) -> list[FloatArray]:
+        """A table by edge-arm (K x K x size) summed over each type's edges of each tuple."""
+        wide = np.broadcast_to(table, (self.problem.types, *table.shape))
+        return [self.combine(wide, types=np.array([g])) for g in range(self.problem.types)]
+
     def allocation(self, code: int) -> IntArray:
         """What every agent plays in tuple number ``code``."""
         arms: IntArray = self.arms(np.array([code]))[0, self.group_of]

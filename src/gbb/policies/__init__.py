@@ -95,13 +95,13 @@ def name_of(kind: type[AnyPolicy]) -> str:
     return _FAMILY.name_of(kind)
 
 
-def build(policy: str, problem: Problem, /, **settings: Any) -> AnyPolicy:
-    """A policy by name, from those of ``settings`` that its constructor names.
+def build(policy: str | type[AnyPolicy], problem: Problem, /, **settings: Any) -> AnyPolicy:
+    """A policy by name or class, from those of ``settings`` that its constructor names.
 
     ``build("OFUL", problem, cut=cut, horizon=100)`` leaves ``horizon`` out, since OFUL has none: one
     set of settings serves a list of policies.
     """
-    kind = find(policy)
+    kind = policy if isinstance(policy, type) else find(policy)
     known = inspect.signature(kind).parameters
     if not settings.keys() <= known.keys():  # then they are another policy's, or nobody's
         every = [kind, *classes().values()]
@@ -112,7 +112,6 @@ def build(policy: str, problem: Problem, /, **settings: Any) -> AnyPolicy:
         if name != "problem" and parameter.default is parameter.empty and name not in settings:
             cure = f"Pass {CURES.get(name, f'{name}=...')}."
             given = ", ".join(settings) or "none"
-            raise checks.input_error(
-                "settings", f"hold {name!r}, which {policy} needs", given, cure
-            )
+            rule = f"hold {name!r}, which {kind.__name__} needs"
+            raise checks.input_error("settings", rule, given, cure)
     return kind(problem, **{key: value for key, value in settings.items() if key in known})

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.cuts import Cut
-from gbb.learning.record import AnyRecord
-from gbb.learning.record import observe as observe_round
+from gbb.learning.record import AnyRecord, observe
 from gbb.problem import Problem
 
 State = TypeVar("State")
@@ -56,6 +56,10 @@ class Learned(NamedTuple):
 
     rounds: float
     record: AnyRecord
+
+    def absorb(self, seen: AnyRecord, rounds: int) -> Learned:
+        """The state after ``rounds`` more rounds, with their record."""
+        return Learned(self.rounds + rounds, self.record.merge(seen))
 
 
 class Policy(ABC, Generic[State]):
@@ -140,9 +144,13 @@ class Policy(ABC, Generic[State]):
     def select(self, state: State, rng: np.random.Generator) -> Choice:
         """The next allocation."""
 
-    @abstractmethod
     def update(self, state: State, choice: Choice, rewards: FloatArray) -> State:
-        """The state after ``choice`` paid ``rewards``, one per directed edge in edge order."""
+        """The state after ``choice`` paid ``rewards``, one per directed edge in edge order.
+
+        It absorbs the round's record; a policy that learns in another way has its own.
+        """
+        seen = observe(self.problem, choice.allocation, self.problem.rewards(rewards))
+        return self.absorb(state, choice, seen)
 
     def absorb(
         self,
@@ -157,7 +165,12 @@ class Policy(ABC, Generic[State]):
         For rewards that come late, in part or from a log. With all edges of one round it does what
         ``update`` does. ``choice`` is what was played, or None when this policy did not choose it.
         """
-        return absorb_record(type(self).__name__, state, seen, rounds)
+        if isinstance(state, Learned):
+            return cast(State, state.absorb(seen, rounds))
+        if isinstance(state, int):
+            return cast(State, state + rounds)
+        who, rule = type(self).__name__, "have a state that can absorb a record"
+        raise checks.input_error("policy", rule, who, f"Give {who} its own `absorb`.")
 
     def select_within(
         self,
@@ -173,7 +186,8 @@ class Policy(ABC, Generic[State]):
 
     def record_of(self, state: State) -> AnyRecord | None:
         """The record that a state holds, if it holds one."""
-        return state.record if isinstance(state, Learned) else None
+        record: AnyRecord | None = getattr(state, "record", None)
+        return record
 
     def settings(self) -> dict[str, Any]:
         """What its constructor was given, by name, without the problem."""
@@ -185,22 +199,6 @@ class Policy(ABC, Generic[State]):
 
 
 AnyPolicy = Policy[Any]
-
-
-def observe(problem: Problem, state: Learned, choice: Choice, rewards: FloatArray) -> Learned:
-    """``state`` with one more round in its record."""
-    seen = observe_round(problem, choice.allocation, problem.rewards(rewards))
-    return Learned(state.rounds + 1, state.record.merge(seen))
-
-
-def absorb_record(policy: str, state: State, seen: AnyRecord, rounds: int) -> State:
-    """What :meth:`Policy.absorb` does to the states that most policies have."""
-    if isinstance(state, Learned):
-        return cast(State, Learned(state.rounds + rounds, state.record.merge(seen)))
-    if isinstance(state, int):
-        return cast(State, state + rounds)
-    rule = "have a state that can absorb a record"
-    raise checks.input_error("policy", rule, policy, f"Give {policy} its own `absorb`.")
 
 
 def random_argmax(values: FloatArray, rng: np.random.Generator) -> int:
@@ -225,4 +223,15 @@ def draw_allowed(allowed: NDArray[np.bool_], rng: np.random.Generator) -> IntArr
     steps = np.cumsum(allowed, axis=1)
     drawn = rng.random(len(allowed)) * steps[:, -1]
     arms: IntArray = np.argmax(steps > drawn[:, None], axis=1)
+    return arms
+
+
+def playable(problem: Problem, name: str, value: ArrayLike | Mapping[str, str] | None) -> IntArray:
+    """An allocation of allowed arms; everybody's first allowed arm when ``value`` is None."""
+    arms = problem.allocation(problem.allowed.argmax(axis=1) if value is None else value)
+    free = problem.allowed[np.arange(problem.n), arms]
+    if not free.all():
+        agent = int(np.argmin(free))
+        got = f"arm {arms[agent]} at agent {problem.graph.label(agent)!r}"
+        raise checks.input_error(name, "play allowed arms", got)
     return arms

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import chain
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,12 +13,11 @@ from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.cuts import Cut, KCut, greedy
 from gbb.learning.radius import check_radius, confidence_radius, default_radius
-from gbb.learning.record import AnyRecord, empty
-from gbb.learning.record import observe as observe_round
+from gbb.learning.record import AnyRecord, empty, observe
 from gbb.learning.ridge import Ridge
-from gbb.policies._base import AnyPolicy, Choice, Policy
-from gbb.policies._safety import Account, Accounts, deviation, noise_scale, paying, playable
-from gbb.policies._steps import as_good, way_home, way_out
+from gbb.policies._base import AnyPolicy, Choice, Policy, playable
+from gbb.policies._safety.accounts import Account, Accounts, deviation, noise_scale, paying
+from gbb.policies._safety.steps import as_good, way_home, way_out
 from gbb.policies.joint_oful import JointOFUL
 from gbb.problem import Problem
 
@@ -124,8 +123,8 @@ class Conservative(Policy[Guarded]):
     in one dimension in place of d^2; and there are floors, limited changes and a way home.
     """
 
-    controllable: ClassVar[bool] = False  # it keeps accounts, and holds a policy among its settings
-    plays_any_problem: ClassVar[bool] = True
+    controllable = False  # it keeps accounts, and holds a policy among its settings
+    plays_any_problem = True
 
     def __init__(
         self,
@@ -185,7 +184,7 @@ class Conservative(Policy[Guarded]):
 
     def update(self, state: Guarded, choice: Choice, rewards: FloatArray) -> Guarded:
         rewards = self.problem.rewards(rewards)
-        seen = observe_round(self.problem, choice.allocation, rewards)
+        seen = observe(self.problem, choice.allocation, rewards)
         paid = float(rewards[self.paying].sum())
         home = np.array_equal(choice.allocation, self.baseline)
         return Guarded(
@@ -196,9 +195,6 @@ class Conservative(Policy[Guarded]):
             state.at_baseline.add(paid) if home else state.at_baseline,
             state.away if home else state.away.add(paid),
         )
-
-    def record_of(self, state: Guarded) -> AnyRecord | None:
-        return state.record
 
     def absorb(
         self, state: Guarded, choice: Choice | None, seen: AnyRecord, *, rounds: int = 1

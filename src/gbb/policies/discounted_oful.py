@@ -9,7 +9,8 @@ from gbb.cuts import Cut, KCut
 from gbb.learning.radius import Schedule
 from gbb.learning.record import AnyRecord, empty
 from gbb.policies._base import Learned
-from gbb.policies._forgetting import ForgettingPolicy
+from gbb.policies._index.forgetting import ForgettingPolicy
+from gbb.policies.joint_oful import JointOFUL
 from gbb.problem import Problem
 
 
@@ -29,20 +30,12 @@ class DiscountedOFUL(ForgettingPolicy[Faded]):
 
     Parameters
     ----------
-    problem
-        What the learner knows.
-    cut
-        The parts V1 and V2, or k parts to start from the best k-tuple of arms over them.
+    problem, cut, lam, delta, name
+        As for :class:`~gbb.policies.JointOFUL`.
     gamma
         What a round keeps of its weight each round, in (0, 1].
-    lam
-        The ridge regulariser lambda, > 0.
-    delta
-        The confidence set misses theta* with probability at most delta.
     radius
         As for :class:`~gbb.policies.JointOFUL`; those that count rounds get the faded number of them.
-    name
-        How results call this policy.
 
     References
     ----------
@@ -55,13 +48,14 @@ class DiscountedOFUL(ForgettingPolicy[Faded]):
         *,
         cut: Cut | KCut,
         gamma: float = 0.99,
+        radius: str | Schedule = "default",
         lam: float = 1.0,
         delta: float = 1e-3,
-        radius: str | Schedule = "default",
         name: str | None = None,
     ) -> None:
-        super().__init__(problem, cut=cut, lam=lam, delta=delta, radius=radius, name=name)
         self.gamma = checks.real("gamma", gamma, low=0.0, low_open=True, high=1.0)
+        inner = JointOFUL(problem, cut=cut, radius=radius, lam=lam, delta=delta)
+        super().__init__(inner, name=name)
 
     def init(self) -> Faded:
         return Faded(0, empty(self.problem).discount(1.0))

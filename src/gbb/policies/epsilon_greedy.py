@@ -15,19 +15,10 @@ class EpsilonGreedy(IndexPolicy):
 
     Parameters
     ----------
-    problem
-        What the learner knows.
-    cut
-        The parts V1 and V2, or k parts to start from the best k-tuple of arms over them.
-    lam
-        The ridge regulariser lambda, > 0.
+    problem, cut, starts, lam, name
+        As for :class:`~gbb.policies.IndexPolicy`.
     explore
         The probability of a random round, epsilon.
-    starts
-        From how many couples, the best with different arms, local search starts; 0 to play the
-        best couple as it is.
-    name
-        How results call this policy.
     """
 
     def __init__(
@@ -35,9 +26,9 @@ class EpsilonGreedy(IndexPolicy):
         problem: Problem,
         *,
         cut: Cut | KCut,
-        lam: float = 1.0,
         explore: float = 0.05,
         starts: int = STARTS,
+        lam: float = 1.0,
         name: str | None = None,
     ) -> None:
-        super().__init__(problem, cut=cut, lam=lam, explore=explore, starts=starts, name=name)
+        super().__init__(problem, cut=cut, explore=explore, starts=starts, lam=lam, name=name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,15 +13,7 @@ from gbb.cuts import Cut, check_cut
 from gbb.learning.design import g_optimal
 from gbb.learning.record import AnyRecord, empty
 from gbb.learning.ridge import Ridge
-from gbb.policies._base import (
-    Choice,
-    Learned,
-    Policy,
-    absorb_record,
-    draw_arms,
-    observe,
-    random_argmax,
-)
+from gbb.policies._base import Choice, Learned, Policy, draw_arms, random_argmax
 from gbb.problem import Problem
 
 COMMITS: dict[str, tuple[float, float, float, float]] = {
@@ -69,7 +61,7 @@ class ExploreThenCommit(Policy[Committed]):
         How results call this policy.
     """
 
-    compiled: ClassVar[bool] = True
+    compiled = True
 
     def __init__(
         self,
@@ -111,24 +103,9 @@ class ExploreThenCommit(Policy[Committed]):
         means = Ridge(self.problem, record, self.lam).means[0]
         return self.cut.couple_values(means, COMMITS[self.commit])
 
-    def update(self, state: Committed, choice: Choice, rewards: FloatArray) -> Committed:
-        if choice.couple is not None:
-            self.problem.rewards(rewards)
-            return Committed(state.learned, choice.couple)
-        return Committed(observe(self.problem, state.learned, choice, rewards), None)
-
-    def record_of(self, state: Committed) -> AnyRecord | None:
-        return state.record
-
     def settings(self) -> dict[str, Any]:
-        names = (
-            "cut",
-            "exploration",
-            "lam",
-            "commit",
-            "name",
-        )  # what depends on the horizon is kept
-        return {name: value for name, value in vars(self).items() if name in names}
+        kept = ("name", "cut", "exploration", "lam", "commit")  # which follows from the horizon
+        return {name: getattr(self, name) for name in kept}
 
     def absorb(
         self, state: Committed, choice: Choice | None, seen: AnyRecord, *, rounds: int = 1
@@ -137,4 +114,4 @@ class ExploreThenCommit(Policy[Committed]):
             return Committed(state.learned, choice.couple)
         if state.couple is not None:
             return state
-        return Committed(absorb_record(self.name, state.learned, seen, rounds), None)
+        return Committed(state.learned.absorb(seen, rounds), None)

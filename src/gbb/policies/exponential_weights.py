@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -55,8 +55,8 @@ class ExponentialWeights(Policy[Weighted]):
     with bandit feedback"; Rizk, Thomas, Colin, Laraki and Chevaleyre (2021) for the design.
     """
 
-    controllable: ClassVar[bool] = False  # late or missing rewards would bias its estimates
-    off_policy: ClassVar[bool] = False  # its estimates weigh a round by the chance it had
+    controllable = False  # late or missing rewards would bias its estimates
+    off_policy = False  # its estimates weigh a round by the chance it had
 
     def __init__(
         self, problem: Problem, *, cut: Cut, rate: float = 1.0, name: str | None = None

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gbb._support.checks import FloatArray
-from gbb.policies._base import Choice, Policy
-from gbb.policies._safety import playable
+from gbb.policies._base import Choice, Policy, playable
 from gbb.problem import Problem
 
 
@@ -28,8 +26,8 @@ class FixedAllocation(Policy[int]):
         How results call this policy.
     """
 
-    plays_any_problem: ClassVar[bool] = True
-    compiled: ClassVar[bool] = True
+    plays_any_problem = True
+    compiled = True
 
     def __init__(
         self,

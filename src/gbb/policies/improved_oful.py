@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from gbb.cuts import Cut, check_cut
 from gbb.learning.radius import Schedule
 from gbb.policies._index import IndexPolicy, Weights
@@ -19,12 +17,8 @@ class ImprovedOFUL(IndexPolicy):
 
     Parameters
     ----------
-    problem
-        What the learner knows.
-    cut
-        The parts V1 and V2.
-    lam
-        The ridge regulariser lambda, > 0.
+    problem, cut, lam, name
+        As for :class:`~gbb.policies.IndexPolicy`; V1 and V2 are the only parts.
     delta
         The confidence set misses theta* (its symmetric part, with the symmetric radius) with
         probability at most delta.
@@ -32,8 +26,6 @@ class ImprovedOFUL(IndexPolicy):
         ``paper``, ``symmetric`` (valid and smaller), ``complete`` (the same in all dimensions, valid
         for any problem), ``released`` (for parity with released code), or a function of the problem, an
         array of numbers of rounds, lam and delta.
-    name
-        How results call this policy.
 
     Notes
     -----
@@ -42,9 +34,9 @@ class ImprovedOFUL(IndexPolicy):
     part's arm play their first allowed one. The theorems are about one shared matrix.
     """
 
-    guarantee: ClassVar[str | None] = "alpha_2"
+    guarantee = "alpha_2"
 
-    couple_weights: ClassVar[Weights | None] = None
+    couple_weights: Weights | None = None
     """``(w12, w21, w1, w2)``, what z_xx', z_x'x, z_xx and z_x'x' count for; the cut's when left out."""
 
     def __init__(
@@ -52,20 +44,20 @@ class ImprovedOFUL(IndexPolicy):
         problem: Problem,
         *,
         cut: Cut,
+        radius: str | Schedule = "paper",
         lam: float = 1.0,
         delta: float = 1e-3,
-        radius: str | Schedule = "paper",
         name: str | None = None,
     ) -> None:
         super().__init__(
             problem,
             cut=cut,
-            lam=lam,
-            delta=delta,
             radius=radius,
             starts=0,
             weights=self.couple_weights,
             halves=radius == "symmetric",
+            lam=lam,
+            delta=delta,
             name=name,
         )
         check_cut(problem.graph, cut)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from gbb._support import checks
 from gbb.cuts import Cut, KCut
 from gbb.learning.radius import Schedule
@@ -24,14 +22,8 @@ class JointOFUL(IndexPolicy):
 
     Parameters
     ----------
-    problem
-        What the learner knows.
-    cut
-        The parts V1 and V2, or k parts to start from the best k-tuple of arms over them.
-    lam
-        The ridge regulariser lambda, > 0.
-    delta
-        The confidence set misses theta* with probability at most delta.
+    problem, cut, lam, delta, name
+        As for :class:`~gbb.policies.IndexPolicy`.
     radius
         ``symmetric``, the default where it is valid, with a smaller charge for the regulariser's bias
         (see the notes); ``complete``, the same in all dimensions and the default where the two
@@ -39,8 +31,6 @@ class JointOFUL(IndexPolicy):
         :class:`~gbb.policies.ImprovedOFUL`.
     starts
         From how many couples, the best with different arms, local search starts; at least 1.
-    name
-        How results call this policy.
 
     Notes
     -----
@@ -54,27 +44,21 @@ class JointOFUL(IndexPolicy):
     Rizk, Colin, Thomas, Laraki and Chevaleyre (2022), Algorithm 3 and Theorem 4.1, for the couple.
     """
 
-    guarantee: ClassVar[str | None] = "alpha_2"
+    guarantee = "alpha_2"
 
     def __init__(
         self,
         problem: Problem,
         *,
         cut: Cut | KCut,
-        lam: float = 1.0,
-        delta: float = 1e-3,
         radius: str | Schedule = "default",
         starts: int = STARTS,
+        lam: float = 1.0,
+        delta: float = 1e-3,
         name: str | None = None,
     ) -> None:
         starts = checks.integer("starts", starts, low=1)
         super().__init__(
-            problem,
-            cut=cut,
-            lam=lam,
-            delta=delta,
-            radius=radius,
-            starts=starts,
-            shrinking=True,
-            name=name,
+            problem, cut=cut, radius=radius, starts=starts, lam=lam, delta=delta, name=name
         )
+        self.shrinking = True

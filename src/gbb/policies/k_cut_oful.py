@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from gbb._support import checks
 from gbb.cuts import Cut, KCut, check_cut, refine
 from gbb.learning.radius import Schedule
@@ -24,24 +22,18 @@ class KCutOFUL(IndexPolicy):
 
     Parameters
     ----------
-    problem
-        What the learner knows.
+    problem, lam, delta, name
+        As for :class:`~gbb.policies.IndexPolicy`.
     cut
         A :class:`gbb.cuts.KCut` of k parts, or a :class:`gbb.Cut`: with k = 2 its own parts, with more
         those of :func:`gbb.cuts.refine`.
     k
         Number of parts; K^k tuples are compared each round.
-    lam
-        The ridge regulariser lambda, > 0.
-    delta
-        The confidence set misses theta* with probability at most delta.
     radius
         As for :class:`~gbb.policies.ImprovedOFUL`.
-    name
-        How results call this policy.
     """
 
-    guarantee: ClassVar[str | None] = "alpha_2"
+    guarantee = "alpha_2"
 
     def __init__(
         self,
@@ -49,24 +41,17 @@ class KCutOFUL(IndexPolicy):
         *,
         cut: Cut | KCut,
         k: int = 3,
+        radius: str | Schedule = "paper",
         lam: float = 1.0,
         delta: float = 1e-3,
-        radius: str | Schedule = "paper",
         name: str | None = None,
     ) -> None:
         k = checks.integer("k", k, low=2)
-        if isinstance(cut, KCut):
-            if cut.k != k:
-                raise checks.input_error("cut", f"have k = {k} parts", cut.k)
-            parts: Cut | KCut = cut
-        elif k > 2 and isinstance(problem, Problem):
-            check_cut(problem.graph, cut)
-            parts = refine(cut, k)
-        else:
-            parts = cut
-        super().__init__(
-            problem, cut=parts, lam=lam, delta=delta, radius=radius, starts=0, name=name
-        )
+        if isinstance(cut, KCut) and cut.k != k:
+            raise checks.input_error("cut", f"have k = {k} parts", cut.k)
+        if isinstance(cut, Cut) and k > 2 and isinstance(problem, Problem):
+            cut = refine(check_cut(problem.graph, cut), k)
+        super().__init__(problem, cut=cut, radius=radius, starts=0, lam=lam, delta=delta, name=name)
 
     @property
     def k(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray
@@ -24,27 +24,17 @@ class LowRankExploreThenCommit(ExploreThenCommit):
 
     Parameters
     ----------
-    problem
-        What the learner knows.
-    cut
-        The parts V1 and V2.
+    problem, cut, horizon, exploration, lam, name
+        As for :class:`~gbb.policies.ExploreThenCommit`.
     rank
         The rank of M*, from 1 to d; with d the estimate is that of :class:`gbb.Ridge`.
-    horizon
-        Number of rounds to come; needed unless ``exploration`` is given.
-    exploration
-        Number of exploring rounds; ``ceil(horizon / 3)`` when left out.
-    lam
-        The ridge regulariser lambda, > 0.
-    name
-        How results call this policy.
 
     References
     ----------
     Jun, Willett, Wright and Nowak (2019), "Bilinear bandits with low-rank structure".
     """
 
-    compiled: ClassVar[bool] = True  # its commit step is what the loop asks for
+    compiled = True  # its commit step is what the loop asks for
 
     def __init__(
         self,

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from gbb.policies._index import Weights
 from gbb.policies.improved_oful import ImprovedOFUL
 
 
@@ -16,5 +13,5 @@ class OFUL(ImprovedOFUL):
     :class:`~gbb.policies.ImprovedOFUL`.
     """
 
-    guarantee: ClassVar[str | None] = "alpha_1"
-    couple_weights: ClassVar[Weights | None] = (1.0, 1.0, 0.0, 0.0)
+    guarantee = "alpha_1"
+    couple_weights = (1.0, 1.0, 0.0, 0.0)

@@ -15,7 +15,7 @@ from gbb.learning.confidence import Confidence
 from gbb.learning.design import g_optimal
 from gbb.learning.record import AnyRecord, empty
 from gbb.learning.tuples import Tuples
-from gbb.policies._base import Choice, Learned, Policy, absorb_record, draw_arms, observe
+from gbb.policies._base import Choice, Learned, Policy, draw_arms
 from gbb.problem import Problem
 
 
@@ -74,22 +74,16 @@ class PhasedExploration(Policy[Phased]):
 
     Parameters
     ----------
-    problem
-        What the learner knows.
-    cut
-        The parts V1 and V2.
+    problem, cut, lam, name
+        As for :class:`~gbb.policies.ExploreThenCommit`.
     epsilon
         How much less than the best couple the certified one may pay a round, over all edges; a
         hundredth of the most that they can pay, ``m L S / 100``, when left out. With 0 only the best
         itself is certified, and never one of two that differ and tie.
     delta
         The probability that a certificate is wrong, at most.
-    lam
-        The ridge regulariser lambda, > 0.
     growth
         How many times the rounds of all phases before it a phase extends them to, > 1.
-    name
-        How results call this policy.
 
     References
     ----------
@@ -133,13 +127,6 @@ class PhasedExploration(Policy[Phased]):
             return Choice(self.cut.allocation(state.couple), state.couple)
         return Choice(draw_arms(state.weights, self.problem.n, rng))
 
-    def update(self, state: Phased, choice: Choice, rewards: FloatArray) -> Phased:
-        learned = observe(self.problem, state.learned, choice, rewards)
-        return self._examine(state._replace(learned=learned))
-
-    def record_of(self, state: Phased) -> AnyRecord | None:
-        return state.record
-
     def absorb(
         self,
         state: Phased,
@@ -148,8 +135,7 @@ class PhasedExploration(Policy[Phased]):
         *,
         rounds: int = 1,
     ) -> Phased:
-        learned = absorb_record(self.name, state.learned, seen, rounds)
-        return self._examine(state._replace(learned=learned))
+        return self._examine(state._replace(learned=state.learned.absorb(seen, rounds)))
 
     def _examine(self, state: Phased) -> Phased:
         """The state after the end of a phase, if this is one: fewer couples, perhaps a certificate."""

@@ -10,7 +10,8 @@ from gbb.cuts import Cut, KCut
 from gbb.learning.radius import Schedule
 from gbb.learning.record import AnyRecord, empty
 from gbb.policies._base import Learned
-from gbb.policies._forgetting import ForgettingPolicy
+from gbb.policies._index.forgetting import ForgettingPolicy
+from gbb.policies.joint_oful import JointOFUL
 from gbb.problem import Problem
 
 
@@ -26,20 +27,12 @@ class SlidingWindowOFUL(ForgettingPolicy[Recent]):
 
     Parameters
     ----------
-    problem
-        What the learner knows.
-    cut
-        The parts V1 and V2, or k parts to start from the best k-tuple of arms over them.
+    problem, cut, lam, delta, name
+        As for :class:`~gbb.policies.JointOFUL`.
     window
         How many rounds are remembered.
-    lam
-        The ridge regulariser lambda, > 0.
-    delta
-        The confidence set misses theta* with probability at most delta.
     radius
         As for :class:`~gbb.policies.JointOFUL`, of the rounds remembered.
-    name
-        How results call this policy.
 
     References
     ----------
@@ -52,13 +45,14 @@ class SlidingWindowOFUL(ForgettingPolicy[Recent]):
         *,
         cut: Cut | KCut,
         window: int = 100,
+        radius: str | Schedule = "default",
         lam: float = 1.0,
         delta: float = 1e-3,
-        radius: str | Schedule = "default",
         name: str | None = None,
     ) -> None:
-        super().__init__(problem, cut=cut, lam=lam, delta=delta, radius=radius, name=name)
         self.window = checks.integer("window", window, low=1)
+        inner = JointOFUL(problem, cut=cut, radius=radius, lam=lam, delta=delta)
+        super().__init__(inner, name=name)
 
     def init(self) -> Recent:
         return Recent(0, ())

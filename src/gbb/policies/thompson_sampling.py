@@ -21,21 +21,14 @@ class ThompsonSampling(IndexPolicy):
 
     Parameters
     ----------
-    problem
-        What the learner knows.
-    cut
-        The parts V1 and V2, or k parts to start from the best k-tuple of arms over them.
+    problem, cut, starts, name
+        As for :class:`~gbb.policies.IndexPolicy`.
     lam
         The ridge regulariser lambda, > 0: the noise's variance over the prior's. When left out,
         ``(v d / S)^2``, a prior as wide as the entries S / d of a matrix of norm S, but at most 1.
     v
         Scale of the posterior; the noise level ``sigma`` when left out. Frequentist proofs ask for a
         scale of the order of the confidence radius, which plays worse.
-    starts
-        From how many couples, the best with different arms, local search starts; 0 to play the
-        best couple as it is.
-    name
-        How results call this policy.
 
     References
     ----------
@@ -48,9 +41,9 @@ class ThompsonSampling(IndexPolicy):
         problem: Problem,
         *,
         cut: Cut | KCut,
-        lam: float | None = None,
         v: float | None = None,
         starts: int = STARTS,
+        lam: float | None = None,
         name: str | None = None,
     ) -> None:
         if isinstance(problem, Problem):

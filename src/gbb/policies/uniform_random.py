@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,8 +12,8 @@ from gbb.policies._base import Choice, Policy, draw_allowed
 class UniformRandom(Policy[int]):
     """The baseline that never learns; its state is the number of rounds played."""
 
-    plays_any_problem: ClassVar[bool] = True
-    compiled: ClassVar[bool] = True
+    plays_any_problem = True
+    compiled = True
 
     def init(self) -> int:
         return 0

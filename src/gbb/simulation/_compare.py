@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -108,11 +107,8 @@ def _make_policies(contenders: object, problem: Problem, horizon: int) -> list[A
     match contenders:
         case Policy():
             return [contenders]
-        case str():
+        case str() | type():
             return [build(contenders, problem, **settings)]
-        case type():
-            known = inspect.signature(contenders).parameters
-            return [contenders(problem, **{key: settings[key] for key in settings if key in known})]
         case Sequence():
             return [made for each in contenders for made in _make_policies(each, problem, horizon)]
         case _ if callable(contenders):

@@ -74,21 +74,15 @@ def run_reference(
     on_rounds: Callable[[int], None] | None = None,
 ) -> Trace:
     """One run of one policy by :func:`play`, with the ``recorded`` rounds kept."""
-    size = len(recorded)
-    reward, cumulative = np.zeros(size), np.zeros(size)
-    couple = np.full((size, 2), -1, dtype=np.int64)
-    allocation = np.zeros((size, system.problem.n), dtype=np.int64) if keep_allocations else None
-    total, kept, state = 0.0, 0, policy.init()
+    total, wanted, kept = 0.0, set(recorded.tolist()), []
     for played in play(system, policy, rounds, seed):
-        choice, state = played.choice, played.state
+        choice = played.choice
         total += played.expected
-        if played.t == recorded[kept]:
-            reward[kept], cumulative[kept] = played.expected, total
-            if choice.couple is not None:
-                couple[kept] = choice.couple
-            if allocation is not None:
-                allocation[kept] = choice.allocation
-            kept = min(kept + 1, size - 1)
+        if played.t in wanted:
+            arms = choice.allocation if keep_allocations else ()
+            kept.append((played.expected, total, choice.couple or (-1, -1), arms))
         if on_rounds is not None:
             on_rounds(1)
-    return Trace(reward, cumulative, couple, allocation, policy.record_of(state))
+    reward, cumulative, couple, allocation = map(np.array, zip(*kept, strict=True))
+    record = policy.record_of(played.state)
+    return Trace(reward, cumulative, couple, allocation if keep_allocations else None, record)

@@ -61,16 +61,11 @@ class PolicyContract:
         self, policy: AnyPolicy, seed: int, rounds: int = HORIZON
     ) -> tuple[list[PlayedRound], Any, np.random.Generator]:
         """Every round, the state after the last, and the policy's generator."""
-        problem, env = policy.problem, environment(policy.problem)
-        rng, noise = np.random.default_rng(seed), np.random.default_rng(77)
-        state, history = policy.init(), []
-        for _ in range(rounds):
-            choice = policy.select(state, rng)
-            paid = problem.sum_reported(env.expected_edge_rewards(choice.allocation))
-            rewards = paid + problem.sigma * noise.standard_normal(problem.observations)
-            history.append(PlayedRound(state, choice, rewards))
-            state = policy.update(state, choice, rewards)
-        return history, state, rng
+        noise, rng = np.random.default_rng(77), np.random.default_rng(seed)
+        steps = list(simulation.play(environment(policy.problem), policy, rounds, (noise, rng)))
+        *states, last = policy.init(), *(step.state for step in steps)
+        before = zip(states, steps, strict=True)
+        return [PlayedRound(state, step.choice, step.rewards) for state, step in before], last, rng
 
     def test_it_chooses_arms_that_are_allowed_and_couples_agree_with_them(
         self, problem: Problem

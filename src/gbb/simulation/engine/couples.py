@@ -7,38 +7,30 @@ alone, whose regressors are the pairs ``q_s = (z_ab + z_ba) / 2``, a <= b.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeGuard
-
 import numpy as np
 
 from gbb._kernels.rounds.features import play_features
 from gbb._kernels.rounds.orthogonal import play_orthogonal
 from gbb._kernels.rounds.pairs import play_pairs
 from gbb._kernels.rounds.rounds import Plan, Tally
-from gbb._support.checks import FloatArray, IntArray
+from gbb._support.checks import FloatArray
 from gbb.cuts import Cut
 from gbb.environment import Environment
 from gbb.learning.coordinates import coordinates, symmetric_edge_arms
 from gbb.learning.record import Record
-from gbb.policies import AnyPolicy, IndexPolicy
+from gbb.policies import IndexPolicy
 from gbb.problem import Problem
 from gbb.simulation._trace import Trace, couples_of
-from gbb.simulation.engine.noise import Request
-
-Play = Callable[[int, FloatArray, FloatArray, IntArray, np.random.Generator], None]
-"""``play(first, noise, radii, recorded, rng)``: play one round per row of ``noise``."""
+from gbb.simulation.engine.request import PlayBlock, Request
 
 FORMS = ("orthogonal", "pairs", "features")
 
 
-def plays_couples(policy: AnyPolicy) -> TypeGuard[IndexPolicy]:
+def plays_couples(policy: IndexPolicy) -> bool:
     """Whether this loop plays ``policy``: couples by optimism, on the paper's problem.
 
     Unequal weights of z_ab and z_ba would make decisions depend on more than the symmetric block.
     """
-    if not policy.compiled or not isinstance(policy, IndexPolicy):
-        return False
     deterministic = policy.v == policy.explore == policy.starts == 0
     couples = policy.parts.k == 2 and policy.weights[0] == policy.weights[1]
     known = policy.radius not in (None, "complete") and not policy.shrinking
@@ -46,33 +38,26 @@ def plays_couples(policy: AnyPolicy) -> TypeGuard[IndexPolicy]:
 
 
 def run_couples(
-    env: Environment,
-    policy: AnyPolicy,
-    asked: Request,
-    form: str | None = None,
+    env: Environment, policy: IndexPolicy, asked: Request, form: str | None = None
 ) -> Trace:
     """All rounds of couples over a cut, in O(1) of the number of edges unless every edge's noise is."""
-    assert isinstance(policy, IndexPolicy)
-    rounds, recorded, blocks, rng, keep_allocations = asked
-    problem, cut = env.problem, policy.cut
+    problem, cut, blocks = env.problem, policy.cut, asked.blocks
     plan = _plan(env, policy)
-    tally = _tally(problem, len(recorded))
+    tally = _tally(problem, len(asked.recorded))
     play = _player(problem, plan, tally, form or best_form(problem))
     counts = np.array(cut.weights, dtype=np.int64)
-    done = 0
-    for size in blocks.sizes(rounds):
+
+    def noise(size: int) -> FloatArray:
         edges = blocks.edge_noise
-        noise = class_sums(cut, blocks.report(size)) if edges else blocks.sums(counts, size)
-        before = np.arange(done, done + size, dtype=np.float64)
-        radii = policy.radii(before)  # the loop computes those that follow the record
-        play(done + 1, noise, radii, recorded, rng)
-        done += size
+        return class_sums(cut, blocks.report(size)) if edges else blocks.sums(counts, size)
+
+    asked.play(policy, noise, play)
     couple = couples_of(tally.couple, problem.K, 2)
     return Trace(
         reward=plan.payoff[tally.couple],
         cumulative=tally.cumulative,
         couple=couple,
-        allocation=couple[:, cut.sides] if keep_allocations else None,
+        allocation=couple[:, cut.sides] if asked.keep_allocations else None,
         record=Record(tally.N, tally.Y),
     )
 
@@ -101,6 +86,7 @@ def _plan(env: Environment, policy: IndexPolicy) -> Plan:
     R, cut = env.reward_table, policy.cut
     payoff = cut.couple_values(R)
     w12, _, w1, w2 = policy.weights
+    known = {name: policy.constants[name] for name in Plan._fields if name in policy.constants}
     return Plan(
         w=float(w12),
         w1=float(w1),
@@ -111,11 +97,7 @@ def _plan(env: Environment, policy: IndexPolicy) -> Plan:
         R=np.array(R),
         couples=np.stack(np.divmod(np.arange(payoff.size), len(R)), axis=1),
         payoff=payoff.ravel(),
-        sigma=env.problem.sigma,
-        lam=policy.lam,
-        adaptive=policy.adaptive,
-        spread=float(2.0 * np.log(1.0 / policy.delta)),
-        offset=float(np.sqrt(policy.lam) * env.problem.S),
+        **known,
     )
 
 
@@ -134,7 +116,7 @@ def _tally(problem: Problem, size: int) -> Tally:
     )
 
 
-def _player(problem: Problem, plan: Plan, tally: Tally, form: str) -> Play:
+def _player(problem: Problem, plan: Plan, tally: Tally, form: str) -> PlayBlock:
     """The round loop of ``form`` with everything but the rounds filled in."""
     if form == "orthogonal":
         size2 = np.sum(problem.arms**2, axis=1)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TypeGuard
-
 import numpy as np
 
 from gbb._kernels.lanes import WIDTH, aligned_zeros, padded
@@ -13,20 +11,19 @@ from gbb._kernels.rounds.index import Run, World, play_index
 from gbb._support.checks import FloatArray
 from gbb.environment import Environment
 from gbb.learning.record import AnyRecord, Moments, Record
-from gbb.policies import AnyPolicy, IndexPolicy
-from gbb.policies._links import LinkSearch
+from gbb.policies import IndexPolicy
+from gbb.policies._index.links import LinkSearch
 from gbb.problem import Problem
-from gbb.simulation._trace import Trace, couples_of
-from gbb.simulation.engine.noise import Blocks, Request
+from gbb.simulation._trace import Trace
+from gbb.simulation.engine.noise import Blocks
+from gbb.simulation.engine.request import Request
 
 CELLS = 1 << 23
 """The most numbers that the tables of a policy may hold."""
 
 
-def plays_index(policy: AnyPolicy) -> TypeGuard[IndexPolicy]:
-    """Whether this loop plays ``policy``: an index policy whose tables are not too large."""
-    if not policy.compiled or not isinstance(policy, IndexPolicy):
-        return False
+def plays_index(policy: IndexPolicy) -> bool:
+    """Whether this loop plays ``policy``: its tables are not too large."""
     problem, tuples = policy.problem, policy.tuples
     size = _block_size(policy)
     blocks = problem.types if problem.reports_edges else 1
@@ -36,19 +33,13 @@ def plays_index(policy: AnyPolicy) -> TypeGuard[IndexPolicy]:
     return max(tables, factors, listed) <= CELLS
 
 
-def run_index(
-    env: Environment,
-    policy: AnyPolicy,
-    asked: Request,
-) -> Trace:
+def run_index(env: Environment, policy: IndexPolicy, asked: Request) -> Trace:
     """All rounds of an index policy, in O(m) each.
 
     Gaussian noise on edges is drawn once per type and edge-arm where that is less, any other for every
     number of the report.
     """
-    assert isinstance(policy, IndexPolicy)
-    rounds, recorded, blocks, rng, keep_allocations = asked
-    problem, size = env.problem, len(recorded)
+    problem, blocks = env.problem, asked.blocks
     optimistic = policy.radius is not None
     search, rule = _search(policy, optimistic), _rule(policy)
     shape = (problem.types, problem.K, problem.K)
@@ -57,12 +48,7 @@ def run_index(
         Y=np.zeros(shape),
         new_N=np.zeros(shape),
         new_Y=np.zeros(shape),
-        total=np.zeros(1),
-        kept=np.zeros(1, dtype=np.int64),
-        reward=np.zeros(size),
-        cumulative=np.zeros(size),
-        tuples=np.zeros(size, dtype=np.int64),
-        allocations=np.zeros((size if keep_allocations else 0, problem.n), dtype=np.int64),
+        **asked.book(problem.n),
     )
     diagonal = _diagonal(policy, run) if _is_diagonal(policy) else None
     triangular = _triangular(policy, search, optimistic) if diagonal is None else None
@@ -73,36 +59,16 @@ def run_index(
     if diagonal is not None and optimistic:
         counted = search.counted(diagonal.mean, diagonal.var)
     world, links, room = _world(env, policy), search.links, search.room
-    done, by_edge = 0, not _sums_noise(problem, blocks)
-    one_each = np.ones(run.N.size, dtype=np.int64)
-    for length in blocks.sizes(rounds, width=max(problem.observations, run.N.size)):
-        play_index(
-            rule,
-            world,
-            links,
-            run,
-            room,
-            diagonal,
-            triangular,
-            linear,
-            white,
-            counted,
-            not problem.reports_edges,
-            by_edge,
-            done + 1,
-            blocks.report(length) if by_edge else blocks.sums(one_each, length),
-            policy.radii(np.arange(done, done + length, dtype=np.float64)),
-            recorded,
-            rng,
-        )
-        done += length
-    return Trace(
-        reward=run.reward,
-        cumulative=run.cumulative,
-        couple=couples_of(run.tuples, problem.K, policy.parts.k),
-        allocation=run.allocations if keep_allocations else None,
-        record=_record(problem, policy, run, triangular),
+    by_edge, one_each = not _sums_noise(problem, blocks), np.ones(run.N.size, dtype=np.int64)
+    plan = (rule, world, links, run, room, diagonal, triangular, linear, white, counted)
+    sums = not problem.reports_edges
+    asked.play(
+        policy,
+        lambda size: blocks.report(size) if by_edge else blocks.sums(one_each, size),
+        lambda *rounds: play_index(*plan, sums, by_edge, *rounds),
+        width=max(problem.observations, run.N.size),
     )
+    return asked.trace(policy, run, _record(problem, policy, run, triangular))
 
 
 def _sums_noise(problem: Problem, blocks: Blocks) -> bool:
@@ -135,15 +101,7 @@ def _rule(policy: IndexPolicy) -> Rule:
         tuple_start=start,
         tuple_regressor=regressor,
         tuple_amount=amount,
-        lam=policy.lam,
-        adaptive=policy.adaptive,
-        sigma=problem.sigma,
-        spread=float(2.0 * np.log(1.0 / policy.delta)),
-        offset=float(np.sqrt(policy.lam) * problem.norm),
-        shrinking=policy.shrinking,
-        v=policy.v,
-        explore=policy.explore,
-        starts=policy.starts,
+        **policy.constants,
     )
 
 
@@ -165,10 +123,7 @@ def _diagonal(policy: IndexPolicy, run: Run) -> Diagonal:
     problem, index = policy.problem, policy.coordinates.index
     features = policy.coordinates.features
     count = len(features)
-    first, second = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
-    for a in range(problem.K - 1, -1, -1):
-        for b in range(problem.K - 1, -1, -1):
-            first[index[a, b]], second[index[a, b]] = a, b
+    first, second = np.divmod(np.unique(index, return_index=True)[1], problem.K)
     made = Diagonal(
         mean=np.zeros(problem.types * count),
         var=np.zeros(problem.types * count),
@@ -225,12 +180,10 @@ def _triangular(policy: IndexPolicy, search: LinkSearch, optimistic: bool) -> Tr
 
 def _objectives(policy: IndexPolicy, blocks: int) -> FloatArray:
     """The sum of edge-arms of every tuple in the coordinates of the blocks (blocks x size x tuples)."""
-    table, tuples = policy.coordinates.table, policy.tuples
-    wide = np.broadcast_to(table, (policy.problem.types, *table.shape))
-    by_type = [tuples.combine(wide, types=np.array([g])).T for g in range(policy.problem.types)]
-    size = policy.problem.types // blocks * len(by_type[0])
-    found = aligned_zeros(blocks, size, padded(tuples.size))
-    found[:, :, : tuples.size] = np.stack(by_type).reshape(*found.shape[:2], tuples.size)
+    by_type = [sums.T for sums in policy.tuples.by_type(policy.coordinates.table)]
+    size, tuples = policy.problem.types // blocks * len(by_type[0]), policy.tuples.size
+    found = aligned_zeros(blocks, size, padded(tuples))
+    found[:, :, :tuples] = np.stack(by_type).reshape(*found.shape[:2], tuples)
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,10 +17,11 @@ DRAWS = 1 << 22
 """How many single numbers are held at once."""
 
 
+@dataclass(frozen=True, eq=False)
 class Blocks:
     """The rounds of a run in blocks, and their noise.
 
-    Parameters
+    Attributes
     ----------
     env
         Where the law of the noise comes from.
@@ -32,15 +33,10 @@ class Blocks:
         Told how many rounds each finished block had; may raise to stop the run.
     """
 
-    def __init__(
-        self,
-        env: Environment,
-        rng: np.random.Generator,
-        *,
-        edge_noise: bool = False,
-        on_rounds: Callable[[int], None] | None = None,
-    ) -> None:
-        self.env, self.rng, self.edge_noise, self.on_rounds = env, rng, edge_noise, on_rounds
+    env: Environment
+    rng: np.random.Generator
+    edge_noise: bool = False
+    on_rounds: Callable[[int], None] | None = None
 
     def sizes(self, rounds: int, *, width: int = 1) -> Iterator[int]:
         """Lengths of the blocks that make up ``rounds``, at most :data:`DRAWS` numbers each."""
@@ -110,27 +106,3 @@ SUMS: dict[Noise, Callable[[np.random.Generator, IntArray, int], FloatArray]] = 
 }
 """``SUMS[law](rng, counts, rounds)``: per round and class k, the sum of ``counts[k]`` unit draws, for
 the laws whose sums have a law of their own."""
-
-
-class Request(NamedTuple):
-    """What a compiled loop is asked for, beside the environment and the policy.
-
-    Attributes
-    ----------
-    rounds
-        How many to play.
-    recorded
-        Which of them to keep, counted from 1.
-    blocks
-        The rounds in blocks, with their noise.
-    rng
-        Where the policy's randomness comes from.
-    keep_allocations
-        Whether to keep the allocations as well.
-    """
-
-    rounds: int
-    recorded: IntArray
-    blocks: Blocks
-    rng: np.random.Generator
-    keep_allocations: bool = False

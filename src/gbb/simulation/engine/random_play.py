@@ -5,21 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from gbb._kernels.rounds.random_play import play_random
-from gbb._support.checks import FloatArray, IntArray
+from gbb._support.checks import FloatArray
 from gbb.environment import Environment
 from gbb.learning.record import Record
-from gbb.policies import AnyPolicy, ExploreThenCommit, FixedAllocation, Learned
+from gbb.policies import Choice, ExploreThenCommit, FixedAllocation, Learned, UniformRandom
 from gbb.policies.explore_then_commit import Committed
 from gbb.simulation._trace import Trace
-from gbb.simulation.engine.noise import Request
+from gbb.simulation.engine.request import Request
 
 
-def run_random(
-    env: Environment,
-    weights: FloatArray,
-    asked: Request,
-    learn: bool = True,
-) -> Trace:
+def run_random(env: Environment, weights: FloatArray, asked: Request, learn: bool = True) -> Trace:
     """Rounds in which every agent draws its arm from ``weights``, in O(n + m) each.
 
     Agents that may not play all arms draw uniformly among theirs.
@@ -76,43 +71,33 @@ def run_random(
     )
 
 
-def run_constant(
-    env: Environment,
-    allocation: IntArray,
-    recorded: IntArray,
-    *,
-    couple: tuple[int, int] | None = None,
-    keep_allocations: bool = False,
-) -> Trace:
-    """The same allocation in every round; nothing is learnt, so no noise is needed."""
-    size = len(recorded)
-    reward = env.expected_reward(allocation)
+def run_constant(env: Environment, choice: Choice, asked: Request) -> Trace:
+    """The same choice in every round; nothing is learnt, so no noise is needed."""
+    recorded, size = asked.recorded, len(asked.recorded)
+    asked.blocks.report_done(asked.rounds)
+    reward = env.expected_reward(choice.allocation)
     return Trace(
         reward=np.full(size, reward),
         cumulative=reward * recorded.astype(np.float64),
-        couple=np.tile(np.array(couple or (-1, -1), dtype=np.int64), (size, 1)),
-        allocation=np.tile(allocation, (size, 1)) if keep_allocations else None,
+        couple=np.tile(np.array(choice.couple or (-1, -1), dtype=np.int64), (size, 1)),
+        allocation=np.tile(choice.allocation, (size, 1)) if asked.keep_allocations else None,
         record=None,
     )
 
 
-def run_uniform(env: Environment, policy: AnyPolicy, asked: Request) -> Trace:  # noqa: ARG001
+def run_uniform(env: Environment, policy: UniformRandom, asked: Request) -> Trace:  # noqa: ARG001
     """All rounds of uniform play."""
     return run_random(env, np.ones(env.problem.K), asked, learn=False)
 
 
-def run_fixed_allocation(env: Environment, policy: AnyPolicy, asked: Request) -> Trace:
+def run_fixed_allocation(env: Environment, policy: FixedAllocation, asked: Request) -> Trace:
     """All rounds of one allocation."""
-    assert isinstance(policy, FixedAllocation)
-    asked.blocks.report_done(asked.rounds)
-    keep = asked.keep_allocations
-    return run_constant(env, policy.allocation, asked.recorded, keep_allocations=keep)
+    return run_constant(env, Choice(policy.allocation), asked)
 
 
-def run_explore_then_commit(env: Environment, policy: AnyPolicy, asked: Request) -> Trace:
+def run_explore_then_commit(env: Environment, policy: ExploreThenCommit, asked: Request) -> Trace:
     """Random play, then the policy's own commit step, then the same couple for ever."""
-    assert isinstance(policy, ExploreThenCommit)
-    rounds, recorded, blocks, rng, keep_allocations = asked
+    rounds, recorded = asked.rounds, asked.recorded
     explored = min(policy.exploration, rounds)
     early = np.append(recorded[recorded < explored], explored)
     trace = run_random(env, policy.design.weights, asked._replace(rounds=explored, recorded=early))
@@ -122,10 +107,7 @@ def run_explore_then_commit(env: Environment, policy: AnyPolicy, asked: Request)
     if explored == rounds:
         return trace
     assert trace.record is not None
-    choice = policy.select(Committed(Learned(explored, trace.record), None), rng)
+    choice = policy.select(Committed(Learned(explored, trace.record), None), asked.rng)
     late = recorded[recorded > explored] - explored
-    after = run_constant(
-        env, choice.allocation, late, couple=choice.couple, keep_allocations=keep_allocations
-    )
-    blocks.report_done(rounds - explored)
-    return trace.followed_by(after, so_far)
+    rest = asked._replace(rounds=rounds - explored, recorded=late)
+    return trace.followed_by(run_constant(env, choice, rest), so_far)

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gbb._support.checks import IntArray
 from gbb.environment import Environment
-from gbb.policies import AnyPolicy, ExploreThenCommit, FixedAllocation, UniformRandom
+from gbb.policies import (
+    AnyPolicy,
+    ExploreThenCommit,
+    FixedAllocation,
+    IndexPolicy,
+    UniformRandom,
+)
 from gbb.simulation._trace import Trace
+from gbb.simulation.engine import random_play
 from gbb.simulation.engine.couples import plays_couples, run_couples
 from gbb.simulation.engine.index import plays_index, run_index
-from gbb.simulation.engine.index_pairs import plays_index_pairs, run_index_pairs
-from gbb.simulation.engine.noise import Blocks, Request
-from gbb.simulation.engine.random_play import (
-    run_explore_then_commit,
-    run_fixed_allocation,
-    run_uniform,
-)
-
-Run = Callable[[Environment, AnyPolicy, Request], Trace]
-"""One run of a policy that a compiled loop plays."""
+from gbb.simulation.engine.index_pairs import run_index_pairs
+from gbb.simulation.engine.noise import Blocks
+from gbb.simulation.engine.request import Request
 
 
 class EngineLoop(NamedTuple):
@@ -32,37 +32,38 @@ class EngineLoop(NamedTuple):
     ----------
     name
         How it is called.
-    plays
-        Whether it plays a policy exactly as the reference loop does.
+    kind
+        The class of the policies that it plays.
     run
-        Plays a run of it.
+        Plays a run of one of them.
+    fits
+        Which of those that may be compiled it plays exactly as the reference loop does.
     """
 
     name: str
-    plays: Callable[[AnyPolicy], bool]
-    run: Run
+    kind: type[AnyPolicy]
+    run: Callable[[Environment, Any, Request], Trace]
+    fits: Callable[[Any], bool] = lambda _: True
 
 
 LOOPS: list[EngineLoop] = [
-    EngineLoop("couples", plays_couples, run_couples),
-    EngineLoop("index by pairs", plays_index_pairs, run_index_pairs),
-    EngineLoop("index", plays_index, run_index),
-    EngineLoop("uniform", lambda p: p.compiled and isinstance(p, UniformRandom), run_uniform),
-    EngineLoop(
-        "fixed", lambda p: p.compiled and isinstance(p, FixedAllocation), run_fixed_allocation
-    ),
-    EngineLoop(
-        "explore, then commit",
-        lambda p: p.compiled and isinstance(p, ExploreThenCommit),
-        run_explore_then_commit,
-    ),
+    EngineLoop("couples", IndexPolicy, run_couples, plays_couples),
+    EngineLoop("index by pairs", IndexPolicy, run_index_pairs, lambda p: p.pair_rule is not None),
+    EngineLoop("index", IndexPolicy, run_index, plays_index),
+    EngineLoop("uniform", UniformRandom, random_play.run_uniform),
+    EngineLoop("fixed", FixedAllocation, random_play.run_fixed_allocation),
+    EngineLoop("explore, then commit", ExploreThenCommit, random_play.run_explore_then_commit),
 ]
 """All compiled loops; the first that plays a policy is taken."""
 
 
 def loop_for(policy: AnyPolicy) -> EngineLoop | None:
     """The loop that plays ``policy`` on its problem, if there is one."""
-    return next((loop for loop in LOOPS if loop.plays(policy)), None)
+    if not policy.compiled:
+        return None
+    return next(
+        (loop for loop in LOOPS if isinstance(policy, loop.kind) and loop.fits(policy)), None
+    )
 
 
 def run_engine(

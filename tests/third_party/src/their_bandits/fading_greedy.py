@@ -3,7 +3,7 @@
 import numpy as np
 
 from gbb import Problem
-from gbb.learning import Ridge, empty, observe
+from gbb.learning import Ridge, empty
 from gbb.policies import Choice, Learned, Policy
 
 
@@ -51,7 +51,3 @@ class FadingGreedy(Policy[Learned]):
             worth += weights[back] @ pays[types[back], beside, :]
             arms[agent] = np.argmax(np.where(problem.allowed[agent], worth, -np.inf))
         return arms
-
-    def update(self, state: Learned, choice: Choice, rewards: np.ndarray) -> Learned:
-        seen = observe(self.problem, choice.allocation, self.problem.rewards(rewards))
-        return Learned(state.rounds + 1, state.record.merge(seen))

@@ -17,6 +17,30 @@ from gbb.learning.tuples import Tuples
 
 
 @dataclass(frozen=True, eq=False)
+class Objective:
+    """What is maximised over sums of edge-arms C: ``<C, theta> + radius ||C||_{A^-1}``.
+
+    Attributes
+    ----------
+    ridge
+        The estimate, with A.
+    centre
+        theta as :attr:`gbb.Ridge.centre` has it: the estimate's, or drawn around it.
+    radius
+        How optimistic it is.
+    """
+
+    ridge: Ridge
+    centre: FloatArray
+    radius: float
+
+    @cached_property
+    def means(self) -> FloatArray:
+        """``<z_ab, theta>`` by type and edge-arm (types x K x K)."""
+        return self.ridge.means_at(self.centre)
+
+
+@dataclass(frozen=True, eq=False)
 class LinkSearch:
     """Local search over allocations from tuples of arms over the parts.
 
@@ -168,26 +192,21 @@ class LinkSearch:
         return not np.isin(into, out).any()
 
     def search(
-        self,
-        ridge: Ridge,
-        centre: FloatArray,
-        radius: float,
-        values: FloatArray,
-        rng: np.random.Generator,
+        self, objective: Objective, values: FloatArray, rng: np.random.Generator
     ) -> tuple[IntArray, int, float]:
         """The best allocation found, the number of its tuple (-1 if it is none), and its value.
 
-        ``values`` are those of the tuples, for theta as ``centre`` has it and this radius.
+        ``values`` are what the tuples of arms are worth.
         """
-        linear, white, links = None, None, self.links
+        linear, white, links, radius = None, None, self.links, objective.radius
         if radius == 0.0:
             linear = self.linear()
-            fill_pay(
-                _by_regressor(ridge.means_at(centre), self.index), links.one, links.two, linear.pay
-            )
+            flat = _by_regressor(objective.means, self.index)
+            fill_pay(flat, links.one, links.two, linear.pay)
         else:
+            centre = objective.centre
             white = self.whitened(*centre.shape)
-            flat = _by_regressor(ridge.table, self.index)
+            flat = _by_regressor(objective.ridge.table, self.index)
             white.tables[:, :-1] = self.by_table(flat, len(centre))
             white.tables[:, -1] = np.einsum("ij,ijk->ik", centre, white.tables[:, :-1])
         arms = np.empty(self.tuples.problem.n, dtype=np.int64)

@@ -7,7 +7,7 @@ much it draws at random (``v``, ``explore``) and from how many tuples it searche
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,8 @@ from gbb.learning.radius import SCHEDULES, Schedule, check_radius, confidence_ra
 from gbb.learning.record import empty
 from gbb.learning.ridge import Ridge
 from gbb.learning.tuples import Tuples
-from gbb.policies._base import Choice, Learned, Policy, draw_allowed, observe
-from gbb.policies._links import LinkSearch
+from gbb.policies._base import Choice, Learned, Policy, draw_allowed
+from gbb.policies._index.links import LinkSearch, Objective
 from gbb.problem import Problem
 
 STARTS = 5
@@ -57,11 +57,7 @@ class IndexPolicy(Policy[Learned]):
     problem
         What the learner knows.
     cut
-        The parts that the tuple of arms is played over: two, or k.
-    lam
-        The ridge regulariser lambda, > 0.
-    delta
-        The confidence set misses theta* with probability at most delta.
+        The parts that the tuple of arms is played over: V1 and V2, or k parts.
     radius
         One of :data:`gbb.radius.RADII`; a function ``schedule(problem, rounds, lam, delta)`` of an array
         of numbers of rounds; or None for no optimism.
@@ -79,6 +75,10 @@ class IndexPolicy(Policy[Learned]):
         ``(w12, w21, w1, w2)``; all that there are when left out.
     halves
         Learn symmetric parts only where they decide, from links seen in both directions.
+    lam
+        The ridge regulariser lambda, > 0.
+    delta
+        The confidence set misses theta* with probability at most delta.
     name
         How results call this policy.
 
@@ -89,17 +89,14 @@ class IndexPolicy(Policy[Learned]):
     played by the reference loop.
     """
 
-    plays_any_problem: ClassVar[bool] = True
-
-    compiled: ClassVar[bool] = True
+    plays_any_problem = True
+    compiled = True
 
     def __init__(
         self,
         problem: Problem,
         *,
         cut: Cut | KCut,
-        lam: float = 1.0,
-        delta: float = 1e-3,
         radius: str | Schedule | None = None,
         v: float = 0.0,
         explore: float = 0.0,
@@ -107,6 +104,8 @@ class IndexPolicy(Policy[Learned]):
         shrinking: bool = False,
         weights: Weights | None = None,
         halves: bool = True,
+        lam: float = 1.0,
+        delta: float = 1e-3,
         name: str | None = None,
     ) -> None:
         super().__init__(problem, name=name)
@@ -162,10 +161,8 @@ class IndexPolicy(Policy[Learned]):
     @property
     def objectives(self) -> FloatArray:
         """The sum of edge-arms of every tuple, v (K^k x parameters); row ``a * K + b`` for couples."""
-        z = self.problem.edge_arms.reshape(1, self.problem.K, self.problem.K, -1)
-        wide = np.broadcast_to(z, (self.problem.types, *z.shape[1:]))
-        each = [self.tuples.combine(wide, types=np.array([g])) for g in range(self.problem.types)]
-        return np.concatenate(each, axis=1)
+        z = self.problem.edge_arms.reshape(self.problem.K, self.problem.K, -1)
+        return np.concatenate(self.tuples.by_type(z), axis=1)
 
     @cached_property
     def coordinates(self) -> Coordinates:
@@ -196,16 +193,23 @@ class IndexPolicy(Policy[Learned]):
             bundle_part=links.bundle_group,
             bundle_count=links.bundle_weight,
             norm2=np.outer(size2, size2) * (1.0 + np.eye(problem.K)) / 2.0,
-            lam=self.lam,
-            adaptive=self.adaptive,
-            sigma=problem.sigma,
-            spread=float(2.0 * np.log(1.0 / self.delta)),
-            offset=float(np.sqrt(self.lam) * problem.norm),
-            shrinking=self.shrinking,
-            v=self.v,
-            explore=self.explore,
-            starts=self.starts,
+            **self.constants,
         )
+
+    @property
+    def constants(self) -> dict[str, Any]:
+        """The numbers that every compiled choice takes, by the names it has for them."""
+        return {
+            "lam": self.lam,
+            "adaptive": self.adaptive,
+            "sigma": self.problem.sigma,
+            "spread": float(2.0 * np.log(1.0 / self.delta)),
+            "offset": float(np.sqrt(self.lam) * self.problem.norm),
+            "shrinking": self.shrinking,
+            "v": self.v,
+            "explore": self.explore,
+            "starts": self.starts,
+        }
 
     def radii(self, rounds: FloatArray) -> FloatArray:
         """The radius after each number of rounds; 0 where there is none or the record decides.
@@ -234,10 +238,11 @@ class IndexPolicy(Policy[Learned]):
             return Choice(draw_allowed(self.problem.allowed, rng))
         ridge, radius = self.estimate(state)
         centre = ridge.draw(self.v, rng) if self.v > 0.0 else ridge.centre
-        values = self.value_tuples(ridge, centre, radius)
+        objective = Objective(ridge, centre, radius)
+        values = self.value_tuples(objective)
         if self.starts == 0:
             return self._choice(values, pick_near(values, rng))
-        arms, number, value = self.link_search.search(ridge, centre, radius, values, rng)
+        arms, number, value = self.link_search.search(objective, values, rng)
         return Choice(arms, self._couple(number), value)
 
     def select_within(
@@ -250,21 +255,18 @@ class IndexPolicy(Policy[Learned]):
         if not two or couples.size == 0:
             return self.select(state, rng)
         ridge, radius = self.estimate(state)
-        values = self.value_tuples(ridge, ridge.centre, radius)
+        values = self.value_tuples(Objective(ridge, ridge.centre, radius))
         return self._choice(values, int(couples[pick_near(values[couples], rng)]))
-
-    def update(self, state: Learned, choice: Choice, rewards: FloatArray) -> Learned:
-        return observe(self.problem, state, choice, rewards)
 
     def settings(self) -> dict[str, Any]:
         k_parts = self.parts.k > 2 or not np.array_equal(self.parts.parts, self.cut.sides)
         return {**super().settings(), "cut": self.parts if k_parts else self.cut}
 
-    def value_tuples(self, ridge: Ridge, centre: FloatArray, radius: float) -> FloatArray:
+    def value_tuples(self, objective: Objective) -> FloatArray:
         """The index of every tuple of arms over the parts (K^k)."""
-        tuples = self.tuples
-        if radius == 0.0:
-            return tuples.combine(ridge.means_at(centre))
+        tuples, ridge, centre = self.tuples, objective.ridge, objective.centre
+        if objective.radius == 0.0:
+            return tuples.combine(objective.means)
         values = np.empty(tuples.size)
         chunk = max(1, CELLS // (centre.shape[1] + len(tuples.group_part)))
         for first in range(0, tuples.size, chunk):
@@ -275,7 +277,7 @@ class IndexPolicy(Policy[Learned]):
                 sums = tuples.combine(ridge.table, codes, types)
                 mean += sums @ own
                 norm2 += np.einsum("ij,ij->i", sums, sums)
-            values[codes] = mean + radius * np.sqrt(norm2)
+            values[codes] = mean + objective.radius * np.sqrt(norm2)
         return values
 
     def _select_by_pairs(self, rule: PairRule, state: Learned, rng: np.random.Generator) -> Choice:

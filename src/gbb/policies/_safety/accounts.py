@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.learning.radius import self_normalised
 from gbb.learning.ridge import Ridge
@@ -161,14 +160,3 @@ class Accounts:
             if not earned + credit * (self.least if credit >= 0.0 else self.most) >= 0.0:
                 return False
         return True
-
-
-def playable(problem: Problem, name: str, value: ArrayLike | Mapping[str, str] | None) -> IntArray:
-    """An allocation of allowed arms; everybody's first allowed arm when ``value`` is None."""
-    arms = problem.allocation(problem.allowed.argmax(axis=1) if value is None else value)
-    free = problem.allowed[np.arange(problem.n), arms]
-    if not free.all():
-        agent = int(np.argmin(free))
-        got = f"arm {arms[agent]} at agent {problem.graph.label(agent)!r}"
-        raise checks.input_error(name, "play allowed arms", got)
-    return arms

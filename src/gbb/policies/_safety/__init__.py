@@ -1,0 +1,1 @@
+"""What a conservative policy counts and how it moves: accounts, and steps of limited size."""

@@ -1,0 +1,78 @@
+"""What a compiled loop is asked for, and what the loops over tuples of arms share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gbb._support.checks import FloatArray, IntArray
+from gbb.learning.record import AnyRecord
+from gbb.policies import IndexPolicy
+from gbb.simulation._trace import Trace, couples_of
+from gbb.simulation.engine.noise import Blocks
+
+PlayBlock = Callable[[int, FloatArray, FloatArray, IntArray, np.random.Generator], None]
+"""``play(first, noise, radii, recorded, rng)``: play one round per row of ``noise``."""
+
+
+class Request(NamedTuple):
+    """What a compiled loop is asked for, beside the environment and the policy.
+
+    Attributes
+    ----------
+    rounds
+        How many to play.
+    recorded
+        Which of them to keep, counted from 1.
+    blocks
+        The rounds in blocks, with their noise.
+    rng
+        Where the policy's randomness comes from.
+    keep_allocations
+        Whether to keep the allocations as well.
+    """
+
+    rounds: int
+    recorded: IntArray
+    blocks: Blocks
+    rng: np.random.Generator
+    keep_allocations: bool = False
+
+    def play(
+        self,
+        policy: IndexPolicy,
+        noise: Callable[[int], FloatArray],
+        play: PlayBlock,
+        *,
+        width: int = 1,
+    ) -> None:
+        """Play all rounds, block by block, with the ``noise`` of each, ``width`` numbers a round."""
+        done = 0
+        for size in self.blocks.sizes(self.rounds, width=width):
+            radii = policy.radii(np.arange(done, done + size, dtype=np.float64))
+            play(done + 1, noise(size), radii, self.recorded, self.rng)
+            done += size
+
+    def book(self, n: int) -> dict[str, Any]:
+        """Empty pages for the recorded rounds of a loop over tuples of arms, by name."""
+        size = len(self.recorded)
+        return {
+            "total": np.zeros(1),
+            "kept": np.zeros(1, dtype=np.int64),
+            "reward": np.zeros(size),
+            "cumulative": np.zeros(size),
+            "tuples": np.zeros(size, dtype=np.int64),
+            "allocations": np.zeros((size if self.keep_allocations else 0, n), dtype=np.int64),
+        }
+
+    def trace(self, policy: IndexPolicy, book: Any, record: AnyRecord) -> Trace:
+        """What such a loop left in its ``book``."""
+        return Trace(
+            reward=book.reward,
+            cumulative=book.cumulative,
+            couple=couples_of(book.tuples, policy.problem.K, policy.parts.k),
+            allocation=book.allocations if self.keep_allocations else None,
+            record=record,
+        )
