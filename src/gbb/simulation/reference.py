@@ -59,8 +59,9 @@ def play(
     for t in range(1, rounds + 1):
         choice = policy.select(state, policy_rng)
         rewards = system.draw(t, choice.allocation, noise_rng)
+        expected = system.expected(t, choice.allocation)
         state = policy.update(state, choice, rewards)
-        yield Round(t, choice, rewards, system.expected(t, choice.allocation), state)
+        yield Round(t, choice, rewards, expected, state)
 
 
 def run_reference(
