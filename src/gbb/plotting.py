@@ -78,6 +78,15 @@ def _spare(index: int) -> str:
     return f"#{red:02X}{green:02X}{blue:02X}"
 
 
+def running_means(values: FloatArray, window: int) -> FloatArray:
+    """The mean over the last ``window`` rounds, or over all when there are fewer."""
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    ends = np.arange(1, len(values) + 1)
+    starts = np.maximum(ends - window, 0)
+    means: FloatArray = (sums[ends] - sums[starts]) / (ends - starts)
+    return means
+
+
 def moving_average(result: xr.Dataset, policy: str, window: FloatArray) -> FloatArray:
     """Mean fraction of the optimum over the last ``window`` rounds at each recorded round.
 

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 import gbb
 from gbb.applications import wind
+from gbb.applications.wind.contest import Contest, play_contest
 from gbb.applications.wind.farm import SPEED, Farm
 from gbb.applications.wind.outcome import (
     COUPLE,
@@ -23,7 +24,6 @@ from gbb.applications.wind.outcome import (
 )
 from gbb.applications.wind.problem import YAWS, ZERO, features, find_wakes, formulate
 from gbb.applications.wind.system import JITTER, Winds, WindSystem
-from gbb.applications.wind.trial import Trial, play_trial
 from gbb.cli import main
 from gbb.learning.record import empty, observe, regressors
 
@@ -129,8 +129,8 @@ def test_the_wrapper_holds_the_worst_policy_to_the_best_baseline(farm, edges):
     loose = gbb.policies.ThompsonSampling(problem, cut=cut, lam=wind.LAM)
     winds = Winds.draw(farm, 60, np.random.default_rng(8))
     references = {"best": YAWS[best[:16]]}
-    played = play_trial(
-        Trial(farm, winds, [guarded, loose], references, cut), np.random.SeedSequence(9)
+    played = play_contest(
+        Contest(farm, winds, [guarded, loose], references, cut), np.random.SeedSequence(9)
     )
     energy = np.cumsum(played.power.sum(axis=2), axis=1)
     assert (energy[0] / energy[2]).min() >= 1.0 - EPS
@@ -149,8 +149,8 @@ def test_three_rows_need_fewer_rounds():
     for seed in range(4):
         for_winds, for_policy = np.random.SeedSequence(seed).spawn(2)  # as wind.run has them
         winds = Winds.draw(farm, 100, np.random.default_rng(for_winds))
-        trial = Trial(farm, winds, [thompson], references, cut)
-        kept.append(play_trial(trial, for_policy).kept[0])
+        contest = Contest(farm, winds, [thompson], references, cut)
+        kept.append(play_contest(contest, for_policy).kept[0])
     for yaw in kept:  # columns have the same matrices: what is best for one is best for all
         assert np.array_equal(yaw, np.repeat(yaw.reshape(3, 3)[:, 0], 3))
     zero, best = farm.power(np.array(list(references.values())))

@@ -85,7 +85,7 @@ def test_killed_runs_leave_whole_files_and_are_continued(tmp_path: Path) -> None
     xr.testing.assert_identical(read_dataset(out / "figure2.nc"), whole)
 
 
-def count_parts(out: Path, settings: figure1.Settings, seed: int = 0) -> int:
+def count_parts(out: Path, settings: figure1.Figure1Settings, seed: int = 0) -> int:
     """How many parts a run into ``out`` had to compute."""
     computed = []
     inner = ResultStore(out).keeper("figure1", settings, seed)

@@ -16,8 +16,8 @@ from gbb._cli.show import console, grid
 from gbb._support import checks
 
 if TYPE_CHECKING:
+    from gbb._support.progress import Advance
     from gbb.experiments._findings import Findings
-    from gbb.experiments._study import Advance
     from gbb.experiments.paper import Progress
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)

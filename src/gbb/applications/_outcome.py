@@ -3,40 +3,34 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import numpy as np
+from typing import TYPE_CHECKING, TypeVar
 
 from gbb._support import checks, files
-from gbb._support.checks import FloatArray
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-Advance = Callable[[int], None]
-"""Told how many rounds were played since the last call."""
+
+@dataclass(frozen=True)
+class Effort:
+    """How much a demo simulates: the rounds that each policy plays, and what else it adds."""
+
+    rounds: int
 
 
-def ignore(rounds: int) -> None:
-    """Show nothing."""
+AnyEffort = TypeVar("AnyEffort", bound=Effort)
 
 
-def choose_rounds(rounds: int | None, usual: int) -> int:
-    """How many rounds to play: as asked for, or as ``usual``."""
-    return usual if rounds is None else checks.integer("rounds", rounds, low=1)
-
-
-def running_means(values: FloatArray, window: int) -> FloatArray:
-    """The mean over the last ``window`` rounds, or over all when there are fewer."""
-    sums = np.concatenate([[0.0], np.cumsum(values)])
-    ends = np.arange(1, len(values) + 1)
-    starts = np.maximum(ends - window, 0)
-    means: FloatArray = (sums[ends] - sums[starts]) / (ends - starts)
-    return means
+def choose_effort(full: AnyEffort, less: AnyEffort, rounds: int | None, quick: bool) -> AnyEffort:
+    """``full``, or ``less`` if ``quick``, with another number of rounds if given."""
+    usual = less if quick else full
+    if rounds is None:
+        return usual
+    return replace(usual, rounds=checks.integer("rounds", rounds, low=1))
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ import xarray as xr
 
 import gbb
 from gbb._support import checks
-from gbb.experiments._study import HasFields, Keep, to_json
+from gbb.experiments._study import Keep, Settings, to_json
 from gbb.simulation.result import read_dataset, write_dataset
 
 if sys.platform != "win32":
@@ -69,7 +69,7 @@ class ResultStore:
                 if LEFTOVER.fullmatch(path.name):
                     path.unlink(missing_ok=True)
 
-    def keeper(self, experiment: str, settings: HasFields, seed: int) -> Keep:
+    def keeper(self, experiment: str, settings: Settings, seed: int) -> Keep:
         """The ``keep`` function of one experiment with these settings and seed."""
         text = "\n".join([experiment, to_json(settings), str(seed), source_digest()])
         key = hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -60,8 +60,8 @@ def markdown(sections: Sequence[Section], version: str) -> str:
         lines += [*_pipes(HEADER, _cells(found.rows)), ""]
         if found.answers:
             lines += [*_pipes(ASKED, _asked(found)), ""]
-        lines += [line for note in found.notes for line in (f"- {note}",)]
-        lines += [""] if found.notes else []
+        if found.notes:
+            lines += [*(f"- {note}" for note in found.notes), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -6,22 +6,16 @@ import dataclasses
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import xarray as xr
 
 import gbb
 from gbb._support import checks
-
-Advance = Callable[[int], None]
-"""Told how many steps were done since the last call."""
+from gbb._support.progress import Advance, ignore
 
 Keep = Callable[[str, Callable[[], xr.Dataset]], xr.Dataset]
 """``keep(part, compute)``: the stored part, or ``compute()`` stored under that name."""
-
-
-def ignore(steps: int) -> None:
-    """Show nothing."""
 
 
 def compute_always(part: str, compute: Callable[[], xr.Dataset]) -> xr.Dataset:  # noqa: ARG001
@@ -29,23 +23,23 @@ def compute_always(part: str, compute: Callable[[], xr.Dataset]) -> xr.Dataset: 
     return compute()
 
 
-class HasFields(Protocol):
-    """A frozen dataclass of constants with at least these."""
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """The constants of an experiment, and what they are.
 
-    __dataclass_fields__: ClassVar[dict[str, Any]]
+    Attributes
+    ----------
+    as_released
+        Whether they follow the released code instead of the paper's text.
+    quick
+        Whether they are the smaller version for a first look.
+    """
 
-    @property
-    def as_released(self) -> bool:
-        """Whether it follows the released code instead of the paper's text."""
-        ...
-
-    @property
-    def quick(self) -> bool:
-        """Whether it is the smaller version for a first look."""
-        ...
+    as_released: bool = False
+    quick: bool = False
 
 
-S = TypeVar("S", bound=HasFields)
+S = TypeVar("S", bound=Settings)
 
 
 class Part(NamedTuple):
@@ -173,6 +167,6 @@ def _result(part: Part, progress: Advance, keep: Keep) -> xr.Dataset:
     return result
 
 
-def to_json(settings: HasFields) -> str:
+def to_json(settings: Settings) -> str:
     """The settings as one line, the same for equal settings."""
     return json.dumps(dataclasses.asdict(settings), sort_keys=True)

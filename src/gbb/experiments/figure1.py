@@ -20,6 +20,7 @@ import xarray as xr
 from gbb import cuts, theory
 from gbb._support import seeds
 from gbb._support.checks import FloatArray
+from gbb._support.progress import Advance
 from gbb.environment import Environment
 from gbb.experiments._envelope import envelope
 from gbb.experiments._findings import (
@@ -35,7 +36,7 @@ from gbb.experiments._findings import (
     within,
     yes_no,
 )
-from gbb.experiments._study import Advance, Experiment, Part
+from gbb.experiments._study import Experiment, Part, Settings
 from gbb.graph import Graph
 from gbb.instances import absolute_normal, with_zeta
 from gbb.optimum import Optimum, solve
@@ -47,8 +48,8 @@ if TYPE_CHECKING:
 NAME = "figure1"
 
 
-@dataclass(frozen=True)
-class Settings:
+@dataclass(frozen=True, kw_only=True)
+class Figure1Settings(Settings):
     """Constants of the figure.
 
     ``fixed_optimum`` divides by the optimum of the matrix before the zeta construction, for every zeta
@@ -62,15 +63,13 @@ class Settings:
     frobenius: float | None = None
     fixed_optimum: bool = False
     block: int = 10
-    as_released: bool = False
-    quick: bool = False
 
 
-PAPER = Settings()
-RELEASED = Settings(
+PAPER = Figure1Settings()
+RELEASED = Figure1Settings(
     n=5, matrices=1000, frobenius=10.0, fixed_optimum=True, block=100, as_released=True
 )
-QUICK = Settings(matrices=10, zeta_steps=20, block=5, quick=True)
+QUICK = Figure1Settings(matrices=10, zeta_steps=20, block=5, quick=True)
 QUICK_RELEASED = dataclasses.replace(RELEASED, matrices=100, zeta_steps=20, quick=True)
 
 CURVES = ("gamma", "alpha_1", "epsilon", "alpha_2")
@@ -86,7 +85,7 @@ RELEASED_MATRICES = 100
 TOLERANCE = 0.02
 
 
-def _parts(settings: Settings, seed: int) -> Iterator[Part]:
+def _parts(settings: Figure1Settings, seed: int) -> Iterator[Part]:
     children = seeds.spawn(seed, settings.matrices)
     for start in range(0, settings.matrices, settings.block):
         chosen = children[start : start + settings.block]
@@ -98,7 +97,7 @@ choose, run, steps = STUDY.choose, STUDY.run, STUDY.steps
 
 
 def _block(
-    settings: Settings, start: int, seeds: list[np.random.SeedSequence], progress: Advance
+    settings: Figure1Settings, start: int, seeds: list[np.random.SeedSequence], progress: Advance
 ) -> xr.Dataset:
     problem = Problem(Graph.complete(settings.n), np.eye(settings.d))
     cut = cuts.greedy(problem.graph)
@@ -125,7 +124,7 @@ def _block(
 
 
 def _one_matrix(
-    settings: Settings, problem: Problem, cut: cuts.Cut, M: FloatArray, zetas: FloatArray
+    settings: Figure1Settings, problem: Problem, cut: cuts.Cut, M: FloatArray, zetas: FloatArray
 ) -> tuple[dict[str, FloatArray], int, bool]:
     if settings.fixed_optimum:
         once = solve(problem, M, method="arm_counts")
@@ -168,7 +167,7 @@ def report(dataset: xr.Dataset) -> Findings:
     )
 
 
-def _row(settings: Settings, dataset: xr.Dataset, name: str, zeta: float) -> Finding:
+def _row(settings: Figure1Settings, dataset: xr.Dataset, name: str, zeta: float) -> Finding:
     values = dataset[name].sel(zeta=zeta, method="nearest").values
     ours, error = float(values.mean()), standard_error(values)
     theirs = RELEASED_OUTPUT.get(name, {}).get(zeta)
@@ -190,7 +189,7 @@ def _row(settings: Settings, dataset: xr.Dataset, name: str, zeta: float) -> Fin
     )
 
 
-def _answers(settings: Settings, dataset: xr.Dataset) -> tuple[Answer, ...]:
+def _answers(settings: Figure1Settings, dataset: xr.Dataset) -> tuple[Answer, ...]:
     mean = dataset[list(CURVES)].mean("matrix")
     gap = dataset.alpha_2 - dataset.alpha_1
     lowest = mean.alpha_2 - mean.alpha_1
@@ -221,7 +220,7 @@ def _answers(settings: Settings, dataset: xr.Dataset) -> tuple[Answer, ...]:
     )
 
 
-def _notes(settings: Settings) -> tuple[str, ...]:
+def _notes(settings: Figure1Settings) -> tuple[str, ...]:
     if not settings.as_released:
         return (
             "The optimum is a maximum of functions linear in zeta, because zeta moves two entries of "

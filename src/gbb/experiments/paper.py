@@ -10,10 +10,10 @@ from typing import Any
 import xarray as xr
 
 from gbb._support import checks, files
+from gbb._support.progress import Advance, ignore
 from gbb.experiments import _report, figure1, figure2, table1
 from gbb.experiments._cache import ResultStore
 from gbb.experiments._findings import Findings
-from gbb.experiments._study import Advance, ignore
 from gbb.simulation.result import read_dataset, write_dataset
 
 EXPERIMENTS = {module.NAME: module for module in (table1, figure1, figure2)}
@@ -50,12 +50,11 @@ def choose(
     d: int | None = None,
 ) -> dict[str, Any]:
     """The settings of the experiments for the switches of the command, by name."""
-    for name in which:
-        checks.choice("which", name, EXPERIMENTS)
     settings: dict[str, Any] = {}
     for name in which:
+        module = EXPERIMENTS[checks.choice("which", name, EXPERIMENTS)]
         extra = {"d": d} if name == "figure2" else {}
-        settings[name] = EXPERIMENTS[name].choose(quick=quick, as_released=as_released, **extra)
+        settings[name] = module.choose(quick=quick, as_released=as_released, **extra)
     return settings
 
 

@@ -24,28 +24,26 @@ from gbb.experiments._findings import (
     standard_error,
     within,
 )
-from gbb.experiments._study import Experiment, Part
+from gbb.experiments._study import Experiment, Part, Settings
 from gbb.graph import Graph
 
 NAME = "table1"
 
 
-@dataclass(frozen=True)
-class Settings:
+@dataclass(frozen=True, kw_only=True)
+class Table1Settings(Settings):
     """Constants of the table."""
 
     n: int = 100
     p: float = 0.6
     draws: int = 100
     odd_circle: int = 101
-    as_released: bool = False
-    quick: bool = False
 
 
-PAPER = Settings()
-RELEASED = Settings(as_released=True)
-QUICK = Settings(draws=10, quick=True)
-QUICK_RELEASED = Settings(draws=10, quick=True, as_released=True)
+PAPER = Table1Settings()
+RELEASED = Table1Settings(as_released=True)
+QUICK = Table1Settings(draws=10, quick=True)
+QUICK_RELEASED = Table1Settings(draws=10, quick=True, as_released=True)
 
 PUBLISHED = {"complete": 0.495, "random": 0.453, "circle": 0.01, "star": 0.0, "matching": 0.0}
 RELEASED_OUTPUT = {
@@ -61,7 +59,7 @@ ROUNDING = {"complete": 0.0005, "circle": 0.005, "star": 0.0, "matching": 0.0}
 ODD = "odd circle"
 
 
-def _cut_all(settings: Settings, seed: int) -> xr.Dataset:
+def _cut_all(settings: Table1Settings, seed: int) -> xr.Dataset:
     n = settings.n
     graphs = {
         "complete": Graph.complete(n),
@@ -91,7 +89,7 @@ def _cut_all(settings: Settings, seed: int) -> xr.Dataset:
     )
 
 
-def _parts(settings: Settings, seed: int) -> Iterator[Part]:
+def _parts(settings: Table1Settings, seed: int) -> Iterator[Part]:
     yield Part("all", settings.draws, lambda _: _cut_all(settings, seed))
 
 
@@ -119,7 +117,7 @@ def report(dataset: xr.Dataset) -> Findings:
     )
 
 
-def _row(settings: Settings, name: str, value: xr.DataArray) -> Finding:
+def _row(settings: Table1Settings, name: str, value: xr.DataArray) -> Finding:
     published, ours, error = PUBLISHED[name], value.item(), value.standard_error.item()
     shown = f"{published:g}"
     if name == "random":
@@ -137,13 +135,13 @@ def _row(settings: Settings, name: str, value: xr.DataArray) -> Finding:
     return Finding(title, shown, f"{RELEASED_OUTPUT[name]:g}", ours_text, verdict, detail)
 
 
-def _odd_row(settings: Settings, odd: float) -> Finding:
+def _odd_row(settings: Table1Settings, odd: float) -> Finding:
     verdict, detail = within(odd, PUBLISHED["circle"], ROUNDING["circle"], "the published rounding")
     shown = f"{PUBLISHED['circle']:g} (for n = 100)"
     return Finding(f"circle, n = {settings.odd_circle}", shown, NONE, number(odd), verdict, detail)
 
 
-def _notes(settings: Settings, dataset: xr.Dataset) -> tuple[str, ...]:
+def _notes(settings: Table1Settings, dataset: xr.Dataset) -> tuple[str, ...]:
     notes = []
     circle = dataset.uncut.sel(graph="circle").item()
     if settings.n % 2 == 0 and circle == 0.0:

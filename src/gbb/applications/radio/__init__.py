@@ -8,16 +8,17 @@ all cells and the policies never see.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 from gbb import cuts, policies
 from gbb._support import checks, seeds
-from gbb.applications._outcome import Advance, Outcome, choose_rounds, ignore
+from gbb._support.progress import Advance, ignore
+from gbb.applications._outcome import Effort, Outcome, choose_effort
 from gbb.applications._require import require
 from gbb.applications.radio.network import CHANNELS, Network
-from gbb.applications.radio.outcome import POLICIES, THREE, Played, make_outcome
+from gbb.applications.radio.outcome import POLICIES, THREE, ChannelHistory, make_outcome
 from gbb.applications.radio.search import find_best
 from gbb.applications.radio.system import RadioSystem
 from gbb.policies import AnyPolicy
@@ -34,14 +35,15 @@ PLANS = 100
 """Random plans, to see what no plan at all earns and whether the rewards tell."""
 
 
-class Effort(NamedTuple):
+@dataclass(frozen=True)
+class RadioEffort(Effort):
     """How many rounds each policy plays, and from how many plans the best is searched for."""
 
-    rounds: int
     restarts: int
 
 
-FULL, QUICK = Effort(300, 30), Effort(150, 6)
+EFFORTS = RadioEffort(300, restarts=30), RadioEffort(150, restarts=6)
+"""In full, and quick."""
 
 
 def steps(*, cells: int = 19, rounds: int | None = None, quick: bool = False) -> int:
@@ -49,14 +51,8 @@ def steps(*, cells: int = 19, rounds: int | None = None, quick: bool = False) ->
     require("radio", "CRRM", "CRRM")
     if cells not in USERS:
         raise checks.input_error("cells", f"be {' or '.join(map(str, USERS))}", cells)
-    effort = choose_effort(rounds, quick)
+    effort = choose_effort(*EFFORTS, rounds, quick)
     return len(POLICIES) * effort.rounds + 2 * effort.restarts
-
-
-def choose_effort(rounds: int | None, quick: bool) -> Effort:
-    """The demo's own effort, with another number of rounds if given."""
-    effort = QUICK if quick else FULL
-    return effort._replace(rounds=choose_rounds(rounds, effort.rounds))
 
 
 def make_contenders(problem: Problem) -> list[AnyPolicy]:
@@ -76,14 +72,14 @@ def control(
     rounds: int,
     rng: np.random.Generator,
     advance: Advance = ignore,
-) -> Played:
+) -> ChannelHistory:
     """Let ``policy`` choose the channels for so many rounds."""
     choices, noise = rng.spawn(2)
     found = []
     for step in play(system, policy, rounds, (noise, choices)):
         found.append((step.choice.allocation, step.rewards.mean(), step.expected))
         advance(1)
-    return Played(*map(np.array, zip(*found, strict=True)))
+    return ChannelHistory(*map(np.array, zip(*found, strict=True)))
 
 
 def run(
@@ -110,7 +106,7 @@ def run(
         Told how many steps were done since the last call, :func:`steps` in all.
     """
     steps(cells=cells, rounds=rounds, quick=quick)
-    effort = choose_effort(rounds, quick)
+    effort = choose_effort(*EFFORTS, rounds, quick)
     network = Network(cells, users=USERS[cells], seed=seed)
     rng, *streams = seeds.generator(seed).spawn(1 + len(POLICIES))
     system = RadioSystem(network)

@@ -26,7 +26,7 @@ WORDS = {
 """How the table calls what nobody learnt; all in Mb/s."""
 
 
-class Played(NamedTuple):
+class ChannelHistory(NamedTuple):
     """What one policy did, round by round."""
 
     plans: IntArray
@@ -35,7 +35,7 @@ class Played(NamedTuple):
 
 
 def make_outcome(
-    network: Network, played: Mapping[str, Played], numbers: Mapping[str, float], seed: int
+    network: Network, played: Mapping[str, ChannelHistory], numbers: Mapping[str, float], seed: int
 ) -> Outcome:
     """Everything about one run; ``numbers`` holds :data:`WORDS`' keys and the policies' throughputs."""
     best = numbers["best_found"]
@@ -69,7 +69,7 @@ def make_outcome(
 
 
 def _data(
-    network: Network, played: Mapping[str, Played], attributes: Mapping[str, float]
+    network: Network, played: Mapping[str, ChannelHistory], attributes: Mapping[str, float]
 ) -> xr.Dataset:
     plans, rewards, throughput = (np.array(each) for each in zip(*played.values(), strict=True))
     return xr.Dataset(

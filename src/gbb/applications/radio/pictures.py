@@ -11,9 +11,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, RegularPolygon
 
 from gbb._support.checks import FloatArray, IntArray
-from gbb.applications._outcome import running_means
 from gbb.applications.radio.network import CHANNELS, Network
-from gbb.plotting import styles
+from gbb.plotting import running_means, styles
 
 COLOURS = ("#E69F00", "#56B4E9", "#009E73")
 """One per channel, from the colour-blind-safe palette of Okabe and Ito."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from gbb._support.checks import IntArray
-from gbb.applications._outcome import Advance, ignore
+from gbb._support.progress import Advance, ignore
 from gbb.applications.radio.network import Network
 
 GAIN = 1e-12

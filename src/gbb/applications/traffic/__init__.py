@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,13 +17,14 @@ from matplotlib.figure import Figure
 import gbb
 from gbb._support import checks
 from gbb._support.checks import IntArray
-from gbb.applications._outcome import Advance, Outcome, choose_rounds, ignore
+from gbb._support.progress import Advance, ignore
+from gbb.applications._outcome import Effort, Outcome, choose_effort
 from gbb.applications._require import require
 from gbb.applications._system import play_together
 from gbb.applications.traffic.learner import FEATURES, fit, make_policy
 from gbb.applications.traffic.pictures import draw_loss
 from gbb.applications.traffic.report import make_outcome
-from gbb.applications.traffic.rounds import Live, Rounds
+from gbb.applications.traffic.rounds import Rounds, late
 from gbb.applications.traffic.streets import Grid
 from gbb.applications.traffic.sumo import Measured, Simulator
 from gbb.applications.traffic.system import OFFSETS, TrafficSystem
@@ -33,7 +34,7 @@ Watch = Callable[[Figure], None]
 
 
 @dataclass(frozen=True)
-class Plan:
+class TrafficEffort(Effort):
     """How many simulated rounds of each kind, and how many minutes each measures."""
 
     rounds: int = 40
@@ -41,26 +42,16 @@ class Plan:
     repeats: int = 5
     minutes: int = 15
 
-    @property
-    def late(self) -> int:
-        """The last quarter of the live rounds, over which learners are judged."""
-        return max(1, self.rounds // 4)
 
-
-FULL, QUICK = Plan(), Plan(rounds=24, survey=16, repeats=3, minutes=5)
-
-
-def choose_plan(rounds: int | None, quick: bool) -> Plan:
-    """The full or the quick plan, with another number of live rounds if given."""
-    base = QUICK if quick else FULL
-    return replace(base, rounds=choose_rounds(rounds, base.rounds))
+EFFORTS = TrafficEffort(), TrafficEffort(rounds=24, survey=16, repeats=3, minutes=5)
+"""In full, and quick."""
 
 
 def steps(*, arms: str = "both", rounds: int | None = None, quick: bool = False) -> int:
     """How many rounds :func:`run` simulates; checks that it can run."""
     require("traffic", "SUMO", "sumo")
-    todo = choose_plan(rounds, quick)
-    return todo.survey + todo.repeats + todo.late + len(choose_kinds(arms)) * todo.rounds
+    todo = choose_effort(*EFFORTS, rounds, quick)
+    return todo.survey + todo.repeats + late(todo.rounds) + len(choose_kinds(arms)) * todo.rounds
 
 
 def choose_kinds(arms: str) -> tuple[str, ...]:
@@ -96,7 +87,7 @@ def run(
         Handed the picture of the loss every few live rounds.
     """
     checks.integer("seed", seed, low=0)
-    todo, names = choose_plan(rounds, quick), choose_kinds(arms)
+    todo, names = choose_effort(*EFFORTS, rounds, quick), choose_kinds(arms)
     with Simulator(Grid(minutes=todo.minutes)) as simulator:
         return _Demo(simulator, todo, seed, advance).run(names, watch)
 
@@ -104,7 +95,9 @@ def run(
 class _Demo:
     """One run of the demo; everything random comes from children of the seed."""
 
-    def __init__(self, simulator: Simulator, todo: Plan, seed: int, advance: Advance) -> None:
+    def __init__(
+        self, simulator: Simulator, todo: TrafficEffort, seed: int, advance: Advance
+    ) -> None:
         self.simulator, self.todo, self.advance = simulator, todo, advance
         self.graph = simulator.grid.graph
         draws = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(5)]
@@ -124,22 +117,23 @@ class _Demo:
         free = gbb.Problem(self.graph, FEATURES["one-hot"])
         table = fit(free, history)
         best = gbb.optimum.solve(free, table)
-        late = self.live_seeds[-self.todo.late :]  # the traffic that learners are judged on
-        fixed = self.survey(np.tile(best.allocation, (late.size, 1)), late)
-        everything = history.join(fixed)
+        seeds = self.live_seeds[
+            -late(self.todo.rounds) :
+        ]  # the traffic that learners are judged on
+        judged = self.survey(np.tile(best.allocation, (seeds.size, 1)), seeds)
+        everything = history.join(judged)
         sigma = gbb.diagnose(free, everything.allocations, everything.rewards).sigma_hat
         policies = {name: make_policy(self.graph, name, sigma) for name in names}
-        lives: list[Live] = []
-        for lives in self.live(policies):
-            done = lives[0].rounds.size
+        fixed = {"random": random, "zero": zero, "best_fixed": judged}
+        for done, lives in enumerate(self.live(policies), start=1):
             if watch is not None and (done % 4 == 0 or done == self.todo.rounds):
-                watch(draw_loss(lives, random, zero, fixed))
+                watch(draw_loss(lives, fixed))
         fits = {
             name: gbb.diagnose(each.problem, random.allocations, random.rewards)
             for name, each in policies.items()
         }
         return make_outcome(
-            self.graph, lives, random, zero, fixed, best=best, table=table, sigma=sigma, fits=fits
+            self.graph, lives, fixed, best=best, table=table, sigma=sigma, fits=fits
         )
 
     def survey(self, allocations: IntArray, seeds: IntArray) -> Rounds:
@@ -150,21 +144,18 @@ class _Demo:
 
         return Rounds.of(allocations, list(self._run_all(simulate, range(len(seeds)))))
 
-    def live(self, policies: dict[str, gbb.policies.ImprovedOFUL]) -> Iterator[list[Live]]:
+    def live(self, policies: dict[str, gbb.policies.ImprovedOFUL]) -> Iterator[dict[str, Rounds]]:
         """Play every policy side by side, in the same traffic; what each has done so far."""
         learners = list(policies.values())
         systems = [TrafficSystem(self.simulator, x.problem, self.live_seeds) for x in learners]
         streams = self.choices.spawn(len(learners))
-        done: list[list[tuple[IntArray, Measured]]] = [[] for _ in learners]
+        done: list[list[tuple[IntArray, Measured]]] = []
         for together in play_together(
             systems, learners, self.todo.rounds, streams, run_all=self._run_all
         ):
-            for told, (step, measured) in zip(done, together, strict=True):
-                told.append((step.choice.allocation, measured))
-            yield [
-                Live(name, Rounds.of(*zip(*told, strict=True)))
-                for name, told in zip(policies, done, strict=True)
-            ]
+            done.append([(step.choice.allocation, measured) for step, measured in together])
+            each = [Rounds.of(*zip(*told, strict=True)) for told in zip(*done, strict=True)]
+            yield dict(zip(policies, each, strict=True))
 
     def _run_all(self, work: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
         """``work`` on every item in a few threads, in order; each simulates one round."""

@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from gbb._support.checks import FloatArray, IntArray
-from gbb.applications.traffic.rounds import Live, Rounds
+from gbb.applications.traffic.rounds import Rounds
 from gbb.graph import Graph
 from gbb.plotting import COLOURS
 
 COLOUR = {"one-hot": COLOURS["ImprovedOFUL"], "fourier": COLOURS["ThompsonSampling"]}
 
 
-def draw_loss(lives: Sequence[Live], random: Rounds, zero: Rounds, fixed: Rounds) -> Figure:
+def draw_loss(lives: Mapping[str, Rounds], fixed: Mapping[str, Rounds]) -> Figure:
     """The loss of every live round against fixed and random offsets."""
     figure = Figure(figsize=(7.0, 4.0), layout="constrained")
     ax = figure.add_subplot()
-    spread = (float(random.loss.min()), float(random.loss.max()))
-    ax.axhspan(*spread, color="0.9", linewidth=0, label=f"random offsets, all {random.size} rounds")
-    for rounds, label, style in (
-        (zero, "no offsets", ":"),
-        (random, "random offsets, mean", "--"),
-        (fixed, "best fixed offsets", "-"),
+    random = fixed["random"].loss
+    label = f"random offsets, all {random.size} rounds"
+    ax.axhspan(float(random.min()), float(random.max()), color="0.9", linewidth=0, label=label)
+    for kind, label, style in (
+        ("zero", "no offsets", ":"),
+        ("random", "random offsets, mean", "--"),
+        ("best_fixed", "best fixed offsets", "-"),
     ):
-        ax.axhline(float(rounds.loss.mean()), color="0.35", linestyle=style, label=label)
-    for live in lives:
-        t = np.arange(1, live.rounds.size + 1)
-        label = f"improved OFUL, {live.name} arms"
-        ax.plot(
-            t, live.rounds.loss, marker="o", markersize=3.5, label=label, color=COLOUR[live.name]
-        )
+        ax.axhline(float(fixed[kind].loss.mean()), color="0.35", linestyle=style, label=label)
+    for name, rounds in lives.items():
+        t, label = np.arange(1, rounds.size + 1), f"improved OFUL, {name} arms"
+        ax.plot(t, rounds.loss, marker="o", markersize=3.5, label=label, color=COLOUR[name])
     ax.set_xlabel("round")
     ax.set_ylabel("vehicle-hours lost in the network")
     ax.set_ylim(bottom=0)

@@ -2,136 +2,117 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import xarray as xr
 
 import gbb
-from gbb._support.checks import FloatArray, IntArray
+from gbb._support.checks import FloatArray
 from gbb.applications._outcome import Outcome
 from gbb.applications.traffic.pictures import draw_loss, draw_matrix
-from gbb.applications.traffic.rounds import Live, Rounds
+from gbb.applications.traffic.rounds import Rounds
 
 PATIENT = 30
 """Rounds after which one-hot arms have tried every couple of offsets, and the best ones again."""
 
+WORDS = {"random": "random offsets", "zero": "no offsets", "best_fixed": "best fixed offsets"}
+"""What the rounds that nobody learnt in are called, by their names in the data."""
+
+DIMENSIONS = {"allocations": ("agent",), "rewards": ("edge",), "loss": (), "between": ()}
+"""Of each array of some rounds, beside that of the rounds."""
+
 
 def make_outcome(
     graph: gbb.Graph,
-    lives: Sequence[Live],
-    random: Rounds,
-    zero: Rounds,
-    fixed: Rounds,
+    lives: Mapping[str, Rounds],
+    fixed: Mapping[str, Rounds],
     *,
     best: gbb.optimum.Optimum,
     table: FloatArray,
     sigma: float,
     fits: Mapping[str, gbb.Diagnosis],
 ) -> Outcome:
-    """Everything together."""
+    """Everything together: the learners' rounds by their arms, the fixed ones by :data:`WORDS`."""
     numbers = {
-        "random_loss": float(random.loss.mean()),
-        "zero_loss": float(zero.loss.mean()),
-        "best_fixed_loss": float(fixed.loss.mean()),
-        "random_between": float(random.between.mean()),
-        "zero_between": float(zero.between.mean()),
-        "best_fixed_between": float(fixed.between.mean()),
-        "best_fixed_proven": float(best.proven),
-        "sigma": sigma,
+        f"{kind}_{field}": float(getattr(fixed[kind], field).mean())
+        for field in ("loss", "between")
+        for kind in WORDS
     }
     rows = [
-        (f"{name}, vehicle-hours lost (between signals)", f"{total:.1f} ({between:.1f})")
-        for name, total, between in (
-            ("random offsets", numbers["random_loss"], numbers["random_between"]),
-            ("no offsets", numbers["zero_loss"], numbers["zero_between"]),
-            ("best fixed offsets", numbers["best_fixed_loss"], numbers["best_fixed_between"]),
+        (
+            f"{words}, vehicle-hours lost (between signals)",
+            f"{numbers[f'{kind}_loss']:.1f} ({numbers[f'{kind}_between']:.1f})",
         )
+        for kind, words in WORDS.items()
     ]
-    for live, fit in zip(lives, fits.values(), strict=True):
-        found = _against(live, numbers, fit)
-        numbers |= found
-        rows += _rows(live, found)
-    first = lives[0].rounds
-    window = f"rounds {first.last().start + 1}-{first.size}"
+    numbers |= {"best_fixed_proven": float(best.proven), "sigma": sigma}
+    for name, rounds in lives.items():
+        found = _against(rounds, numbers, fits[name])
+        numbers |= {f"{name.replace('-', '_')}_{key}": value for key, value in found.items()}
+        rows += _rows(name, rounds, found)
+    first = next(iter(lives.values()))
     proof = "proven best" if best.proven else "best found"
     sentences = [
-        f"Learners are judged over {window}: against the fixed offsets that are {proof} for the "
-        f"fitted model, in the same traffic, and against {random.size} rounds with random offsets.",
+        f"Learners are judged over {_span(first)}: against the fixed offsets that are {proof} for the "
+        f"fitted model, in the same traffic, and against {fixed['random'].size} rounds with random "
+        "offsets.",
         *(f"Fit with {name} arms: {fit.sentence}" for name, fit in fits.items()),
-        *_patience(lives),
-        "Each round is a fresh simulation with traffic of its own; real signals would carry their "
-        "queues over, and SUMO's drivers are a model.",
     ]
+    if "one-hot" in lives and first.size < PATIENT:
+        sentences.append(
+            "One-hot arms try each of the 21 couples of offsets once before they settle: "
+            f"{first.size} rounds are few for them."
+        )
+    sentences.append(
+        "Each round is a fresh simulation with traffic of its own; real signals would carry their "
+        "queues over, and SUMO's drivers are a model."
+    )
     figures = {
-        "loss": draw_loss(lives, random, zero, fixed),
+        "loss": draw_loss(lives, fixed),
         "matrix": draw_matrix(table, best.allocation, graph),
     }
-    data = _data(graph, lives, random, zero, fixed, table=table)
     title = "Traffic lights: 16 signals, 6 offsets, learnt live in SUMO"
-    return Outcome(title, data, numbers, rows, sentences, figures)
+    return Outcome(title, _data(graph, lives, fixed, table), numbers, rows, sentences, figures)
 
 
-def _patience(lives: Sequence[Live]) -> list[str]:
-    """A warning where one-hot arms cannot have settled."""
-    short = [live for live in lives if live.name == "one-hot" and live.rounds.size < PATIENT]
-    return [
-        f"One-hot arms try each of the 21 couples of offsets once before they settle: "
-        f"{live.rounds.size} rounds are few for them."
-        for live in short
-    ]
+def _span(rounds: Rounds) -> str:
+    """The rounds over which learners are judged."""
+    return f"rounds {rounds.window.start + 1}-{rounds.size}"
 
 
-def _against(live: Live, numbers: Mapping[str, float], fit: gbb.Diagnosis) -> dict[str, float]:
+def _against(rounds: Rounds, numbers: Mapping[str, float], fit: gbb.Diagnosis) -> dict[str, float]:
     """A learner's late loss as it is, and over that of random and of the best fixed offsets."""
-    name, late = live.name.replace("-", "_"), live.rounds.last()
-    loss, between = (float(each[late].mean()) for each in (live.rounds.loss, live.rounds.between))
+    loss, between = (float(each[rounds.window].mean()) for each in (rounds.loss, rounds.between))
     return {
-        f"{name}_early_loss": float(live.rounds.loss[:10].mean()),
-        f"{name}_late_loss": loss,
-        f"{name}_late_between": between,
-        f"{name}_over_random": loss / numbers["random_loss"],
-        f"{name}_over_best": loss / numbers["best_fixed_loss"],
-        f"{name}_between_over_random": between / numbers["random_between"],
-        f"{name}_between_over_best": between / numbers["best_fixed_between"],
-        f"{name}_within": fit.within,
-        f"{name}_total": fit.total,
+        "early_loss": float(rounds.loss[:10].mean()),
+        "late_loss": loss,
+        "late_between": between,
+        "over_random": loss / numbers["random_loss"],
+        "over_best": loss / numbers["best_fixed_loss"],
+        "between_over_random": between / numbers["random_between"],
+        "between_over_best": between / numbers["best_fixed_between"],
+        "within": fit.within,
+        "total": fit.total,
     }
 
 
-def _rows(live: Live, found: Mapping[str, float]) -> list[tuple[str, str]]:
-    rounds, key = live.rounds, live.name.replace("-", "_")
-
-    def value(name: str) -> float:
-        return found[f"{key}_{name}"]
-
-    span = f"{rounds.last().start + 1}-{rounds.size}"
-    learner = f"improved OFUL, {live.name} arms"
-    return [
-        (f"{learner}, rounds 1-{min(10, rounds.size)}", f"{value('early_loss'):.1f}"),
-        (f"{learner}, rounds {span}", f"{value('late_loss'):.1f} ({value('late_between'):.1f})"),
-        (
-            "  over random offsets",
-            f"{value('over_random'):.2f} ({value('between_over_random'):.2f})",
-        ),
-        (
-            "  over best fixed offsets",
-            f"{value('over_best'):.2f} ({value('between_over_best'):.2f})",
-        ),
-        (
-            "  held-out R^2, within edges / of the sum",
-            f"{value('within'):.2f} / {value('total'):.2f}",
-        ),
+def _rows(name: str, rounds: Rounds, found: Mapping[str, float]) -> list[tuple[str, str]]:
+    learner = f"improved OFUL, {name} arms"
+    shown = [
+        (f"{learner}, rounds 1-{min(10, rounds.size)}", "{early_loss:.1f}"),
+        (f"{learner}, {_span(rounds)}", "{late_loss:.1f} ({late_between:.1f})"),
+        ("  over random offsets", "{over_random:.2f} ({between_over_random:.2f})"),
+        ("  over best fixed offsets", "{over_best:.2f} ({between_over_best:.2f})"),
+        ("  held-out R^2, within edges / of the sum", "{within:.2f} / {total:.2f}"),
     ]
+    return [(what, form.format_map(found)) for what, form in shown]
 
 
 def _data(
     graph: gbb.Graph,
-    lives: Sequence[Live],
-    random: Rounds,
-    zero: Rounds,
-    fixed: Rounds,
-    *,
+    lives: Mapping[str, Rounds],
+    fixed: Mapping[str, Rounds],
     table: FloatArray,
 ) -> xr.Dataset:
     """Everything, round by round."""
@@ -139,21 +120,12 @@ def _data(
     edges = [f"{names[i]} <- {names[j]}" for i, j in graph.edges.tolist()]
     data = xr.Dataset(
         {"fitted_matrix": (("arm", "arm_of_neighbour"), table)},
-        coords={"agent": names, "edge": edges, "arms": [live.name for live in lives]},
+        coords={"agent": names, "edge": edges, "arms": list(lives)},
     )
-    for kind, rounds in (("random", random), ("zero", zero), ("best_fixed", fixed)):
-        for field, values, dims in _fields(rounds):
-            data[f"{kind}_{field}"] = ((f"{kind}_round", *dims), values)
-    for field, _, dims in _fields(lives[0].rounds):
-        stacked = np.stack([getattr(live.rounds, field) for live in lives])
+    for kind, rounds in fixed.items():
+        for field, dims in DIMENSIONS.items():
+            data[f"{kind}_{field}"] = ((f"{kind}_round", *dims), getattr(rounds, field))
+    for field, dims in DIMENSIONS.items():
+        stacked = np.stack([getattr(rounds, field) for rounds in lives.values()])
         data[f"live_{field}"] = (("arms", "round", *dims), stacked)
-    return data.assign_coords(round=np.arange(1, lives[0].rounds.size + 1))
-
-
-def _fields(rounds: Rounds) -> list[tuple[str, FloatArray | IntArray, tuple[str, ...]]]:
-    return [
-        ("allocations", rounds.allocations, ("agent",)),
-        ("rewards", rounds.rewards, ("edge",)),
-        ("loss", rounds.loss, ()),
-        ("between", rounds.between, ()),
-    ]
+    return data.assign_coords(round=np.arange(1, data.sizes["round"] + 1))

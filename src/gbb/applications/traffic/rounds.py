@@ -24,25 +24,23 @@ class Rounds(NamedTuple):
     def of(cls, allocations: ArrayLike, measured: Sequence[Measured]) -> Rounds:
         """The rounds that played ``allocations`` and measured ``measured``."""
         columns = zip(*measured, strict=True)
-        rewards, loss, between = (np.array(column) for column in columns)
-        return cls(np.asarray(allocations), rewards, loss, between)
+        return cls(np.asarray(allocations), *map(np.array, columns))
 
     @property
     def size(self) -> int:
         """How many rounds."""
         return len(self.loss)
 
+    @property
+    def window(self) -> slice:
+        """The last quarter of the rounds, over which learners are judged."""
+        return slice(self.size - late(self.size), self.size)
+
     def join(self, other: Rounds) -> Rounds:
         """These rounds, then others."""
         return Rounds(*(np.concatenate(pair) for pair in zip(self, other, strict=True)))
 
-    def last(self) -> slice:
-        """The last quarter of the rounds."""
-        return slice(self.size - max(1, self.size // 4), self.size)
 
-
-class Live(NamedTuple):
-    """The rounds of one learner."""
-
-    name: str
-    rounds: Rounds
+def late(rounds: int) -> int:
+    """How many rounds are the last quarter."""
+    return max(1, rounds // 4)

@@ -12,8 +12,10 @@ import numpy as np
 from gbb import cuts, policies
 from gbb._support import checks, seeds
 from gbb._support.checks import FloatArray
-from gbb.applications._outcome import Advance, Outcome, choose_rounds, ignore
+from gbb._support.progress import Advance, ignore
+from gbb.applications._outcome import Effort, Outcome, choose_effort
 from gbb.applications._require import require
+from gbb.applications.wind.contest import LAM, Contest, play_contest
 from gbb.applications.wind.farm import Farm
 from gbb.applications.wind.outcome import (
     COUPLE,
@@ -29,7 +31,6 @@ from gbb.applications.wind.outcome import (
 )
 from gbb.applications.wind.problem import YAWS, ZERO, find_wakes, formulate
 from gbb.applications.wind.system import Winds
-from gbb.applications.wind.trial import LAM, Trial, play_trial
 from gbb.policies import AnyPolicy
 from gbb.problem import Problem
 
@@ -50,14 +51,15 @@ SCALE = 0.1
 CHANGES = 2
 """How many turbines may turn from one round to the next, in the slower of the two safe learners."""
 
-ROUNDS, QUICK_ROUNDS = 200, 40
+EFFORTS = Effort(200), Effort(40)
+"""In full, and quick."""
 
 
 def steps(*, case: str = "4x4-270", rounds: int | None = None, quick: bool = False) -> int:
     """How many steps :func:`run` tells of; checks that it can run."""
     require("wind", "FLORIS", "floris")
     checks.choice("case", case, CASES)
-    return choose_rounds(rounds, QUICK_ROUNDS if quick else ROUNDS)
+    return choose_effort(*EFFORTS, rounds, quick).rounds
 
 
 def find_two_arms(farm: Farm, cut: cuts.Cut) -> FloatArray:
@@ -127,5 +129,5 @@ def run(
         TWO_ARMS: find_two_arms(farm, cut),
     }
     winds = Winds.draw(farm, total, np.random.default_rng(for_winds))
-    trial = Trial(farm, winds, make_contenders(typed, shared, cut), references, cut)
-    return make_outcome(farm, case, play_trial(trial, for_policies, advance), seed)
+    contest = Contest(farm, winds, make_contenders(typed, shared, cut), references, cut)
+    return make_outcome(farm, case, play_contest(contest, for_policies, advance), seed)

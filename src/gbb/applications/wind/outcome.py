@@ -7,9 +7,9 @@ import xarray as xr
 
 from gbb._support.checks import FloatArray
 from gbb.applications._outcome import Outcome
+from gbb.applications.wind.contest import YawHistory
 from gbb.applications.wind.farm import SPEED, Farm
 from gbb.applications.wind.pictures import draw_curves, draw_flow
-from gbb.applications.wind.trial import Played
 
 ZERO_YAW, SERIAL_REFINE, TWO_ARMS = "zero yaw", "serial refine", "best two arms"
 REFERENCES = (ZERO_YAW, SERIAL_REFINE, TWO_ARMS)
@@ -26,21 +26,21 @@ LAST = 0.1
 """Share of the rounds, the last ones, over which a policy's gain is averaged."""
 
 
-def measure_gain(played: Played) -> FloatArray:
+def measure_gain(played: YawHistory) -> FloatArray:
     """Share of what serial refine gains over zero yaw, at the nominal wind (names x rounds)."""
     zero, best = (played.nominal[played.names.index(name), 0] for name in REFERENCES[:2])
     share: FloatArray = (played.nominal - zero) / (best - zero)
     return share
 
 
-def measure_safety(played: Played) -> FloatArray:
+def measure_safety(played: YawHistory) -> FloatArray:
     """Energy so far over that of zero yaw in the same winds (names x rounds)."""
     energy = np.cumsum(played.power.sum(axis=2), axis=1)
     ratio: FloatArray = energy / energy[played.names.index(ZERO_YAW)]
     return ratio
 
 
-def make_outcome(farm: Farm, case: str, played: Played, seed: int) -> Outcome:
+def make_outcome(farm: Farm, case: str, played: YawHistory, seed: int) -> Outcome:
     """Everything about one run."""
     numbers = _numbers(farm, played)
     learners = played.names[: -len(REFERENCES)]
@@ -88,7 +88,7 @@ def make_outcome(farm: Farm, case: str, played: Played, seed: int) -> Outcome:
     )
 
 
-def _numbers(farm: Farm, played: Played) -> dict[str, float]:
+def _numbers(farm: Farm, played: YawHistory) -> dict[str, float]:
     gain, safety, rounds = measure_gain(played), measure_safety(played), played.yaw.shape[1]
     zero, best = (float(played.nominal[played.names.index(name), 0]) for name in REFERENCES[:2])
     kept = (farm.power(played.kept) - zero) / (best - zero)
@@ -110,7 +110,7 @@ def _numbers(farm: Farm, played: Played) -> dict[str, float]:
     return numbers
 
 
-def _data(played: Played, attributes: dict[str, float | str]) -> xr.Dataset:
+def _data(played: YawHistory, attributes: dict[str, float | str]) -> xr.Dataset:
     watts = {"units": "W"}
     share = {"long_name": "share of what serial refine gains over zero yaw, nominal wind"}
     return xr.Dataset(

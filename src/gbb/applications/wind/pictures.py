@@ -8,9 +8,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from gbb._support.checks import FloatArray
-from gbb.applications._outcome import running_means
 from gbb.applications.wind.farm import Farm
-from gbb.plotting import styles
+from gbb.plotting import running_means, styles
 
 WINDOW = 10
 """Rounds that a point of a curve averages."""

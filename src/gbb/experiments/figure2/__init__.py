@@ -11,7 +11,7 @@ from gbb.experiments.figure2._constants import (
     QUICK,
     QUICK_RELEASED,
     RELEASED,
-    Settings,
+    Figure2Settings,
 )
 from gbb.experiments.figure2._plot import plot
 from gbb.experiments.figure2._report import report
@@ -23,7 +23,7 @@ __all__ = [
     "QUICK",
     "QUICK_RELEASED",
     "RELEASED",
-    "Settings",
+    "Figure2Settings",
     "choose",
     "plot",
     "released_matrices",

@@ -5,11 +5,13 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 
+from gbb.experiments._study import Settings
+
 NAME = "figure2"
 
 
-@dataclass(frozen=True)
-class Settings:
+@dataclass(frozen=True, kw_only=True)
+class Figure2Settings(Settings):
     """Constants of the figure.
 
     ``S`` is both the bound the learner is told and the Frobenius norm the matrices are scaled to, so
@@ -32,13 +34,13 @@ class Settings:
     released_tables: bool = False
     window: int = 100
     last: int = 1000
-    as_released: bool = False
-    quick: bool = False
 
 
-PAPER = Settings()
-RELEASED = Settings(radius="released", commit="edge-arm", released_tables=True, as_released=True)
-QUICK = Settings(matrices=2, runs=2, T=4000, last=400, quick=True)
+PAPER = Figure2Settings()
+RELEASED = Figure2Settings(
+    radius="released", commit="edge-arm", released_tables=True, as_released=True
+)
+QUICK = Figure2Settings(matrices=2, runs=2, T=4000, last=400, quick=True)
 QUICK_RELEASED = dataclasses.replace(RELEASED, runs=2, T=4000, last=400, quick=True)
 
 RELEASED_ALL = {"OFUL": 0.787, "ImprovedOFUL": 0.840, "ExploreThenCommit": 0.768}

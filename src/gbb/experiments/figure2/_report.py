@@ -27,9 +27,10 @@ from gbb.experiments.figure2._constants import (
     RELEASED_ALL,
     RELEASED_LAST,
     TOLERANCE,
-    Settings,
+    Figure2Settings,
 )
 from gbb.experiments.figure2._run import STUDY
+from gbb.plotting import running_means
 
 SYMBOLS = {"alpha_1": "α₁", "alpha_2": "α₂"}
 
@@ -68,13 +69,10 @@ def smoothed_mean(dataset: xr.Dataset, policy: str, window: int) -> FloatArray:
     The first entry is that of round ``window``, or of the last where there are fewer.
     """
     curve = dataset.fraction.sel(policy=policy).mean(("matrix", "run")).values
-    window = min(window, curve.size)
-    sums = np.concatenate([[0.0], np.cumsum(curve)])
-    average: FloatArray = (sums[window:] - sums[:-window]) / window
-    return average
+    return running_means(curve, window)[min(window, curve.size) - 1 :]
 
 
-def _errors(settings: Settings, values: FloatArray) -> tuple[float, str]:
+def _errors(settings: Figure2Settings, values: FloatArray) -> tuple[float, str]:
     """The standard error of a mean over (matrix, run) values, and what it is over."""
     if settings.released_tables:
         return standard_error_over_runs(values), "runs"
@@ -82,7 +80,7 @@ def _errors(settings: Settings, values: FloatArray) -> tuple[float, str]:
 
 
 def _row(
-    settings: Settings, dataset: xr.Dataset, policy: str, theirs: float, *, last: int
+    settings: Figure2Settings, dataset: xr.Dataset, policy: str, theirs: float, *, last: int
 ) -> Finding:
     values = tail_means(dataset, policy, last)
     ours = float(values.mean())
@@ -110,7 +108,7 @@ def _alpha_row(dataset: xr.Dataset, name: str) -> Finding:
     return Finding(f"{SYMBOLS[name]}, mean over matrices", CURVE_ONLY, "-", ours, NO_NUMBER)
 
 
-def _ends_above(settings: Settings, dataset: xr.Dataset, other: str) -> Answer:
+def _ends_above(settings: Figure2Settings, dataset: xr.Dataset, other: str) -> Answer:
     """Compare the last rounds of the improved algorithm with another's, matrix by matrix."""
     last = settings.last
     gap = tail_means(dataset, "ImprovedOFUL", last) - tail_means(dataset, other, last)
@@ -129,7 +127,7 @@ def _ends_above(settings: Settings, dataset: xr.Dataset, other: str) -> Answer:
     )
 
 
-def _stays_above(settings: Settings, dataset: xr.Dataset, policy: str) -> Answer:
+def _stays_above(settings: Figure2Settings, dataset: xr.Dataset, policy: str) -> Answer:
     """Compare the drawn curve after the first third with the alpha line of the policy's theorem."""
     name, window = GUARANTEES[policy], settings.window
     question = f"Does {LABELS[policy]} stay above {SYMBOLS[name]} once learned?"
@@ -151,7 +149,7 @@ def _stays_above(settings: Settings, dataset: xr.Dataset, policy: str) -> Answer
     )
 
 
-def _caption(settings: Settings, dataset: xr.Dataset) -> str:
+def _caption(settings: Figure2Settings, dataset: xr.Dataset) -> str:
     if settings.released_tables:
         source = f"the first {settings.matrices} of the five reward tables of the released code"
         source = "the five reward tables of the released code" if settings.matrices == 5 else source
@@ -176,7 +174,7 @@ def _caption(settings: Settings, dataset: xr.Dataset) -> str:
     )
 
 
-def _notes(settings: Settings) -> tuple[str, ...]:
+def _notes(settings: Figure2Settings) -> tuple[str, ...]:
     if settings.as_released:
         return (
             "As released: a wider radius (d^4 under the root, no m, 2 S), the commitment to the best "

@@ -14,10 +14,11 @@ import xarray as xr
 from gbb import cuts, theory
 from gbb._support import checks, seeds
 from gbb._support.checks import FloatArray
+from gbb._support.progress import Advance
 from gbb.environment import Environment
-from gbb.experiments._study import Advance, Experiment, Part
+from gbb.experiments._study import Experiment, Part
 from gbb.experiments.figure2 import _constants as constants
-from gbb.experiments.figure2._constants import LABELS, NAME, Settings
+from gbb.experiments.figure2._constants import LABELS, NAME, Figure2Settings
 from gbb.graph import Graph
 from gbb.instances import absolute_normal, with_zeta
 from gbb.optimum import solve
@@ -28,7 +29,7 @@ from gbb.simulation import simulate
 PARAMETERS = ("gamma", "epsilon", "alpha_1", "alpha_2")
 
 
-def _parts(settings: Settings, seed: int) -> Iterator[Part]:
+def _parts(settings: Figure2Settings, seed: int) -> Iterator[Part]:
     rounds = len(LABELS) * settings.runs * settings.T
     for k, child in enumerate(seeds.spawn(seed, settings.matrices)):
         yield Part(f"matrix{k}", rounds, partial(_one, settings, k, child))
@@ -45,7 +46,9 @@ STUDY = Experiment(
 run, steps = STUDY.run, STUDY.steps
 
 
-def choose(*, quick: bool = False, as_released: bool = False, d: int | None = None) -> Settings:
+def choose(
+    *, quick: bool = False, as_released: bool = False, d: int | None = None
+) -> Figure2Settings:
     """The settings for the switches of the command."""
     chosen = STUDY.choose(quick=quick, as_released=as_released)
     if d in (None, chosen.d):
@@ -65,7 +68,9 @@ def released_matrices() -> FloatArray:
     return checks.frozen(np.array(rows).reshape(-1, d, d))
 
 
-def _one(settings: Settings, k: int, seed: np.random.SeedSequence, progress: Advance) -> xr.Dataset:
+def _one(
+    settings: Figure2Settings, k: int, seed: np.random.SeedSequence, progress: Advance
+) -> xr.Dataset:
     matrix_seed, run_seed = seeds.spawn(seed, 2)
     problem = Problem(
         Graph.complete(settings.n), np.eye(settings.d), sigma=settings.sigma, S=settings.S
@@ -108,7 +113,7 @@ def _one(settings: Settings, k: int, seed: np.random.SeedSequence, progress: Adv
 
 
 def _matrices(
-    settings: Settings, k: int, seed: np.random.SeedSequence
+    settings: Figure2Settings, k: int, seed: np.random.SeedSequence
 ) -> tuple[FloatArray, FloatArray]:
     """The matrix that pays, and the one that the alphas are computed from."""
     if not settings.released_tables:
@@ -128,7 +133,7 @@ def _matrices(
     return tables[k], with_zeta(tables[k], settings.zeta)
 
 
-def _policies(settings: Settings, problem: Problem, cut: cuts.Cut) -> list[AnyPolicy]:
+def _policies(settings: Figure2Settings, problem: Problem, cut: cuts.Cut) -> list[AnyPolicy]:
     lam, delta, radius = settings.lam, settings.delta, settings.radius
     return [
         OFUL(problem, cut=cut, lam=lam, delta=delta, radius=radius),

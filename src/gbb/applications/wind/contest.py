@@ -9,7 +9,7 @@ import numpy as np
 
 from gbb import optimum
 from gbb._support.checks import FloatArray, IntArray
-from gbb.applications._outcome import Advance, ignore
+from gbb._support.progress import Advance, ignore
 from gbb.applications._system import play_together
 from gbb.applications.wind.farm import Farm
 from gbb.applications.wind.problem import YAWS
@@ -23,7 +23,7 @@ LAM = 0.1
 """Ridge regulariser of all learners."""
 
 
-class Trial(NamedTuple):
+class Contest(NamedTuple):
     """Who plays where: the farm, its winds, policies, fixed yaw angles by name, and the cut."""
 
     farm: Farm
@@ -33,7 +33,7 @@ class Trial(NamedTuple):
     cut: Cut
 
 
-class Played(NamedTuple):
+class YawHistory(NamedTuple):
     """What every policy and then every reference did, round by round.
 
     Attributes
@@ -55,10 +55,12 @@ class Played(NamedTuple):
     kept: FloatArray
 
 
-def play_trial(trial: Trial, seed: np.random.SeedSequence, advance: Advance = ignore) -> Played:
+def play_contest(
+    contest: Contest, seed: np.random.SeedSequence, advance: Advance = ignore
+) -> YawHistory:
     """Play every round of the winds, for all policies and references."""
-    farm, winds, learners = trial.farm, trial.winds, trial.learners
-    fixed = np.array(list(trial.references.values()))
+    farm, winds, learners = contest.farm, contest.winds, contest.learners
+    fixed = np.array(list(contest.references.values()))
     everyone, rounds = len(learners) + len(fixed), len(winds.speeds)
     yaw, power = np.empty((2, everyone, rounds, farm.n))
     yaw[len(learners) :] = fixed[:, None]
@@ -71,12 +73,12 @@ def play_trial(trial: Trial, seed: np.random.SeedSequence, advance: Advance = ig
             power[place, step.t - 1] = hour.power
         advance(1)
     kept = [
-        YAWS[find_best(policy, step.state.record, trial.cut)[: farm.n]]
+        YAWS[find_best(policy, step.state.record, contest.cut)[: farm.n]]
         for policy, (step, _) in zip(learners, together, strict=True)
     ]
-    names = [*(policy.name for policy in learners), *trial.references]
+    names = [*(policy.name for policy in learners), *contest.references]
     nominal = farm.power(yaw.reshape(-1, farm.n)).reshape(everyone, rounds)
-    return Played(names, yaw, power, nominal, np.concatenate([kept, fixed]))
+    return YawHistory(names, yaw, power, nominal, np.concatenate([kept, fixed]))
 
 
 def _hold(farm: Farm, winds: Winds, yaw: FloatArray) -> FloatArray:
