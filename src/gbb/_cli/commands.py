@@ -59,8 +59,7 @@ def _version(wanted: bool) -> None:
 
 def gbb_command(
     version: Annotated[
-        bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
     """Graphical bilinear bandits: one arm per agent of a network, rewards on its links."""

@@ -24,7 +24,6 @@ from gbb.simulation import compare as play
 DEFAULT = ("ImprovedOFUL", "JointOFUL", "ThompsonSampling")
 
 
-@opt.expand
 def compare(
     graph: opt.GraphSpec,
     *,
@@ -33,10 +32,8 @@ def compare(
         policies_option(DEFAULT, metavar="SPEC", note=" (NAME or NAME:KEY=VALUE,...)"),
     ] = None,
     rounds: opt.Rounds = 1000,
-    instances: Annotated[
-        int, opt.option(opt.RUN, "--instances", "Random matrices to play on.", 5)
-    ] = 5,
-    runs: Annotated[int, opt.option(opt.RUN, "--runs", "Runs per matrix.", 4)] = 4,
+    instances: Annotated[int, opt.option("Random matrices to play on.", 5, panel=opt.RUN)] = 5,
+    runs: Annotated[int, opt.option("Runs per matrix.", 4, panel=opt.RUN)] = 4,
     results: Results,
     json: opt.Json = False,
     instance: InstanceOptions,

@@ -22,7 +22,7 @@ class DemoOptions(StudyOptions):
 
     out: Annotated[Path | None, folder_option("results/demo-NAME")] = None
     rounds: Annotated[
-        int | None, typer.Option("--rounds", show_default=False, help="How many rounds to play.")
+        int | None, typer.Option(show_default=False, help="How many rounds to play.")
     ] = None
 
     def folder(self, name: str) -> Path:
@@ -38,7 +38,6 @@ def traffic_command(
     arms: Annotated[
         str,
         typer.Option(
-            "--arms",
             metavar="one-hot|fourier|both",
             help="How the learner sees an offset: on its own, or smoothly.",
         ),
@@ -66,7 +65,6 @@ def wind_command(
     case: Annotated[
         str,
         typer.Option(
-            "--case",
             metavar="3x3-270|4x4-270|4x4-275",
             help="Turbines of the farm, and the wind direction in degrees.",
         ),
@@ -83,9 +81,7 @@ def wind_command(
 def radio_command(
     *,
     options: DemoOptions,
-    cells: Annotated[
-        int, typer.Option("--cells", metavar="19|37", help="How many radio cells.")
-    ] = 19,
+    cells: Annotated[int, typer.Option(metavar="19|37", help="How many radio cells.")] = 19,
 ) -> None:
     """Channels of hexagonal radio cells, on the simulator CRRM (extra: radio)."""
     from gbb.applications import radio

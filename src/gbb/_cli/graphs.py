@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from gbb import cuts
 from gbb._cli.options import GRAPH, option
@@ -26,19 +26,15 @@ CURE = "Write a family as FAMILY:SIZE (complete:5, grid:4x6) or give a graph fil
 class GraphOptions:
     """What is said of a graph beside its file or family."""
 
-    p: Annotated[float | None, option(GRAPH, "--p", "Edge probability of a random graph.", 0.6)] = (
-        None
-    )
-    degree: Annotated[int | None, option(GRAPH, "--degree", "Degree of a regular graph.")] = None
-    undirected: Annotated[
-        bool, option(GRAPH, "--undirected", "Each row of the file stands for both directions.")
-    ] = False
-    seed: Annotated[int, option(GRAPH, "--seed", "Where all randomness comes from.", 0)] = 0
+    panel: ClassVar[str] = GRAPH
+
+    p: Annotated[float | None, option("Edge probability of a random graph.", 0.6)] = None
+    degree: Annotated[int | None, option("Degree of a regular graph.")] = None
+    undirected: Annotated[bool, option("Each row of the file stands for both directions.")] = False
+    seed: Annotated[int, option("Where all randomness comes from.", 0)] = 0
 
 
-CutName = Annotated[
-    str, option(GRAPH, "--cut", f"Cut method: {', '.join(cuts.methods())}.", "greedy")
-]
+CutName = Annotated[str, option(f"Cut method: {', '.join(cuts.methods())}.", "greedy", panel=GRAPH)]
 
 
 def graph_of(spec: str, given: GraphOptions) -> Graph:

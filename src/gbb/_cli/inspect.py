@@ -20,7 +20,6 @@ ROUNDS = 20_000
 """The horizon of the regret bound when nothing says it (the paper's Figure 2)."""
 
 
-@opt.expand
 def inspect(
     graph: opt.GraphSpec,
     *,
@@ -30,13 +29,10 @@ def inspect(
     bounds: Bounds,
     learner: Learner,
     rounds: Annotated[
-        int | None, opt.option(opt.LEARNER, "--rounds", "Horizon of the bound.", ROUNDS)
+        int | None, opt.option("Horizon of the bound.", ROUNDS, panel=opt.LEARNER)
     ] = None,
     agents: Annotated[
-        bool,
-        typer.Option(
-            "--agents", help="List V1 and V2, and with --matrix the best allocation found."
-        ),
+        bool, typer.Option(help="List V1 and V2, and with --matrix the best allocation found.")
     ] = False,
     json: opt.Json = False,
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -24,16 +24,11 @@ DIMENSION = 5
 
 Feedback = Annotated[
     str,
-    option(
-        INSTANCE,
-        "--feedback",
-        f"What a round reports, a number each: {', '.join(FEEDBACKS)}.",
-        "edge",
-    ),
+    option(f"What a round reports, a number each: {', '.join(FEEDBACKS)}.", "edge", panel=INSTANCE),
 ]
-Sigma = Annotated[float | None, option(INSTANCE, "--sigma", "Scale of the noise, >= 0.", 1)]
+Sigma = Annotated[float | None, option("Scale of the noise, >= 0.", 1, panel=INSTANCE)]
 EdgeArmBound = Annotated[
-    float | None, option(INSTANCE, "--L", "Bound on the norms of edge-arms.", "the largest norm")
+    float | None, option("Bound on the norms of edge-arms.", "the largest norm", panel=INSTANCE)
 ]
 
 
@@ -41,15 +36,14 @@ EdgeArmBound = Annotated[
 class Files:
     """An instance from files."""
 
+    panel: ClassVar[str] = INSTANCE
+
     matrix: Annotated[
-        Path | None,
-        option(INSTANCE, "--matrix", "M*, a CSV of d x d numbers, no header.", metavar="FILE"),
+        Path | None, option("M*, a CSV of d x d numbers, no header.", metavar="FILE")
     ] = None
     arms: Annotated[
         Path | None,
         option(
-            INSTANCE,
-            "--arms",
             "The arms, a CSV of K x d numbers; a header and a first column of names may be there.",
             "identity",
             metavar="FILE",
@@ -61,47 +55,37 @@ class Files:
 class Draw:
     """How to draw random matrices; one that is read from a file leaves all of this out."""
 
-    d: Annotated[
-        int | None, option(INSTANCE, "--d", "Dimension of random matrices.", DIMENSION)
-    ] = None
-    zeta: Annotated[
-        float | None, option(INSTANCE, "--zeta", "The paper's zeta construction, in [0, 1].")
-    ] = None
-    frobenius: Annotated[
-        float | None, option(INSTANCE, "--frobenius", "Scale random matrices to this norm.")
-    ] = None
+    panel: ClassVar[str] = INSTANCE
+
+    d: Annotated[int | None, option("Dimension of random matrices.", DIMENSION)] = None
+    zeta: Annotated[float | None, option("The paper's zeta construction, in [0, 1].")] = None
+    frobenius: Annotated[float | None, option("Scale random matrices to this norm.")] = None
     distinct_couple: Annotated[
-        bool,
-        option(
-            INSTANCE,
-            "--distinct-couple",
-            "Redraw a random matrix until its best couple has two different arms.",
-        ),
+        bool, option("Redraw a random matrix until its best couple has two different arms.")
     ] = False
-    own_matrices: Annotated[
-        bool, option(INSTANCE, "--own-matrices", "Draw a matrix for each agent's edges (i, j).")
-    ] = False
+    own_matrices: Annotated[bool, option("Draw a matrix for each agent's edges (i, j).")] = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rewards:
     """What a round reports, and its noise."""
 
+    panel: ClassVar[str] = INSTANCE
+
     feedback: Feedback = "edge"
-    noise: Annotated[
-        str, option(INSTANCE, "--noise", f"Noise: {', '.join(noises())}.", "gaussian")
-    ] = "gaussian"
+    noise: Annotated[str, option(f"Noise: {', '.join(noises())}.", "gaussian")] = "gaussian"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
     """What the learner is told."""
 
+    panel: ClassVar[str] = INSTANCE
+
     sigma: Sigma = None
-    S: Annotated[
-        float | None,
-        option(INSTANCE, "--S", "Bound on the Frobenius norm of M*.", "the norm itself"),
-    ] = None
+    S: Annotated[float | None, option("Bound on the Frobenius norm of M*.", "the norm itself")] = (
+        None
+    )
     L: EdgeArmBound = None
 
 

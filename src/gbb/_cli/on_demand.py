@@ -11,6 +11,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from gbb._cli.loading import loading
+from gbb._cli.options import expand
 
 Places = Mapping[str, tuple[str, str]]
 """Commands by name: ``module:item`` below ``gbb._cli``, and the line of help that lists them."""
@@ -30,7 +31,7 @@ class OnDemand(TyperCommand):
             found = getattr(import_module(f"gbb._cli.{module}"), item)
         if not isinstance(found, typer.Typer | TyperGroup):
             app = typer.Typer(add_completion=False)
-            app.command(self.name)(found)
+            app.command(self.name)(expand(found))
             return get_command(app)
         group = found if isinstance(found, TyperGroup) else get_command(found)
         group.help = self.help

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import fields, is_dataclass
 from functools import wraps
 from typing import Annotated, Any, get_type_hints
 
 import typer
+from typer.models import OptionInfo
 
 GRAPH = "The graph"
 INSTANCE = "The instance"
@@ -16,14 +18,17 @@ LEARNER = "The learner"
 RUN = "The run"
 
 
-def option(panel: str, name: str, help: str, shown: object = None, *, metavar: str = "") -> Any:
-    """An option in a panel of the help; ``shown`` is the default to show for one left out."""
+def option(
+    help: str,
+    shown: object = None,
+    *names: str,
+    panel: str | None = None,
+    metavar: str | None = None,
+) -> Any:
+    """An option; ``shown`` is the default to show for one left out, ``panel`` where the help has it."""
+    default = False if shown is None else str(shown)
     return typer.Option(
-        *name.split(),
-        help=help,
-        rich_help_panel=panel,
-        show_default=False if shown is None else str(shown),
-        metavar=metavar or None,
+        *names, help=help, rich_help_panel=panel, show_default=default, metavar=metavar
     )
 
 
@@ -36,15 +41,16 @@ GraphSpec = Annotated[
         "random:100, grid:4x6 or regular:50.",
     ),
 ]
-Rounds = Annotated[int, option(RUN, "--rounds", "The horizon T.", 1000)]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Rounds = Annotated[int, option("The horizon T.", 1000, panel=RUN)]
+Json = Annotated[bool, typer.Option(help="Print JSON.")]
 
 
 def expand(command: Callable[..., None]) -> Callable[..., None]:
     """A command whose groups of options are the options of these groups, one by one.
 
     A parameter annotated with a dataclass of options, or of further groups, stands for one keyword
-    per option; the command itself is handed the filled dataclass.
+    per option; the command itself is handed the filled dataclass. Options are called as their
+    parameters, and stand in the ``panel`` of their group, unless they say otherwise.
     """
     hints = get_type_hints(command, include_extras=True)
     parameters = inspect.signature(command).parameters.values()
@@ -59,16 +65,28 @@ def expand(command: Callable[..., None]) -> Callable[..., None]:
     return expanded
 
 
-def _options(parameter: inspect.Parameter, hints: dict[str, Any]) -> Iterator[inspect.Parameter]:
+def _options(
+    parameter: inspect.Parameter, hints: dict[str, Any], panel: str | None = None
+) -> Iterator[inspect.Parameter]:
     """The options that a parameter stands for: itself, or those of its group."""
     kind = hints[parameter.name]
     if not is_dataclass(kind):
-        yield parameter.replace(annotation=kind)
+        yield parameter.replace(annotation=_complete(parameter.name, kind, panel))
         return
     inner = get_type_hints(kind, include_extras=True)
     for field in fields(kind):
         keyword = inspect.Parameter(field.name, parameter.KEYWORD_ONLY, default=field.default)
-        yield from _options(keyword, inner)
+        yield from _options(keyword, inner, getattr(kind, "panel", None))
+
+
+def _complete(name: str, kind: Any, panel: str | None) -> Any:
+    """The annotation of an option, with its own name and its group's panel where it has none."""
+    info = copy(kind.__metadata__[0])
+    if isinstance(info, OptionInfo):
+        info.rich_help_panel = info.rich_help_panel or panel
+        if info.default is ...:  # no name was given
+            info.param_decls = (f"--{name.replace('_', '-')}",)
+    return Annotated[kind.__origin__, info]
 
 
 def _fill(name: str, hints: dict[str, Any], given: dict[str, Any]) -> Any:

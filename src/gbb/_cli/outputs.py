@@ -20,14 +20,14 @@ from gbb._support.checks import InputError
 class StudyOptions:
     """Of a command that fills a folder with data, pictures and a report."""
 
-    seed: Annotated[int, typer.Option("--seed", help="Where all randomness comes from.")] = 0
-    quick: Annotated[bool, typer.Option("--quick", help="A smaller and faster version.")] = False
+    seed: Annotated[int, typer.Option(help="Where all randomness comes from.")] = 0
+    quick: Annotated[bool, typer.Option(help="A smaller and faster version.")] = False
 
 
 def folder_option(default: str, note: str = "") -> Any:
     """The option for the folder that a command fills."""
     help = f"Where data, pictures and the report go{note}."
-    return typer.Option("--out", metavar="DIR", show_default=default, help=help)
+    return typer.Option(metavar="DIR", show_default=default, help=help)
 
 
 def check_output(name: str, path: Path | None, suffixes: Sequence[str]) -> None:

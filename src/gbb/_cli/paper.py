@@ -35,16 +35,12 @@ class PaperOptions(StudyOptions):
         ),
     ] = None
     as_released: Annotated[
-        bool,
-        typer.Option(
-            "--as-released", help="Parameters and slips of the released code, to compare with."
-        ),
+        bool, typer.Option(help="Parameters and slips of the released code, to compare with.")
     ] = False
 
 
 Dimension = Annotated[
-    int | None,
-    typer.Option("--d", show_default="5", help="Dimension and number of arms of Figure 2."),
+    int | None, typer.Option(show_default="5", help="Dimension and number of arms of Figure 2.")
 ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from gbb import policies
 from gbb._cli.options import LEARNER, RUN, option
@@ -17,12 +17,12 @@ from gbb.learning.radius import RADII
 class Learner:
     """Settings that most policies have."""
 
-    lam: Annotated[
-        float | None, option(LEARNER, "--lam --lambda", "Ridge regulariser, > 0.", 1)
-    ] = None
-    delta: Annotated[
-        float | None, option(LEARNER, "--delta", "Failure probability of the bound, (0, 1].", 0.001)
-    ] = None
+    panel: ClassVar[str] = LEARNER
+
+    lam: Annotated[float | None, option("Ridge regulariser, > 0.", 1, "--lam", "--lambda")] = None
+    delta: Annotated[float | None, option("Failure probability of the bound, (0, 1].", 0.001)] = (
+        None
+    )
 
     def settings(self, **more: Any) -> dict[str, Any]:
         """Those that are given, with ``more`` of which the same holds."""
@@ -31,14 +31,14 @@ class Learner:
 
 
 RadiusName = Annotated[
-    str, option(LEARNER, "--radius", f"Confidence radius: {', '.join(RADII)}.", "paper")
+    str, option(f"Confidence radius: {', '.join(RADII)}.", "paper", panel=LEARNER)
 ]
 
 
 def policies_option(default: Sequence[str], *, metavar: str = "NAME", note: str = "") -> Any:
     """The option that names one policy or more."""
     help = f"A policy{note}, once or more. Names: {', '.join(policies.classes())}."
-    return option(RUN, "--policy", help, ", ".join(default), metavar=metavar)
+    return option(help, ", ".join(default), metavar=metavar, panel=RUN)
 
 
 def class_name(name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from gbb._cli.options import RUN, option
 from gbb._cli.outputs import check_output
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 class Results:
     """The files of a result."""
 
-    out: Annotated[
-        Path | None, option(RUN, "--out", "Write the result here (.nc).", metavar="FILE")
-    ] = None
-    plot: Annotated[
-        Path | None, option(RUN, "--plot", "Draw it here (.png, .pdf or .svg).", metavar="FILE")
-    ] = None
+    panel: ClassVar[str] = RUN
+
+    out: Annotated[Path | None, option("Write the result here (.nc).", metavar="FILE")] = None
+    plot: Annotated[Path | None, option("Draw it here (.png, .pdf or .svg).", metavar="FILE")] = (
+        None
+    )
 
     def check(self) -> None:
         """Refuse paths that could not be written in the end."""

@@ -34,26 +34,25 @@ if TYPE_CHECKING:
 DEFAULT = ("OFUL", "ImprovedOFUL", "ExploreThenCommit")
 
 
-@opt.expand
 def simulate(
     graph: opt.GraphSpec,
     *,
     policy: Annotated[list[str] | None, policies_option(DEFAULT)] = None,
     rounds: opt.Rounds = 1000,
-    runs: Annotated[int, opt.option(opt.RUN, "--runs", "Independent runs of each policy.", 1)] = 1,
+    runs: Annotated[int, opt.option("Independent runs of each policy.", 1, panel=opt.RUN)] = 1,
     record: Annotated[
-        str, opt.option(opt.RUN, "--record", "Keep every K-th round.", 1, metavar="K|log")
+        str, opt.option("Keep every K-th round.", 1, metavar="K|log", panel=opt.RUN)
     ] = "1",
     reference: Annotated[
-        bool, opt.option(opt.RUN, "--reference", "Play edge by edge, by the plain Python loop.")
+        bool, opt.option("Play edge by edge, by the plain Python loop.", panel=opt.RUN)
     ] = False,
     workers: Annotated[
-        int | None, opt.option(opt.RUN, "--workers", "Threads for the runs.", "all cores")
+        int | None, opt.option("Threads for the runs.", "all cores", panel=opt.RUN)
     ] = None,
     results: Results,
     save_matrix: Annotated[
         Path | None,
-        opt.option(opt.RUN, "--save-matrix", "Write the M* that was drawn (.csv).", metavar="FILE"),
+        opt.option("Write the M* that was drawn (.csv).", metavar="FILE", panel=opt.RUN),
     ] = None,
     json: opt.Json = False,
     instance: InstanceOptions,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import typer
@@ -35,14 +35,12 @@ BOUND_SHARE = 0.2
 class SearchOptions:
     """What both searches are told beside the graph."""
 
-    seconds: Annotated[float, opt.option(SEARCH, "--seconds", "Time limit.", int(SECONDS))] = (
-        SECONDS
-    )
+    panel: ClassVar[str] = SEARCH
+
+    seconds: Annotated[float, opt.option("Time limit.", int(SECONDS))] = SECONDS
     out: Annotated[
-        Path | None,
-        opt.option(SEARCH, "--out", "Write what each agent gets (.csv).", metavar="FILE"),
+        Path | None, opt.option("Write what each agent gets (.csv).", metavar="FILE")
     ] = None
-    json: opt.Json = False
 
     def check(self, graph: str) -> None:
         """Refuse a time limit or an output file that cannot be meant."""
@@ -63,16 +61,15 @@ class SearchOptions:
             writer.writerows(zip(graph.labels, values, strict=True))
 
 
-@opt.expand
 def cut(
     graph: opt.GraphSpec,
     *,
     method: Annotated[
-        str,
-        opt.option(SEARCH, "--method", f"Cut method: {', '.join(cuts.methods())}.", "best"),
+        str, opt.option(f"Cut method: {', '.join(cuts.methods())}.", "best", panel=SEARCH)
     ] = "best",
-    k: Annotated[int, opt.option(SEARCH, "--k", "Number of parts.", 2)] = 2,
+    k: Annotated[int, opt.option("Number of parts.", 2, panel=SEARCH)] = 2,
     search: SearchOptions,
+    json: opt.Json = False,
     options: GraphOptions,
 ) -> None:
     """Cut a graph in parts so that many edges run between them.
@@ -91,7 +88,7 @@ def cut(
         data = _two(built, method, seconds, seed) if k == 2 else _many(built, k, seconds, seed)
     parts = data.pop("parts")
     search.write("part", built, map(str, parts))
-    if search.json:
+    if json:
         typer.echo(as_json(data))
         return
     rows = [
@@ -145,18 +142,16 @@ def _many(graph: Graph, k: int, seconds: float, seed: int) -> dict[str, Any]:
     }
 
 
-@opt.expand
 def optimum(
     graph: opt.GraphSpec,
     *,
     files: Files,
     method: Annotated[
         str | None,
-        opt.option(
-            SEARCH, "--method", f"Solver: {', '.join(solvers.solvers())}.", "picked by itself"
-        ),
+        opt.option(f"Solver: {', '.join(solvers.solvers())}.", "picked by itself", panel=SEARCH),
     ] = None,
     search: SearchOptions,
+    json: opt.Json = False,
     options: GraphOptions,
 ) -> None:
     """Find the best allocation for a known matrix, and say what is proven of it.
@@ -177,7 +172,7 @@ def optimum(
     if not found.proven:
         proof = f"not proven: at most {number(found.upper_bound)} (bound by {found.bound_method})"
         proof += f", gap {found.gap:.2%}"
-    if search.json:
+    if json:
         data = {
             "value": found.value,
             "upper_bound": found.upper_bound,

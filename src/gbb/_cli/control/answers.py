@@ -27,7 +27,7 @@ WHOSE = {
 def recommend(
     url: Storage,
     name: Name = None,
-    seconds: Annotated[float, typer.Option("--seconds", help="Time limit of the search.")] = 2.0,
+    seconds: Annotated[float, typer.Option(help="Time limit of the search.")] = 2.0,
     format: Format = "text",
     out: Out = None,
 ) -> None:
@@ -66,7 +66,7 @@ def _trials(numbers: list[int]) -> str:
 def history(
     url: Storage,
     name: Name = None,
-    kind: Annotated[list[str] | None, typer.Option("--kind", help="Only these kinds.")] = None,
+    kind: Annotated[list[str] | None, typer.Option(help="Only these kinds.")] = None,
     format: Format = "text",
     out: Out = None,
 ) -> None:
@@ -106,7 +106,7 @@ def _short(content: Any, format: str) -> str:
 
 def export(
     url: Storage,
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="A .csv or .json file.")],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="A .csv or .json file.")],
     name: Name = None,
 ) -> None:
     """Every reward that counts, with its arms, as CSV; or the whole history, as JSON."""

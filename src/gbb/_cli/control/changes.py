@@ -13,7 +13,7 @@ from gbb._support import checks
 def retract(
     url: Storage,
     trial: TrialNumber,
-    reason: Annotated[str, typer.Option("--reason", help="Why it is taken back.")] = "",
+    reason: Annotated[str, typer.Option(help="Why it is taken back.")] = "",
     name: Name = None,
 ) -> None:
     """Take back what was told of a trial; it is open again and the history keeps both."""
@@ -28,15 +28,12 @@ def retract(
 def forbid(  # noqa: PLR0917
     url: Storage,
     agent: Annotated[
-        list[str] | None,
-        typer.Option("--agent", help="The agents; may be given often; all when left out."),
+        list[str] | None, typer.Option(help="The agents; may be given often; all when left out.")
     ] = None,
-    arm: Annotated[
-        list[str] | None, typer.Option("--arm", help="The arms; may be given often.")
-    ] = None,
-    pin: Annotated[bool, typer.Option("--pin", help="Allow no arm but the one of --arm.")] = False,
-    allow: Annotated[bool, typer.Option("--allow", help="Allow them again.")] = False,
-    all: Annotated[bool, typer.Option("--all", help="With --allow: lift every ban.")] = False,
+    arm: Annotated[list[str] | None, typer.Option(help="The arms; may be given often.")] = None,
+    pin: Annotated[bool, typer.Option(help="Allow no arm but the one of --arm.")] = False,
+    allow: Annotated[bool, typer.Option(help="Allow them again.")] = False,
+    all: Annotated[bool, typer.Option(help="With --allow: lift every ban.")] = False,
     name: Name = None,
 ) -> None:
     """Keep agents from playing arms; or pin them to one, or allow arms again."""

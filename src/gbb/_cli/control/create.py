@@ -28,35 +28,32 @@ OWN_WORDS = {
 """What ``create`` calls things that the library, or another command, calls otherwise."""
 
 
-@opt.expand
 def create(
     url: Storage,
     graph: opt.GraphSpec,
     *,
     arms: Annotated[
-        Path,
-        typer.Option("--arms", metavar="FILE", help="The arms, a CSV with names and features."),
+        Path, typer.Option(metavar="FILE", help="The arms, a CSV with names and features.")
     ],
-    name: Annotated[str, typer.Option("--name", help="The controller's name.")] = "default",
-    policy: Annotated[str, typer.Option("--policy", help="The policy.")] = "ImprovedOFUL",
+    name: Annotated[str, typer.Option(help="The controller's name.")] = "default",
+    policy: Annotated[str, typer.Option(help="The policy.")] = "ImprovedOFUL",
     horizon: Annotated[
-        int | None, typer.Option("--horizon", help="Rounds to come, for policies that must know.")
+        int | None, typer.Option(help="Rounds to come, for policies that must know.")
     ] = None,
     options: GraphOptions,
     cut: CutName = "greedy",
     links: Annotated[
         Path | None,
         opt.option(
-            opt.INSTANCE,
-            "--links",
             "A CSV with the columns source, target, and type and/or weight.",
             metavar="FILE",
+            panel=opt.INSTANCE,
         ),
     ] = None,
     feedback: Feedback = "edge",
     sigma: Sigma = None,
     S: Annotated[
-        float | None, opt.option(opt.INSTANCE, "--S", "Bound on the norm of M*.", 1)
+        float | None, opt.option("Bound on the norm of M*.", 1, panel=opt.INSTANCE)
     ] = None,
     L: EdgeArmBound = None,
     learner: Learner,

@@ -15,7 +15,7 @@ from gbb._cli.show import console, number
 def diagnose(
     url: Storage,
     name: Name = None,
-    worst: Annotated[int, typer.Option("--worst", help="How many of the worst links to list.")] = 5,
+    worst: Annotated[int, typer.Option(help="How many of the worst links to list.")] = 5,
     format: Format = "text",
 ) -> None:
     """Whether the pairwise model predicts what was told: is it good enough to act on?"""

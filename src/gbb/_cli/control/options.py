@@ -30,14 +30,11 @@ Storage = Annotated[
     ),
 ]
 Name = Annotated[
-    str | None,
-    typer.Option("--name", help="Which controller, where the database holds several."),
+    str | None, typer.Option(help="Which controller, where the database holds several.")
 ]
 TrialNumber = Annotated[int, typer.Argument(metavar="TRIAL", help="The trial's number.")]
-Format = Annotated[str, typer.Option("--format", help="text, json or csv.")]
-Out = Annotated[
-    Path | None, typer.Option("--out", metavar="FILE", help="Write it here (.json or .csv).")
-]
+Format = Annotated[str, typer.Option(help="text, json or csv.")]
+Out = Annotated[Path | None, typer.Option(metavar="FILE", help="Write it here (.json or .csv).")]
 
 
 @contextmanager

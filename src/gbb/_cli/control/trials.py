@@ -18,11 +18,10 @@ def ask(
     url: Storage,
     name: Name = None,
     trial: Annotated[
-        int | None, typer.Option("--trial", help="Show this open trial again; ask for nothing.")
+        int | None, typer.Option(help="Show this open trial again; ask for nothing.")
     ] = None,
     count: Annotated[
-        int | None,
-        typer.Option("--count", help="Ask for so many trials at once; 1 when left out."),
+        int | None, typer.Option(help="Ask for so many trials at once; 1 when left out.")
     ] = None,
     format: Format = "text",
 ) -> None:
@@ -55,9 +54,9 @@ def tell(  # noqa: PLR0917
             "reward, or one number, whichever the feedback is; - reads them from standard input.",
         ),
     ] = None,
-    fail: Annotated[bool, typer.Option("--fail", help="It was played and gave nothing.")] = False,
-    abandon: Annotated[bool, typer.Option("--abandon", help="It was not played.")] = False,
-    reason: Annotated[str, typer.Option("--reason", help="Why it gave nothing.")] = "",
+    fail: Annotated[bool, typer.Option(help="It was played and gave nothing.")] = False,
+    abandon: Annotated[bool, typer.Option(help="It was not played.")] = False,
+    reason: Annotated[str, typer.Option(help="Why it gave nothing.")] = "",
     name: Name = None,
 ) -> None:
     """What was paid when a trial was played."""
@@ -86,8 +85,7 @@ def attach(
     ],
     rewards: Annotated[str, typer.Argument(metavar="REWARDS", help="CSV or JSON rows as in tell.")],
     key: Annotated[
-        str | None,
-        typer.Option("--key", help="The round's own name: attached again, it counts once."),
+        str | None, typer.Option(help="The round's own name: attached again, it counts once.")
     ] = None,
     name: Name = None,
 ) -> None:
