@@ -728,7 +728,9 @@ def test_names_with_brackets_are_shown_whole(run, tmp_path):
 
 
 def test_warnings_speak_of_options():
-    assert in_options('Pass method="reference" for `runs`.') == "Pass --reference for `--runs`."
+    assert (
+        in_options('Pass method="reference" for `horizon`.') == "Pass --reference for `--rounds`."
+    )
 
 
 @pytest.mark.parametrize("args", [["simulate", "--help"], ["simulate", "circle:5"]])

@@ -75,7 +75,10 @@ def test_an_optimum_that_is_not_proven(run: Run) -> None:
     ("args", "message"),
     [
         (("optimum", "complete:5"), "Give the matrix M* as `--matrix`."),
-        (("optimum", "circle:5", "--matrix", "M.csv", "--method", "best"), "`method` to be one of"),
+        (
+            ("optimum", "circle:5", "--matrix", "M.csv", "--method", "best"),
+            "`--method` to be one of",
+        ),
         (("cut", "complete:5", "--method", "exac"), "`--method` to be one of"),
         (("cut", "complete:5", "--seconds", 0), "`--seconds` to be a finite number > 0"),
         (("cut", "complete:1"), "`GRAPH` to have at least one edge"),

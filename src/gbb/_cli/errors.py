@@ -15,48 +15,20 @@ from gbb._support.checks import InputError
 
 BAD_INPUT = 2
 
-OPTIONS = (
-    "S",
-    "L",
-    "arms",
-    "case",
-    "cells",
-    "cut",
-    "d",
-    "degree",
-    "delta",
-    "feedback",
-    "frobenius",
-    "lam",
-    "noise",
-    "out",
-    "p",
-    "policy",
-    "radius",
-    "record",
-    "rounds",
-    "runs",
-    "seed",
-    "sigma",
-    "workers",
-    "zeta",
-)
-"""Arguments of the library that have an option of the same name."""
-
 WORDS = {
-    **{f"`{name}`": f"`--{name}`" for name in OPTIONS},
     "`M_star`": "`--matrix`",
     "`horizon`": "`--rounds`",
     "`policies`": "`--policy`",
-    "`kind`": "`--kind`",
-    "`key`": "`--key`",
     "Call fail() or abandon() for": "Use --fail or --abandon for",
     "undirected=True": "--undirected",
     'method="reference"': "--reference",
     'record="log"': "--record log",
     "Give each policy its own name=...": "Name each policy once.",
 }
-"""What the library's messages call things, and what the command line calls them."""
+"""What the library's messages call things, and what the command line calls them.
+
+A command's own options are added by :func:`gbb._cli.options.expand`.
+"""
 
 WORD = re.compile("|".join(map(re.escape, WORDS)))
 

@@ -12,6 +12,8 @@ from typing import Annotated, Any, get_type_hints
 import typer
 from typer.models import OptionInfo
 
+from gbb._cli.errors import reword
+
 GRAPH = "The graph"
 INSTANCE = "The instance"
 LEARNER = "The learner"
@@ -50,15 +52,18 @@ def expand(command: Callable[..., None]) -> Callable[..., None]:
 
     A parameter annotated with a dataclass of options, or of further groups, stands for one keyword
     per option; the command itself is handed the filled dataclass. Options are called as their
-    parameters, and stand in the ``panel`` of their group, unless they say otherwise.
+    parameters, and stand in the ``panel`` of their group, unless they say otherwise; errors call them
+    as the user does.
     """
     hints = get_type_hints(command, include_extras=True)
     parameters = inspect.signature(command).parameters.values()
     plain = [each for parameter in parameters for each in _options(parameter, hints)]
+    words = {f"`{each.name}`": f"`--{each.name}`" for each in plain if _is_option(each.annotation)}
 
     @wraps(command)
     def expanded(**given: Any) -> None:
-        command(**{each.name: _fill(each.name, hints, given) for each in parameters})
+        with reword(words):
+            command(**{each.name: _fill(each.name, hints, given) for each in parameters})
 
     expanded.__signature__ = inspect.Signature(plain)  # type: ignore[attr-defined]
     expanded.__annotations__ = {each.name: each.annotation for each in plain}
@@ -82,11 +87,15 @@ def _options(
 def _complete(name: str, kind: Any, panel: str | None) -> Any:
     """The annotation of an option, with its own name and its group's panel where it has none."""
     info = copy(kind.__metadata__[0])
-    if isinstance(info, OptionInfo):
+    if _is_option(kind):
         info.rich_help_panel = info.rich_help_panel or panel
         if info.default is ...:  # no name was given
             info.param_decls = (f"--{name.replace('_', '-')}",)
     return Annotated[kind.__origin__, info]
+
+
+def _is_option(kind: Any) -> bool:
+    return isinstance(kind.__metadata__[0], OptionInfo)
 
 
 def _fill(name: str, hints: dict[str, Any], given: dict[str, Any]) -> Any:

@@ -19,7 +19,6 @@ from gbb._cli.tables import read_arms
 from gbb.problem import Problem
 
 OWN_WORDS = {
-    "`horizon`": "`--horizon`",
     "Give the horizon, or the number of exploring rounds as `exploration`.": "Say how many rounds "
     "are to come.",
     "`edge_types`": "`--links`",
