@@ -20,7 +20,7 @@ import typer
 import gbb
 from gbb._cli import simulate as command
 from gbb._cli.errors import exit_code_of, in_options
-from gbb._cli.tables import read_arms, read_matrix
+from gbb._cli.given.tables import read_arms, read_matrix
 from gbb.cli import main
 
 MATRIX = "0,2,3\n1,0,1\n0.5,1,0.2\n"
@@ -538,7 +538,7 @@ def test_system_errors_are_one_line(refused, monkeypatch):
         def broken(*_, error=error, **__):
             raise error
 
-        monkeypatch.setattr("gbb._cli.results.save", broken)
+        monkeypatch.setattr("gbb._cli.given.results.save", broken)
         assert refused("simulate", "complete:5", *SHORT, "--out", "r.nc") == message
 
 

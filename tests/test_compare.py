@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import gbb
-from gbb._cli.policies import parse
+from gbb._cli.given.policies import parse
 from gbb.cli import main
 from gbb.policies import ImprovedOFUL, ThompsonSampling, UniformRandom
 

@@ -57,7 +57,7 @@ def test_the_version_needs_no_parser():
 def test_help_imports_no_command(args):
     loaded = loaded_after(*args, "--help")
     assert not SLOW & loaded
-    assert not {"gbb._cli.simulate", "gbb._cli.control.trials", "gbb.policies"} & loaded
+    assert not {"gbb._cli.commands.simulate", "gbb._cli.control.trials", "gbb.policies"} & loaded
 
 
 def test_a_controllers_round_imports_no_more_than_it_needs(tmp_path):

@@ -12,7 +12,7 @@ import pytest
 
 import gbb
 from gbb import InputError
-from gbb._cli.paper import default_directory
+from gbb._cli.commands.paper import default_directory
 from gbb.cli import main
 from gbb.experiments import figure1, figure2, paper, table1
 from gbb.experiments._findings import clearly, number, standard_error, standard_error_over_runs

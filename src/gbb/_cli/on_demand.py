@@ -14,7 +14,7 @@ from gbb._cli.loading import loading
 from gbb._cli.options import expand
 
 Places = Mapping[str, tuple[str, str]]
-"""Commands by name: ``module:item`` below ``gbb._cli``, and the line of help that lists them."""
+"""Commands by name: their module below ``gbb._cli``, and the line of help that lists them."""
 
 
 class OnDemand(TyperCommand):
@@ -26,9 +26,8 @@ class OnDemand(TyperCommand):
 
     def load(self) -> Any:
         """The command itself; a group's help is that of the line that lists it."""
-        module, _, item = self.place.partition(":")
         with loading():
-            found = getattr(import_module(f"gbb._cli.{module}"), item)
+            found = getattr(import_module(f"gbb._cli.{self.place}"), str(self.name))
         if not isinstance(found, typer.Typer | TyperGroup):
             app = typer.Typer(add_completion=False)
             app.command(self.name)(expand(found))

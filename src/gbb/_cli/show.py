@@ -28,6 +28,12 @@ def number(value: float | None, digits: int = 4) -> str:
     return f"{value:.{digits}g}"
 
 
+def around(value: float, half: float, digits: int) -> str:
+    """A number with the half-width of its interval, if there is one."""
+    sign = "±" if console.encoding.startswith("utf") else "+-"
+    return f"{value:.{digits}f}" + ("" if math.isnan(half) else f" {sign}{half:.{digits}f}")
+
+
 def pairs(title: str, rows: Iterable[tuple[str, str]], *, wide: bool = False) -> Table:
     """A titled list of names and values, shown as they are: brackets are no markup.
 

@@ -7,39 +7,36 @@ from typer.core import TyperGroup
 from gbb._cli.on_demand import Places, add_commands
 
 PLACES: Places = {
-    "create": ("control.create:create", "Start a controller for a graph and its arms."),
-    "ask": ("control.trials:ask", "What each agent should do next."),
-    "tell": ("control.trials:tell", "What was paid when a trial was played."),
-    "attach": ("control.trials:attach", "Learn from a round that was played elsewhere."),
+    "create": ("control.create", "Start a controller for a graph and its arms."),
+    "ask": ("control.trials", "What each agent should do next."),
+    "tell": ("control.trials", "What was paid when a trial was played."),
+    "attach": ("control.trials", "Learn from a round that was played elsewhere."),
     "retract": (
-        "control.changes:retract",
+        "control.changes",
         "Take back what was told of a trial; it is open again and the history keeps both.",
     ),
     "forbid": (
-        "control.changes:forbid",
+        "control.changes",
         "Keep agents from playing arms; or pin them to one, or allow arms again.",
     ),
     "recommend": (
-        "control.answers:recommend",
+        "control.answers",
         "The best allocation by what is known, with its predicted reward.",
     ),
     "estimate": (
-        "control.estimate:estimate",
+        "control.estimate",
         "What an edge of each type pays for every pair of arms, with the half-width of its interval.",
     ),
-    "status": (
-        "control.answers:status",
-        "How far the controller is, and which trials are open.",
-    ),
+    "status": ("control.answers", "How far the controller is, and which trials are open."),
     "diagnose": (
-        "control.diagnose:diagnose",
+        "control.diagnose",
         "Whether the pairwise model predicts what was told: is it good enough to act on?",
     ),
-    "history": ("control.answers:history", "Every event, the oldest first."),
+    "history": ("control.answers", "Every event, the oldest first."),
     "export": (
-        "control.answers:export",
+        "control.answers",
         "Every reward that counts, with its arms, as CSV; or the whole history, as JSON.",
     ),
 }
 
-group = add_commands(TyperGroup(name="control", no_args_is_help=True), PLACES)
+control = add_commands(TyperGroup(name="control", no_args_is_help=True), PLACES)

@@ -12,10 +12,10 @@ from gbb._cli import options as opt
 from gbb._cli.control.links import links_of
 from gbb._cli.control.options import Storage, url_of
 from gbb._cli.errors import reword
-from gbb._cli.graphs import CutName, GraphOptions, cut_of, graph_of
-from gbb._cli.instance import EdgeArmBound, Feedback, Sigma
-from gbb._cli.policies import Learner, RadiusName, class_name
-from gbb._cli.tables import read_arms
+from gbb._cli.given.graphs import CutName, GraphOptions, cut_of, graph_of
+from gbb._cli.given.instance import EdgeArmBound, Feedback, Sigma
+from gbb._cli.given.policies import Learner, RadiusName, class_name
+from gbb._cli.given.tables import read_arms
 from gbb.problem import Problem
 
 OWN_WORDS = {

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from gbb._cli.outputs import check_output
+from gbb._cli.given.outputs import check_output
 from gbb._cli.show import as_json, console, grid
 from gbb._support import checks, csv_files
 from gbb._support.checks import InputError

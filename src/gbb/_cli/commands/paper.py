@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gbb._cli.given.outputs import StudyOptions, check_directory, folder_option
 from gbb._cli.options import expand
-from gbb._cli.outputs import StudyOptions, check_directory, folder_option
 from gbb._cli.show import console, grid
 from gbb._support import checks
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gbb.experiments._findings import Findings
     from gbb.experiments.paper import Progress
 
-app = typer.Typer(no_args_is_help=True, add_completion=False)
+paper = typer.Typer(no_args_is_help=True, add_completion=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,28 +44,28 @@ Dimension = Annotated[
 ]
 
 
-@app.command()
+@paper.command()
 @expand
 def table1(*, options: PaperOptions) -> None:
     """Share of uncut edges and the alphas, by type of graph."""
     _make(("table1",), options)
 
 
-@app.command()
+@paper.command()
 @expand
 def figure1(*, options: PaperOptions) -> None:
     """Gamma, epsilon and the alphas against zeta."""
     _make(("figure1",), options)
 
 
-@app.command()
+@paper.command()
 @expand
 def figure2(*, options: PaperOptions, d: Dimension = None) -> None:
     """Fraction of the optimal reward, round by round."""
     _make(("figure2",), options, d)
 
 
-@app.command("all")
+@paper.command("all")
 @expand
 def everything(*, options: PaperOptions, d: Dimension = None) -> None:
     """The table and both figures."""
@@ -85,15 +85,17 @@ def default_directory(
 
 
 def _make(which: tuple[str, ...], options: PaperOptions, d: int | None = None) -> None:
-    from gbb.experiments import paper
+    from gbb.experiments import paper as experiments
 
     seed, switches = options.seed, {"quick": options.quick, "as_released": options.as_released}
-    settings = paper.choose(which, **switches, d=d)
+    settings = experiments.choose(which, **switches, d=d)
     checks.integer("--seed", seed, low=0)
     place = options.out or default_directory(**switches, d=d, seed=seed)
     check_directory("--out", place)
-    with _bars({name: paper.EXPERIMENTS[name].steps(settings[name]) for name in which}) as bars:
-        made = paper.reproduce(place, settings, seed=seed, progress=bars)
+    with _bars(
+        {name: experiments.EXPERIMENTS[name].steps(settings[name]) for name in which}
+    ) as bars:
+        made = experiments.reproduce(place, settings, seed=seed, progress=bars)
     for found in made.findings.values():
         _print(found)
     console.print(f"\nThe numbers behind each answer: {place / 'report.html'}", soft_wrap=True)

@@ -13,15 +13,15 @@ from rich.text import Text
 
 from gbb import optimum, policies
 from gbb._cli import options as opt
+from gbb._cli.commands.summary import summary
 from gbb._cli.errors import warn
-from gbb._cli.graphs import cut_of, graph_of
-from gbb._cli.instance import InstanceOptions, draw_environment
-from gbb._cli.outputs import check_output
-from gbb._cli.policies import Learner, RadiusName, class_name, policies_option
-from gbb._cli.results import Results, say_written
-from gbb._cli.show import as_json, console, grid, number
-from gbb._cli.summary import summary
-from gbb._cli.tables import write_matrix
+from gbb._cli.given.graphs import cut_of, graph_of
+from gbb._cli.given.instance import InstanceOptions, draw_environment
+from gbb._cli.given.outputs import check_output
+from gbb._cli.given.policies import Learner, RadiusName, class_name, policies_option
+from gbb._cli.given.results import Results, say_written
+from gbb._cli.given.tables import write_matrix
+from gbb._cli.show import around, as_json, console, grid, number
 from gbb._support import checks
 from gbb.cuts import Cut
 from gbb.environment import Environment
@@ -174,8 +174,4 @@ def _print(graph: str, result: xr.Dataset, rows: list[dict[str, Any]]) -> None:
 
 
 def _fraction(row: dict[str, Any], name: str) -> str:
-    value, error = row[name], row[f"{name}_error"]
-    if math.isnan(value):
-        return "-"
-    sign = "±" if console.encoding.startswith("utf") else "+-"
-    return f"{value:.3f}" if math.isnan(error) else f"{value:.3f} {sign}{error:.3f}"
+    return "-" if math.isnan(row[name]) else around(row[name], row[f"{name}_error"], 3)

@@ -14,7 +14,7 @@ import typer
 
 from gbb import policies
 from gbb._cli.control.options import url_of
-from gbb._cli.policies import class_name, policies_option
+from gbb._cli.given.policies import class_name, policies_option
 from gbb._support.checks import FloatArray
 from gbb.controller import Controller
 from gbb.cuts import greedy

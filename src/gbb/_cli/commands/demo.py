@@ -9,11 +9,11 @@ from typing import Annotated, Any
 
 import typer
 
+from gbb._cli.given.outputs import StudyOptions, check_directory, folder_option
 from gbb._cli.options import expand
-from gbb._cli.outputs import StudyOptions, check_directory, folder_option
 from gbb._support import checks
 
-app = typer.Typer(no_args_is_help=True, add_completion=False)
+demo = typer.Typer(no_args_is_help=True, add_completion=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +30,7 @@ class DemoOptions(StudyOptions):
         return self.out or Path("results") / f"demo-{name}{'-quick' * self.quick}"
 
 
-@app.command("traffic")
+@demo.command("traffic")
 @expand
 def traffic_command(
     *,
@@ -57,7 +57,7 @@ def traffic_command(
         raise
 
 
-@app.command("wind")
+@demo.command("wind")
 @expand
 def wind_command(
     *,
@@ -76,7 +76,7 @@ def wind_command(
     present(wind, options, case=case)
 
 
-@app.command("radio")
+@demo.command("radio")
 @expand
 def radio_command(
     *,
@@ -90,9 +90,12 @@ def radio_command(
 
 
 def present(
-    demo: ModuleType, options: DemoOptions, hooks: dict[str, Any] | None = None, **settings: Any
+    simulated: ModuleType,
+    options: DemoOptions,
+    hooks: dict[str, Any] | None = None,
+    **settings: Any,
 ) -> None:
-    """Run ``demo`` with a progress bar, save what it leaves and print it.
+    """Run a demo with a progress bar, save what it leaves and print it.
 
     ``settings`` go to its ``steps`` and to its ``run``, ``hooks`` to its ``run`` alone.
     """
@@ -101,13 +104,13 @@ def present(
     from gbb.simulation._progress import progress_bar
 
     settings |= {"rounds": options.rounds, "quick": options.quick}
-    total = demo.steps(**settings)
+    total = simulated.steps(**settings)
     checks.integer("--seed", options.seed, low=0)
     checks.integer("--rounds", total, low=1)
-    place = options.folder(demo.__name__.rpartition(".")[2])
+    place = options.folder(simulated.__name__.rpartition(".")[2])
     check_directory("--out", place)
     with progress_bar(total, "steps") as advance:
-        outcome = demo.run(seed=options.seed, advance=advance, **settings, **(hooks or {}))
+        outcome = simulated.run(seed=options.seed, advance=advance, **settings, **(hooks or {}))
     save(outcome, place)
     console.print(pairs(outcome.title, outcome.rows, wide=True))
     for sentence in outcome.sentences:

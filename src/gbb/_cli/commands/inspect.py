@@ -9,9 +9,9 @@ import typer
 
 from gbb import theory
 from gbb._cli import options as opt
-from gbb._cli.graphs import CutName, GraphOptions, cut_of, graph_of
-from gbb._cli.instance import Bounds, Files, environment
-from gbb._cli.policies import Learner
+from gbb._cli.given.graphs import CutName, GraphOptions, cut_of, graph_of
+from gbb._cli.given.instance import Bounds, Files, environment
+from gbb._cli.given.policies import Learner
 from gbb._cli.show import as_json, console, grid, number, pairs
 from gbb._support import checks
 from gbb.cuts import Cut

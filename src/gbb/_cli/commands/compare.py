@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -11,11 +10,11 @@ import typer
 
 from gbb import policies
 from gbb._cli import options as opt
-from gbb._cli.graphs import cut_of, graph_of
-from gbb._cli.instance import InstanceOptions, draw_environment
-from gbb._cli.policies import Learner, parse, policies_option
-from gbb._cli.results import Results, say_written
-from gbb._cli.show import as_json, console, grid, number
+from gbb._cli.given.graphs import cut_of, graph_of
+from gbb._cli.given.instance import InstanceOptions, draw_environment
+from gbb._cli.given.policies import Learner, parse, policies_option
+from gbb._cli.given.results import Results, say_written
+from gbb._cli.show import around, as_json, console, grid, number
 from gbb._support import checks
 from gbb.problem import Problem
 from gbb.simulation import Comparison, comparison
@@ -74,17 +73,11 @@ def _print(title: str, rows: Sequence[Comparison]) -> None:
     table = [
         (
             row.policy,
-            _around(100 * row.lost, 100 * row.lost_high, 2),
+            around(100 * row.lost, 100 * row.lost_high - 100 * row.lost, 2),
             number(row.regret),
-            _around(row.ratio, row.ratio_high, 4),
+            around(row.ratio, row.ratio_high - row.ratio, 4),
         )
         for row in rows
     ]
     console.print(grid(title, ("policy", "lost, %", "regret", "ratio"), table))
     console.print("lost: share of the optimal reward, all rounds; ratio: regret to the first's")
-
-
-def _around(value: float, high: float, digits: int) -> str:
-    sign = "±" if console.encoding.startswith("utf") else "+-"
-    half = "" if math.isnan(high) else f" {sign}{high - value:.{digits}f}"
-    return f"{value:.{digits}f}{half}"

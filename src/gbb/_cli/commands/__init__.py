@@ -13,29 +13,26 @@ from gbb._cli.on_demand import Places, add_commands
 
 PLACES: Places = {
     "compare": (
-        "compare:compare",
+        "commands.compare",
         "Play policies on the same instances with the same seeds, side by side.",
     ),
     "inspect": (
-        "inspect:inspect",
+        "commands.inspect",
         "Show a graph and its cut; with --matrix also the theory report.",
     ),
-    "simulate": (
-        "simulate:simulate",
-        "Play policies on an instance and sum up what they earned.",
-    ),
-    "cut": ("solvers:cut", "Cut a graph in parts so that many edges run between them."),
+    "simulate": ("commands.simulate", "Play policies on an instance and sum up what they earned."),
+    "cut": ("commands.solvers", "Cut a graph in parts so that many edges run between them."),
     "optimum": (
-        "solvers:optimum",
+        "commands.solvers",
         "Find the best allocation for a known matrix, and say what is proven of it.",
     ),
-    "warm": ("warm:warm", "Compile ahead what is usually played."),
+    "warm": ("commands.warm", "Compile ahead what is usually played."),
     "control": (
-        "control:group",
+        "control",
         "Run a real network: ask what to play, tell what it paid, keep all of it.",
     ),
-    "demo": ("demo:app", "Control a real simulator: each demo needs an extra of its own."),
-    "paper": ("paper:app", "Reproduce the paper's Table 1, Figure 1 and Figure 2."),
+    "demo": ("commands.demo", "Control a real simulator: each demo needs an extra of its own."),
+    "paper": ("commands.paper", "Reproduce the paper's Table 1, Figure 1 and Figure 2."),
 }
 
 

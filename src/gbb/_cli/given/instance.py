@@ -8,9 +8,9 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from gbb._cli.graphs import CutName, GraphOptions
+from gbb._cli.given.graphs import CutName, GraphOptions
+from gbb._cli.given.tables import read_arms, read_matrix
 from gbb._cli.options import INSTANCE, option
-from gbb._cli.tables import read_arms, read_matrix
 from gbb._support import checks, seeds
 from gbb._support.checks import FloatArray
 from gbb.environment import Environment, noises

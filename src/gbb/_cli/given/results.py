@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
+from gbb._cli.given.outputs import check_output
 from gbb._cli.options import RUN, option
-from gbb._cli.outputs import check_output
 from gbb._cli.show import console
 from gbb.simulation import save
 

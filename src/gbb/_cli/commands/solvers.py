@@ -16,9 +16,9 @@ import typer
 from gbb import cuts
 from gbb import optimum as solvers
 from gbb._cli import options as opt
-from gbb._cli.graphs import GraphOptions, graph_of
-from gbb._cli.instance import Files, environment
-from gbb._cli.outputs import check_output
+from gbb._cli.given.graphs import GraphOptions, graph_of
+from gbb._cli.given.instance import Files, environment
+from gbb._cli.given.outputs import check_output
 from gbb._cli.show import as_json, console, number, pairs
 from gbb._support import checks
 from gbb._support.files import atomic

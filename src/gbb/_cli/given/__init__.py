@@ -1,0 +1,1 @@
+"""What commands are given: graphs, instances, policies, and the files they read and write."""
