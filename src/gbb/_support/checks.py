@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import math
 import operator
 from collections import Counter
@@ -135,9 +136,14 @@ def choice(name: str, value: object, options: Iterable[str]) -> str:
     known = sorted(options)
     if isinstance(value, str) and value in known:
         return value
-    close = difflib.get_close_matches(str(value), known, n=1, cutoff=0.5)
-    cure = f"Did you mean {close[0]!r}?" if close else ""
-    raise input_error(name, "be one of " + ", ".join(map(repr, known)), repr(value), cure)
+    rule = "be one of " + ", ".join(map(repr, known))
+    raise input_error(name, rule, repr(value), suggest(str(value), known))
+
+
+def suggest(word: str, known: Iterable[str]) -> str:
+    """``Did you mean ...?`` for the known word nearest to ``word``, or nothing."""
+    close = difflib.get_close_matches(word, itertools.islice(known, 20_000), n=1, cutoff=0.5)
+    return f"Did you mean {close[0]!r}?" if close else ""
 
 
 def names(name: str, value: Sequence[Any] | None, *, length: int) -> tuple[str, ...] | None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
-from gbb.diagnostics._diagnosis import Diagnosis, Scores, judge
+from gbb.diagnostics._diagnosis import Diagnosis, Evidence, judge
 from gbb.diagnostics._heldout import LEVERAGE, predict_held_out
 from gbb.diagnostics._margin import find_margin
 from gbb.diagnostics._noise import ENOUGH, measure_noise, measure_total_noise
@@ -72,33 +74,25 @@ def diagnose(
         rounds * min(problem.parameters * folds / ((folds - 1) * rounds), LEVERAGE),
         problem.parameters,
     )
-    scores = Scores(
-        rounds=int(seen.any(axis=1).sum()),
-        covered=count / max(int(seen.sum()), 1),
+    evidence = Evidence(
         spread=spread,
         correlation=_correlate(y, y - r) * float(np.sqrt(count)),
-        within=share_explained(left, spread),
-        total=share_explained(sum_squares(misses), apart),
-        ceiling=ceiling,
         ceiling_error=(1.0 - ceiling) * float(np.hypot(pure.error, np.sqrt(2.0 / free))),
-        total_ceiling=total_ceiling,
         total_ceiling_error=(1.0 - total_ceiling)
         * float(np.hypot(whole.error, np.sqrt(2.0 / rounds))),
         single=find_margin(y, r, pure, float(leverage[judged].sum()), problem.parameters),
         summed=summed,
         types=problem.types,
-        source=pure.source,
     )
-    status, sentence = judge(scores)
     named = pure.variance if pure.freedom else left / free if count else np.nan
-    return Diagnosis(
-        status=status,
-        sentence=sentence,
-        rounds=scores.rounds,
+    found = Diagnosis(
+        status="",
+        sentence="",
+        rounds=int(seen.any(axis=1).sum()),
         allocations=len(np.unique(played, axis=0)),
-        covered=scores.covered,
-        within=scores.within,
-        total=scores.total,
+        covered=count / max(int(seen.sum()), 1),
+        within=share_explained(left, spread),
+        total=share_explained(sum_squares(misses), apart),
         ceiling=ceiling,
         total_ceiling=total_ceiling,
         sigma_hat=float(np.sqrt(named)),
@@ -106,6 +100,8 @@ def diagnose(
         by_type=tabulate_types(problem, error, y, r),
         worst=find_worst(problem, error, y, r, worst),
     )
+    status, sentence = judge(found, evidence)
+    return replace(found, status=status, sentence=sentence)
 
 
 def _check_history(

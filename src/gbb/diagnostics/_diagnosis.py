@@ -72,77 +72,70 @@ class Diagnosis:
         return self.sentence
 
 
-class Scores(NamedTuple):
-    """What the verdict is made of; the errors are one standard error of the ceilings."""
+class Evidence(NamedTuple):
+    """What a verdict needs beside the diagnosis; the errors are one standard error of the ceilings."""
 
-    rounds: int
-    covered: float
     spread: float
     correlation: float
-    within: float
-    total: float
-    ceiling: float
     ceiling_error: float
-    total_ceiling: float
     total_ceiling_error: float
     single: Margin
     summed: Margin
     types: int
-    source: str
 
 
-def judge(s: Scores) -> tuple[str, str]:
+def judge(d: Diagnosis, e: Evidence) -> tuple[str, str]:
     """Status and sentence."""
-    if s.rounds < FEWEST_ROUNDS:
-        return "too few", f"Too few rounds to say: {s.rounds}, and {FEWEST_ROUNDS} are the fewest."
-    if s.covered < COVERED:
+    if d.rounds < FEWEST_ROUNDS:
+        return "too few", f"Too few rounds to say: {d.rounds}, and {FEWEST_ROUNDS} are the fewest."
+    if d.covered < COVERED:
         return "too few", (
-            f"Too few rounds to say: only {s.covered:.0%} of the rewards can be predicted from other "
+            f"Too few rounds to say: only {d.covered:.0%} of the rewards can be predicted from other "
             "rounds, as the rest had arms that were not played together elsewhere."
         )
-    if not s.spread > 0.0:
+    if not e.spread > 0.0:
         return "too few", "Nothing to judge: no reward ever changed."
-    known = np.isfinite(s.ceiling)
-    if s.correlation < SIGNIFICANT and (not known or s.ceiling < 3.0 * s.ceiling_error):
+    known = np.isfinite(d.ceiling)
+    if e.correlation < SIGNIFICANT and (not known or d.ceiling < 3.0 * e.ceiling_error):
         cure = "" if known else " Repeat some allocations to tell noise from a wrong model."
         return "noise", (
             "Nothing to act on: of what changes the model predicts no more than it would of pure "
             f"noise.{cure}"
         )
-    return _judge_fit(s)
+    return _judge_fit(d, e)
 
 
-def _judge_fit(s: Scores) -> tuple[str, str]:
+def _judge_fit(d: Diagnosis, e: Evidence) -> tuple[str, str]:
     """Compare what is predicted with what could be, each with two standard errors.
 
     Only noise that was measured can condemn a model: of single rewards by any repetition, of the sum by
     repeated allocations alone, because links may share their noise.
     """
-    known = bool(np.isfinite(s.ceiling))
+    known = bool(np.isfinite(d.ceiling))
     facts = (
-        f"On rounds it has not seen it predicts {max(s.within, 0.0):.0%} of how single rewards vary "
-        f"and {max(s.total, 0.0):.0%} of how their sum varies"
+        f"On rounds it has not seen it predicts {max(d.within, 0.0):.0%} of how single rewards vary "
+        f"and {max(d.total, 0.0):.0%} of how their sum varies"
     )
-    facts += f", and noise leaves {max(s.ceiling, 0.0):.0%} to predict" if known else ""
-    single = s.ceiling > 2.0 * s.ceiling_error and s.single.below
-    summed = s.total_ceiling > 2.0 * s.total_ceiling_error and s.summed.below
+    facts += f", and noise leaves {max(d.ceiling, 0.0):.0%} to predict" if known else ""
+    single = d.ceiling > 2.0 * e.ceiling_error and e.single.below
+    summed = d.total_ceiling > 2.0 * e.total_ceiling_error and e.summed.below
     if single or summed:
         cure = (
             "One matrix per kind of link (edge_types) may fit."
-            if s.types == 1
+            if e.types == 1
             else "Links may depend on more than the arms at their ends."
         )
         return "poor", f"The pairwise model is not good enough to act on. {facts}. {cure}"
-    if not s.single.above or s.summed.value < 0.0:
+    if not e.single.above or e.summed.value < 0.0:
         cure = ""
         if not known:
             cure = " Repeat some allocations to tell noise from a wrong model."
-        elif not np.isfinite(s.total_ceiling) and s.summed.below:
+        elif not np.isfinite(d.total_ceiling) and e.summed.below:
             cure = " Repeat some allocations to tell noise that links share from a wrong model."
         return "too few", f"Too few rounds to say whether the pairwise model fits. {facts}.{cure}"
     beyond = (
         " (noise here includes whatever agents beyond the link do; repeat an allocation to tell)"
-        if s.source == "arms" and s.within / max(s.ceiling, s.within) - s.within > 1.0 - GOOD
+        if d.noise_source == "arms" and d.within / max(d.ceiling, d.within) - d.within > 1.0 - GOOD
         else ""
     )
     return "good", f"The pairwise model is good enough to act on. {facts}{beyond}."

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbb._support import checks
-from gbb._support.checks import IntArray, input_error
+from gbb._support.checks import IntArray, input_error, suggest
 from gbb._support.seeds import Seed, generator
-from gbb.graph._rows import suggest
 
 
 def complete(n: int) -> IntArray:
@@ -49,14 +48,6 @@ def path(n: int) -> IntArray:
     n = checks.integer("n", n, low=1)
     agents = np.arange(n, dtype=np.int64)
     return np.column_stack((agents[:-1], agents[1:]))
-
-
-def grid(rows: int, cols: int) -> IntArray:
-    """Agents of a rows x cols lattice, row by row, and their right and lower neighbours."""
-    agents = np.arange(rows * cols, dtype=np.int64).reshape(rows, cols)
-    across = np.column_stack((agents[:, :-1].ravel(), agents[:, 1:].ravel()))
-    down = np.column_stack((agents[:-1].ravel(), agents[1:].ravel()))
-    return np.concatenate((across, down))
 
 
 def random(n: int, p: float = 0.6, seed: Seed = None) -> IntArray:
@@ -97,8 +88,11 @@ def unrank(ranks: ArrayLike) -> IntArray:
     return np.column_stack((r - j * (j - 1) // 2, j))
 
 
-def lattice(n: int, rows: int | None = None, cols: int | None = None) -> IntArray:
-    """A grid of ``n`` agents: square unless ``rows`` or ``cols`` says otherwise."""
+def grid(n: int, rows: int | None = None, cols: int | None = None) -> IntArray:
+    """Agents of a lattice, row by row, and their right and lower neighbours.
+
+    It is square unless ``rows`` or ``cols`` says otherwise.
+    """
     n = checks.integer("n", n, low=1)
     if rows is None and cols is None:
         rows = cols = math.isqrt(n)
@@ -113,7 +107,10 @@ def lattice(n: int, rows: int | None = None, cols: int | None = None) -> IntArra
         raise input_error(
             "n", "be rows * cols of the grid", f"{n} (rows = {rows}, cols = {cols})", cure
         )
-    return grid(rows, cols)
+    agents = np.arange(n, dtype=np.int64).reshape(rows, cols)
+    across = np.column_stack((agents[:, :-1].ravel(), agents[:, 1:].ravel()))
+    down = np.column_stack((agents[:-1].ravel(), agents[1:].ravel()))
+    return np.concatenate((across, down))
 
 
 FAMILIES: dict[str, Callable[..., IntArray]] = {
@@ -123,7 +120,7 @@ FAMILIES: dict[str, Callable[..., IntArray]] = {
     "star": star,
     "matching": matching,
     "path": path,
-    "grid": lattice,
+    "grid": grid,
     "regular": regular,
 }
 

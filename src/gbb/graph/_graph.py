@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gbb._support import checks
-from gbb._support.checks import IntArray, frozen, input_error
+from gbb._support.checks import IntArray, frozen, input_error, suggest
 from gbb._support.seeds import Seed
 from gbb.graph import _families, _io
 from gbb.graph._pattern import find_reverse, index_type, is_pattern, pattern
-from gbb.graph._rows import MOST_AGENTS, Integers, Rows, number_rows, suggest
+from gbb.graph._rows import MOST_AGENTS, Integers, Rows, number_rows
 
 if TYPE_CHECKING:
     from scipy import sparse

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import ParseError
 
-from gbb._support.checks import InputError, input_error
+from gbb._support.checks import InputError, input_error, suggest
 from gbb._support.files import atomic
-from gbb.graph._rows import Rows, suggest
+from gbb.graph._rows import Rows
 
 if TYPE_CHECKING:
     from gbb.graph._graph import Graph

@@ -77,16 +77,14 @@ def is_pattern(indptr: IntArray, indices: Integers) -> bool:
     return bool(rising.all()) and not loops.any() and is_symmetric(indptr, indices)
 
 
-def _keys(source: Integers, target: Integers, n: int, out: IntArray) -> None:
-    np.multiply(source, n, out=out, dtype=np.int64, casting="same_kind")
-    np.add(out, target, out=out, dtype=np.int64, casting="same_kind")
+def _keys(source: Integers, target: Integers, n: int, out: IntArray | None = None) -> IntArray:
+    keys: IntArray = np.multiply(source, n, out=out, dtype=np.int64, casting="same_kind")
+    return np.add(keys, target, out=keys, dtype=np.int64, casting="same_kind")
 
 
 def _name_duplicate(rows: Rows) -> InputError:
     edges = np.sort(rows.edges, axis=1) if rows.undirected else rows.edges
-    keys = np.empty(len(edges), dtype=np.int64)
-    _keys(edges[:, 0], edges[:, 1], rows.n, keys)
-    twice = find_repeat(keys)
+    twice = find_repeat(_keys(edges[:, 0], edges[:, 1], rows.n))
     assert twice is not None
     first, second = twice
     value = f"{show(rows, second)} after {show(rows, first)}"
@@ -98,11 +96,7 @@ def _name_duplicate(rows: Rows) -> InputError:
 
 def _name_one_way(rows: Rows) -> InputError:
     source, target, n = rows.edges[:, 0], rows.edges[:, 1], rows.n
-    there = np.empty(len(source), dtype=np.int64)
-    back = np.empty_like(there)
-    _keys(source, target, n, there)
-    _keys(target, source, n, back)
-    there.sort()
+    there, back = np.sort(_keys(source, target, n)), _keys(target, source, n)
     place = np.minimum(np.searchsorted(there, back), len(there) - 1)
     row = int(np.argmax(there[place] != back))
     value = f"{show(rows, row)} without {pair(rows.edges[row, ::-1], rows.names)}"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import itertools
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, cast
@@ -12,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gbb._support import checks
-from gbb._support.checks import IntArray, input_error
+from gbb._support.checks import IntArray, input_error, suggest
 
 Integers = NDArray[np.integer]
 Names = tuple[str, ...] | None
@@ -61,12 +59,6 @@ def number_rows(
             raise input_error("edges", rule, f"{n - 1} among {len(rows)} rows", cure)
     _check_range(rows, min(n, MOST_AGENTS))
     return Rows(rows, n, names if names is None else tuple(names), undirected)
-
-
-def suggest(word: str, known: Iterable[str]) -> str:
-    """``Did you mean ...?`` for the known word nearest to ``word``, or nothing."""
-    close = difflib.get_close_matches(word, itertools.islice(known, 20_000), n=1, cutoff=0.5)
-    return f"Did you mean {close[0]!r}?" if close else ""
 
 
 def _to_table(edges: ArrayLike | Iterable[Sequence[Any]]) -> NDArray[Any]:

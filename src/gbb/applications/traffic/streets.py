@@ -49,12 +49,8 @@ class Grid:
     @cached_property
     def graph(self) -> Graph:
         """Signals and the streets between them."""
-        rows, columns = self.shape
-        at = np.arange(rows * columns).reshape(rows, columns)
-        pairs = [(at[:, :-1], at[:, 1:]), (at[:-1], at[1:])]
-        edges = np.concatenate([np.stack([a.ravel(), b.ravel()], axis=1) for a, b in pairs])
-        names = [(self.signals[a], self.signals[b]) for a, b in edges]
-        return Graph.from_edges(names, names=self.signals, undirected=True)
+        grid = Graph.grid(*self.shape)
+        return Graph(grid.indptr, grid.indices, tuple(self.signals))
 
     def places(self) -> dict[str, tuple[float, float]]:
         """Where the signals and the ends of the streets are, in metres."""
