@@ -43,7 +43,7 @@ def number_rows(
         n = len(names) if n is None else n
         names = checks.names("names", names, length=n)
     raw = _to_table(edges)
-    if raw.dtype.kind in "UTO" and _all_text(raw):
+    if raw.dtype.kind in "UT" or (raw.dtype.kind == "O" and _infer_kind(raw) == "string"):
         raw, names = _number_names(raw, names, n)
         n = len(names)
     rows = _to_whole(raw)
@@ -76,10 +76,6 @@ def _to_table(edges: ArrayLike | Iterable[Sequence[Any]]) -> NDArray[Any]:
         cure = "Did you mean edges.T?" if raw.ndim == 2 and raw.shape[0] == 2 else ""
         raise input_error("edges", SHAPE, f"shape {raw.shape}", cure)
     return raw
-
-
-def _all_text(raw: NDArray[Any]) -> bool:
-    return raw.dtype.kind != "O" or _infer_kind(raw) == "string"
 
 
 def _infer_kind(raw: NDArray[Any]) -> str:

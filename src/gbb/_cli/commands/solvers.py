@@ -25,6 +25,9 @@ from gbb._support.files import atomic
 from gbb.cuts import largest_if_quick
 from gbb.graph import Graph
 
+FIELDS = ("value", "upper_bound", "gap", "proven", "method", "bound_method", "seconds")
+"""What ``optimum --json`` holds beside the allocation."""
+
 SEARCH = "The search"
 SECONDS = 10.0
 BOUND_SHARE = 0.2
@@ -173,17 +176,8 @@ def optimum(
         proof = f"not proven: at most {number(found.upper_bound)} (bound by {found.bound_method})"
         proof += f", gap {found.gap:.2%}"
     if json:
-        data = {
-            "value": found.value,
-            "upper_bound": found.upper_bound,
-            "gap": found.gap,
-            "proven": found.proven,
-            "method": found.method,
-            "bound_method": found.bound_method,
-            "seconds": found.seconds,
-            "allocation": found.allocation.tolist(),
-        }
-        typer.echo(as_json(data))
+        data = {key: getattr(found, key) for key in FIELDS}
+        typer.echo(as_json(data | {"allocation": found.allocation.tolist()}))
         return
     rows = [
         ("value", number(found.value)),

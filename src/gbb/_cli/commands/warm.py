@@ -15,7 +15,6 @@ import typer
 from gbb import policies
 from gbb._cli.control.options import url_of
 from gbb._cli.given.policies import class_name, policies_option
-from gbb._support.checks import FloatArray
 from gbb.controller import Controller
 from gbb.cuts import greedy
 from gbb.environment import Environment
@@ -37,8 +36,9 @@ def warm(
     and with arms in few dimensions. What is compiled stays on disk until the
     version changes.
     """
+    dense = np.random.default_rng(0).normal(size=(8, 3))  # more arms than dimensions
     for name in map(class_name, policy or USUAL):
-        for kind, arms in (("one-hot arms", np.eye(5)), ("dense arms", _dense_arms())):
+        for kind, arms in (("one-hot arms", np.eye(5)), ("dense arms", dense)):
             problem = Problem(Graph.complete(5), arms, S=4.0)
             built = policies.build(name, problem, cut=greedy(problem.graph), horizon=ROUNDS)
             with _report_time(f"{name}, simulated, {kind}"):
@@ -47,11 +47,6 @@ def warm(
             if built.controllable:
                 with _report_time(f"{name}, controlled, {kind}"):
                     _control(built)
-
-
-def _dense_arms() -> FloatArray:
-    """More arms than dimensions, none at right angles to another."""
-    return np.random.default_rng(0).normal(size=(8, 3))
 
 
 def _control(policy: policies.AnyPolicy) -> None:

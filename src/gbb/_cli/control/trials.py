@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from gbb._cli.control import files
 from gbb._cli.control.options import Format, Name, Storage, TrialNumber, open_controller
 from gbb._support import checks
-
-if TYPE_CHECKING:
-    from gbb.controller import Trial
 
 
 def ask(
@@ -32,15 +29,11 @@ def ask(
     asked = 1 if count is None else count
     with open_controller(url, name) as controller:
         trials = controller.ask_many(asked) if trial is None else [controller.trial(trial)]
-    data = [_trial(each) for each in trials]
+    data = [{"trial": t.id, "round": t.round, "allocation": t.allocation} for t in trials]
     rows = [(t.id, t.round, *pair) for t in trials for pair in t.allocation.items()]
     title = f"trial {trials[0].id}" if len(trials) == 1 else f"{len(trials)} trials"
     columns = ("trial", "round", "agent", "arm")
     files.show(format, title, columns, rows, data=data[0] if len(data) == 1 else data)
-
-
-def _trial(trial: Trial) -> dict[str, Any]:
-    return {"trial": trial.id, "round": trial.round, "allocation": trial.allocation}
 
 
 def tell(  # noqa: PLR0917

@@ -124,11 +124,12 @@ def environment(
     else:
         drawn = [_draw(arms, draw, seed, agent) for agent in range(graph.n if own else 1)]
         matrix = np.stack(drawn) if own else drawn[0]
+    norm = float(np.linalg.norm(matrix, axis=(-2, -1)).max())  # the largest one of several
     problem = Problem(
         graph,
         np.eye(matrix.shape[-1]) if arms is None else arms,
         sigma=1.0 if bounds.sigma is None else bounds.sigma,
-        S=(_largest_norm(matrix) or 1.0) if bounds.S is None else bounds.S,
+        S=(norm or 1.0) if bounds.S is None else bounds.S,
         L=bounds.L,
         arm_names=names,
         edge_types="source" if own else None,
@@ -142,11 +143,6 @@ def draw_environment(graph: Graph, given: InstanceOptions, seed: int) -> Environ
     return environment(
         graph, given.files, given.bounds, draw=given.draw, seed=seed, rewards=given.rewards
     )
-
-
-def _largest_norm(matrix: FloatArray) -> float:
-    """The Frobenius norm, the largest one of several matrices."""
-    return float(np.linalg.norm(matrix, axis=(-2, -1)).max())
 
 
 def _read(
