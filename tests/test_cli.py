@@ -18,7 +18,7 @@ import pytest
 import typer
 
 import gbb
-from gbb._cli import simulate as command
+from gbb._cli.commands import simulate as command
 from gbb._cli.errors import exit_code_of, in_options
 from gbb._cli.given.tables import read_arms, read_matrix
 from gbb.cli import main
