@@ -27,7 +27,7 @@ NOISES: dict[str, Noise] = {
 [-sqrt 3, sqrt 3] is so because sinh(u)/u <= exp(u^2/6). Laws added here are known by their name."""
 
 _FAMILY = discover.Family(
-    "gbb.noises", "be a function of a generator and a size", callable, lambda: NOISES
+    "gbb.noises", "noise", "be a function of a generator and a size", callable, lambda: NOISES
 )
 
 
@@ -177,7 +177,7 @@ def reward_tables(name: str, problem: Problem, matrices: FloatArray) -> FloatArr
 
 def _name_and_law(noise: str | Noise) -> tuple[str, Noise]:
     """What results call the noise, and how it is drawn."""
-    law: Noise = noise if callable(noise) else _FAMILY.find("noise", noise)
+    law: Noise = noise if callable(noise) else _FAMILY.find(noise)
     size = 3
     drawn = checks.array("noise", law(np.random.default_rng(0), size))
     if drawn.shape != (size,):

@@ -47,19 +47,30 @@ class Family(Generic[T]):
     Attributes
     ----------
     group
-        The group of entry points.
+        The group of entry points; the package of gbb's own members is called so too.
+    argument
+        What errors call a member's name, unless they are told otherwise.
     rule
         What a member has to be, to complete "Expected it to ...".
     accepts
         Whether an object is that.
-    own
-        gbb's own members by name.
+    offers
+        gbb's own members by name; when left out, every public module of the package offers one under
+        the module's name.
     """
 
     group: str
+    argument: str
     rule: str
     accepts: Callable[[Any], bool]
-    own: Callable[[], Mapping[str, T]]
+    offers: Callable[[], Mapping[str, T]] | None = None
+
+    def own(self) -> Mapping[str, T]:
+        """Gbb's own members by name."""
+        if self.offers is not None:
+            return self.offers()
+        package = importlib.import_module(self.group)
+        return {name: getattr(module, name) for name, module in modules(package)}
 
     def members(self) -> dict[str, T]:
         """All members by name.
@@ -85,8 +96,12 @@ class Family(Generic[T]):
                 _warn_once(text)
         return found
 
-    def find(self, argument: str, name: str) -> T:
-        """The member called ``name``, or the object that ``package.module:Name`` stands for."""
+    def find(self, name: str, *, argument: str | None = None) -> T:
+        """The member called ``name``, or the object that ``package.module:Name`` stands for.
+
+        Errors call it ``argument``.
+        """
+        argument = self.argument if argument is None else argument
         if isinstance(name, str) and ":" in name:
             return self._load(argument, name)
         own = self.own()

@@ -7,9 +7,6 @@ entry points of the group ``gbb.cuts``.
 
 from __future__ import annotations
 
-import sys
-from typing import cast
-
 from gbb._support import discover
 from gbb.cuts._bound import CutBound, upper_bound
 from gbb.cuts._cut import Cut, CutMethod, check_cut
@@ -44,19 +41,7 @@ __all__ = [
 ]
 
 
-def _own() -> dict[str, CutMethod]:
-    found = discover.modules(sys.modules[__name__])
-    return {name: cast(CutMethod, getattr(module, name)) for name, module in found}
-
-
-_FAMILY = discover.Family("gbb.cuts", "be a function of a graph that cuts it", callable, _own)
-
-
-def methods() -> dict[str, CutMethod]:
-    """All cut methods by name."""
-    return _FAMILY.members()
-
-
-def find(name: str, *, argument: str = "method") -> CutMethod:
-    """A cut method by its name or as ``package.module:function``; errors call it ``argument``."""
-    return _FAMILY.find(argument, name)
+_METHODS: discover.Family[CutMethod] = discover.Family(
+    "gbb.cuts", "method", "be a function of a graph that cuts it", callable
+)
+methods, find = _METHODS.members, _METHODS.find

@@ -16,7 +16,7 @@ from gbb._support.seeds import Seed
 from gbb.cuts._cut import Cut
 from gbb.graph import Graph
 from gbb.pairwise import ArmSearch, PairProblem
-from gbb.pairwise.side_search import cut_cooling
+from gbb.pairwise.search import cut_cooling
 
 GROUPED = 16
 """The most parts that are grouped in two every way."""

@@ -7,7 +7,7 @@ from gbb._support.budget import Budget
 from gbb._support.seeds import Seed
 from gbb.cuts._cut import Cut
 from gbb.graph import Graph
-from gbb.pairwise.side_search import SideSearch, cut_cooling
+from gbb.pairwise.search import SideSearch, cut_cooling
 
 SWEEPS = 300
 """Default number of sweeps over all agents."""

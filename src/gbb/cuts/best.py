@@ -11,7 +11,7 @@ from gbb.cuts._cut import Cut
 from gbb.cuts._exact import exact_sides
 from gbb.cuts.edwards_erdos import edwards_erdos
 from gbb.graph import Graph
-from gbb.pairwise.side_search import SideSearch, cut_cooling
+from gbb.pairwise.search import SideSearch, cut_cooling
 
 SECONDS = 1.0
 """Default time limit."""

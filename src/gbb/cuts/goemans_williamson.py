@@ -14,7 +14,7 @@ from gbb._support.seeds import Seed
 from gbb._support.threads import one_thread
 from gbb.cuts._cut import Cut
 from gbb.graph import Graph
-from gbb.pairwise.side_search import SideSearch
+from gbb.pairwise.search import SideSearch
 
 if TYPE_CHECKING:
     from gbb._kernels.cuts.mixing import Vectors

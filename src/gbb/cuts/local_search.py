@@ -6,7 +6,7 @@ from gbb._kernels import cuts as kernels
 from gbb._support.seeds import Seed
 from gbb.cuts._cut import Cut
 from gbb.graph import Graph
-from gbb.pairwise.side_search import SideSearch
+from gbb.pairwise.search import SideSearch
 
 
 def local_search(graph: Graph, *, seed: Seed = None) -> Cut:  # noqa: ARG001

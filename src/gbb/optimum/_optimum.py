@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbb._support import checks, seeds
+from gbb._support import checks, discover, seeds
 from gbb._support.budget import Budget
 from gbb._support.checks import FloatArray, IntArray
 from gbb._support.seeds import Seed
@@ -116,6 +116,12 @@ class Solver:
         pairs = PairProblem.of(problem, M, edge_types=edge_types, allowed=allowed)
         found = self.run(pairs, budget, seeds.generator(seed))
         return None if found is None else dataclasses.replace(found, seconds=budget.elapsed)
+
+
+SOLVERS: discover.Family[Solver] = discover.Family(
+    "gbb.optimum", "method", "be a gbb.optimum.Solver", lambda item: isinstance(item, Solver)
+)
+"""All solvers, found by existing."""
 
 
 def pair_table(problem: Problem, M: ArrayLike) -> FloatArray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +10,7 @@ from numpy.typing import ArrayLike
 from gbb._support import checks, seeds
 from gbb._support.budget import Budget
 from gbb._support.seeds import Seed
-from gbb.optimum._optimum import SECONDS, Optimum, Solver
+from gbb.optimum._optimum import SECONDS, SOLVERS, Optimum
 from gbb.optimum._toulbar2_process import Toulbar2Process
 from gbb.optimum.arm_counts import arm_counts
 from gbb.optimum.bipartite import bipartite
@@ -24,20 +23,8 @@ from gbb.optimum.toulbar2 import installed
 from gbb.pairwise import PairProblem
 from gbb.problem import Problem
 
-ORDER = (
-    "diagonal",
-    "bipartite",
-    "circle",
-    "arm_counts",
-    "elimination",
-    "heuristic",
-    "toulbar2",
-    "sdp",
-)
-"""What :func:`solve` tries: proofs first, the cheapest first."""
-
 PROOFS = (diagonal, bipartite, circle, arm_counts)
-"""Tried first: each proves its optimum at once where it applies."""
+"""Tried first, the cheapest first: each proves its optimum at once where it applies."""
 
 CLOSE = 1e-4
 """A gap on complete graphs that is not worth further search."""
@@ -97,8 +84,7 @@ def solve_pairs(pairs: PairProblem, *, seconds: float = SECONDS, seed: Seed = 0)
 
 
 def _run(method: str, pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> Optimum:
-    solver: Solver = importlib.import_module("gbb.optimum").find(method)
-    found = solver.run(pairs, budget, rng)
+    found = SOLVERS.find(method).run(pairs, budget, rng)
     if found is None:
         cure = "Leave `method` out."
         raise checks.input_error("method", "apply to this problem", repr(method), cure)
@@ -106,11 +92,8 @@ def _run(method: str, pairs: PairProblem, budget: Budget, rng: np.random.Generat
 
 
 def _pick(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> Optimum:
-    known: Optimum | None = None
-    for solver in PROOFS:
-        known = solver.run(pairs, budget, rng)
-        if known is not None:
-            break
+    tried = (solver.run(pairs, budget, rng) for solver in PROOFS)
+    known = next((found for found in tried if found is not None), None)
     if known is not None and (known.proven or known.gap < CLOSE):
         return known
     work = min(WORK, ENTRIES_A_SECOND * budget.left / 2)

@@ -8,8 +8,7 @@ from gbb._support.budget import Budget
 from gbb._support.checks import FloatArray, IntArray
 from gbb.optimum._optimum import Optimum, Solver
 from gbb.pairwise import ArmSearch, PairProblem
-from gbb.pairwise.in_place import Cooling
-from gbb.pairwise.side_search import SideSearch, cut_cooling
+from gbb.pairwise.search import Cooling, SideSearch, cut_cooling
 
 SWEEPS = 300
 """Sweeps of an annealing run."""

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from gbb._support.budget import Budget
 from gbb._support.checks import FloatArray, IntArray
+from gbb.graph import Graph
 from gbb.pairwise.problem import PairProblem
 
 Table = tuple[tuple[int, ...], FloatArray]
@@ -52,7 +53,7 @@ def best_by_elimination(
     """
     graph = pairs.graph
     sizes = pairs.allowed.sum(axis=1).astype(np.int64)
-    found = _order(graph.indptr, graph.indices, sizes, limit=limit)
+    found = _order(graph, sizes, limit=limit)
     if found is None or found[1] > work:
         return None
     arms = [np.flatnonzero(row) for row in pairs.allowed]
@@ -68,27 +69,25 @@ def best_by_elimination(
     return np.array([arms[i][best[i]] for i in range(graph.n)], dtype=np.int64)
 
 
-def _order(
-    indptr: IntArray, indices: NDArray[np.integer], sizes: IntArray, *, limit: float
-) -> tuple[list[int], float] | None:
+def _order(graph: Graph, sizes: IntArray, *, limit: float) -> tuple[list[int], float] | None:
     """An order of all agents and its work, the sum of the sizes of the tables formed.
 
     Greedy: the agent with fewest neighbours is next or, on small graphs, the one that adds fewest
     links if that turns out cheaper. None when some table would have more than ``limit`` entries.
     """
     logs = np.log(sizes.astype(np.float64)).tolist()
-    small = len(sizes) <= MIN_FILL and len(indices) <= SPARSE * len(sizes)
+    small = graph.n <= MIN_FILL and graph.m <= SPARSE * graph.n
     rules = ("degree", "fill") if small else ("degree",)
-    found = [_greedy(indptr, indices, logs, math.log(limit) + 1e-9, rule) for rule in rules]
+    found = [_greedy(graph, logs, math.log(limit) + 1e-9, rule) for rule in rules]
     orders = [item for item in found if item is not None]
     return min(orders, key=lambda item: item[1]) if orders else None
 
 
 def _greedy(
-    indptr: IntArray, indices: NDArray[np.integer], logs: list[float], most: float, rule: str
+    graph: Graph, logs: list[float], most: float, rule: str
 ) -> tuple[list[int], float] | None:
-    n = len(logs)
-    near = [set(indices[indptr[i] : indptr[i + 1]].tolist()) for i in range(n)]
+    n, starts = graph.n, graph.indptr
+    near = [set(graph.indices[starts[i] : starts[i + 1]].tolist()) for i in range(n)]
 
     def cost(i: int) -> float:
         if rule == "degree":

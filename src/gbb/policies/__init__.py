@@ -76,7 +76,7 @@ def _own() -> dict[str, type[AnyPolicy]]:
 
 
 _FAMILY: discover.Family[type[AnyPolicy]] = discover.Family(
-    "gbb.policies", "be a class of policies", _is_policy, _own
+    "gbb.policies", "policy", "be a class of policies", _is_policy, _own
 )
 
 
@@ -87,7 +87,7 @@ def classes() -> dict[str, type[AnyPolicy]]:
 
 def find(name: str, *, argument: str = "policy") -> type[AnyPolicy]:
     """A policy's class by name or as ``package.module:Class``; errors call it ``argument``."""
-    return _FAMILY.find(argument, name)
+    return _FAMILY.find(name, argument=argument)
 
 
 def name_of(kind: type[AnyPolicy]) -> str:

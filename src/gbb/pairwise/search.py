@@ -1,0 +1,160 @@
+"""Local search by compiled loops that change a state in place, a chunk at a time."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gbb._kernels import pairwise as kernels
+from gbb._support.budget import Budget
+from gbb._support.checks import FloatArray, IntArray
+from gbb.graph import Graph
+from gbb.pairwise.problem import PairProblem
+
+CHUNK = 2_000_000
+"""Numbers visited between two looks at the clock: some hundredths of a second."""
+
+FOREST = 20_000_000
+"""Table entries and edges up to which a forest move is made; it is one compiled call."""
+
+PATIENCE = 5
+"""Forest moves in a row without a gain that end the search."""
+
+
+class Cooling(NamedTuple):
+    """Temperatures that fall linearly from ``scale * hot`` to ``scale * cold``."""
+
+    hot: float
+    cold: float
+    scale: float
+
+    def temperatures(self, progress: FloatArray) -> FloatArray:
+        """The temperature at each fraction of the way."""
+        falling: FloatArray = self.scale * (self.hot + (self.cold - self.hot) * progress)
+        return falling
+
+
+def cut_cooling(graph: Graph) -> Cooling:
+    """Cooling for edges that pay 1 when they are cut, in units of the root of the mean degree."""
+    return Cooling(0.5, 0.05, max(1.0, graph.m / graph.n) ** 0.5)
+
+
+class InPlaceSearch(ABC):
+    """A state under way to a local optimum.
+
+    Every compiled call is short, so that a time limit is kept and Ctrl-C arrives between two of them,
+    with the state whole.
+
+    Parameters
+    ----------
+    visits
+        How many numbers one sweep over all agents visits.
+    """
+
+    def __init__(self, visits: int) -> None:
+        self._chunk = max(1, CHUNK // visits)
+
+    @abstractmethod
+    def _ascend(self, sweeps: int) -> int:
+        """Make at most so many sweeps of single changes that gain; the changes of the last one."""
+
+    @abstractmethod
+    def _anneal(self, temperatures: FloatArray, rng: np.random.Generator) -> None:
+        """Make one Metropolis sweep at each temperature."""
+
+    def ascend(self, budget: Budget | None = None) -> None:
+        """Make single changes that gain until there are none, or until the budget is over."""
+        budget = Budget() if budget is None else budget
+        while self._ascend(self._chunk) > 0 and not budget.over:
+            pass
+
+    def anneal(
+        self, sweeps: int, cooling: Cooling, rng: np.random.Generator, budget: Budget
+    ) -> bool:
+        """Simulated annealing; follow it by :meth:`ascend`.
+
+        When the budget is too small for all sweeps, cooling keeps step with the clock instead.
+        Returns whether all sweeps were made; a Ctrl-C ends them, and the budget, too.
+        """
+        done = 0
+        try:
+            while done < sweeps and not budget.over:
+                chunk = min(self._chunk, sweeps - done)
+                progress = np.maximum((done + np.arange(chunk)) / sweeps, budget.progress)
+                self._anneal(cooling.temperatures(progress), rng)
+                done += chunk
+        except KeyboardInterrupt:
+            budget.interrupt()
+            return False
+        return done == sweeps
+
+
+class ArmSearch(InPlaceSearch):
+    """Arms of all agents, changed in place; ``pays[i, a]`` is what agent i's edges pay for arm a."""
+
+    def __init__(self, pairs: PairProblem, arms: IntArray) -> None:
+        super().__init__(visits=pairs.n * pairs.K + pairs.graph.m)
+        self.pairs = pairs
+        self.arms = arms
+        self.pays: FloatArray = kernels.moves.arm_pays(pairs.arrays, arms)
+
+    @property
+    def value(self) -> float:
+        """The allocation's value, the sum over edges."""
+        return float(self.pays[np.arange(len(self.arms)), self.arms].sum() / 2.0)
+
+    def finish(self, rng: np.random.Generator, budget: Budget) -> None:
+        """Ascend, then make exact moves on random induced forests until several in a row fail."""
+        self.ascend(budget)
+        pairs = self.pairs
+        if (pairs.n * pairs.K + pairs.graph.m) * pairs.K > FOREST:
+            return
+        failures = 0
+        while failures < PATIENCE and not budget.over:
+            gain = kernels.forest.ascend_forest(
+                pairs.arrays, self.arms, self.pays, rng.permutation(pairs.n)
+            )
+            failures = 0 if gain > pairs.rounding else failures + 1
+
+    def _ascend(self, sweeps: int) -> int:
+        return kernels.moves.ascend_arms(self.pairs.arrays, self.arms, self.pays, sweeps)
+
+    def _anneal(self, temperatures: FloatArray, rng: np.random.Generator) -> None:
+        kernels.moves.anneal_arms(self.pairs.arrays, self.arms, self.pays, temperatures, rng)
+
+
+class SideSearch(InPlaceSearch):
+    """Sides of a graph's agents, changed in place: :class:`ArmSearch` for two arms that differ.
+
+    A byte and a whole number per agent take the place of its arm and pays.
+    """
+
+    def __init__(self, graph: Graph, sides: NDArray[np.int8]) -> None:
+        super().__init__(visits=graph.n + graph.m)
+        self.graph = graph
+        self.sides = sides
+        self.gains = kernels.flips.flip_gains(graph.indptr, graph.indices, sides)
+
+    @classmethod
+    def random(cls, graph: Graph, rng: np.random.Generator) -> SideSearch:
+        """Every agent on a side drawn at random."""
+        return cls(graph, rng.integers(0, 2, graph.n, dtype=np.int8))
+
+    @property
+    def size(self) -> int:
+        """Number of undirected edges cut."""
+        inside_minus_across = int(self.gains.sum(dtype=np.int64)) // 2
+        return (self.graph.m // 2 - inside_minus_across) // 2
+
+    def _ascend(self, sweeps: int) -> int:
+        graph = self.graph
+        return kernels.flips.ascend_sides(
+            graph.indptr, graph.indices, self.sides, self.gains, sweeps
+        )
+
+    def _anneal(self, temperatures: FloatArray, rng: np.random.Generator) -> None:
+        pattern = (self.graph.indptr, self.graph.indices)
+        kernels.flips.anneal_sides(*pattern, self.sides, self.gains, temperatures, rng)
