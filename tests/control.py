@@ -59,11 +59,19 @@ def plain(value) -> object:
     return value
 
 
-def same_networks(one, other) -> bool:
-    """Whether the networks by event are the same."""
-    return one.keys() == other.keys() and all(
-        one[seq].graph == other[seq].graph and plain(one[seq][1:]) == plain(other[seq][1:])
-        for seq in one
+def same_links(one, other) -> bool:
+    """Whether two problems are on the same graph, with edges of the same types and weights."""
+    ours, theirs = ((each.edge_types, each.edge_weights) for each in (one, other))
+    return one.graph == other.graph and plain(ours) == plain(theirs)
+
+
+def same_problems(one, other) -> bool:
+    """Whether two states have the same graphs and links, now and where open trials were asked."""
+    ours, theirs = one.past_problems, other.past_problems
+    return (
+        same_links(one.setup.problem, other.setup.problem)
+        and ours.keys() == theirs.keys()
+        and all(same_links(ours[seq], theirs[seq]) for seq in ours)
     )
 
 
@@ -78,7 +86,7 @@ def same_state(one, other) -> bool:
     return (
         fields
         and tables
-        and same_networks(one.networks, other.networks)
+        and same_problems(one, other)
         and plain(one.setup.allowed) == plain(other.setup.allowed)
         and (one.setup.seq, one.setup.graph_seq) == (other.setup.seq, other.setup.graph_seq)
     )

@@ -237,7 +237,7 @@ class Machine(RuleBasedStateMachine):
             assert np.array_equal(record.Y, Y)
         assert state.rounds == self.rounds
         for id, (graph, allocation) in self.model.open.items():
-            assert state.networks[state.open[id].graph].graph == graph
+            assert state.problem_on(state.open[id].graph).graph == graph
             assert state.open[id].allocation.tolist() == list(allocation.values())
         assert same_state(replayed(self.controller), state)
 

@@ -353,7 +353,7 @@ def test_knowing_nothing_is_no_obstacle(controller):
     problem = controller.problem
     assert advice.low < advice.reward == 0.0 < advice.high <= advice.upper_bound
     assert advice.upper_bound == problem.m * problem.L * problem.S
-    known = Knowledge.of(controller._log.state)
+    known = Knowledge(controller._log.state)
     assert known.radius == pytest.approx(0.5 * np.sqrt(2 * np.log(1e3)) + 3.0)
 
 

@@ -1,5 +1,6 @@
 """Asks are those of the simulation, and closing, killing or replaying changes none of them."""
 
+import dataclasses
 import multiprocessing
 import os
 import sqlite3
@@ -19,7 +20,7 @@ from gbb.controller.answers.knowledge import Knowledge
 from gbb.controller.state import fold, log, state
 from gbb.controller.storage import codec, schema
 from gbb.controller.storage.bytes import pack_rng, unpack_rng
-from gbb.controller.storage.events import Draft, make_row
+from gbb.controller.storage.events import Draft, seal_draft
 from gbb.controller.storage.study import Study
 from gbb.controller.verbs.ask import draft_ask
 from gbb.controller.verbs.tell import tell
@@ -270,8 +271,8 @@ def test_a_log_of_version_1_opens_and_an_older_program_refuses_it_from_then_on(
     ]
     before, lines = 0, []
     for seq, draft in enumerate(drafts, 1):
-        row = make_row(draft, seq=seq, time=1e9 + seq, before=before)
-        before, line = row.seal, (1, *row)
+        event = seal_draft(draft, seq=seq, time=1e9 + seq, before=before)
+        before, line = event.seal, (1, *dataclasses.astuple(event))
         lines.append(line)
     with sqlite3.connect(file) as connection:
         connection.executescript(
@@ -311,19 +312,19 @@ def test_what_a_newer_program_says_is_not_passed_over(place, tmp_path):
     store = controller._log.store
     with store.writing(1) as connection:
         study = Study(connection, 1)
-        rows = list(study.rows())
+        events = list(study.events())
         connection.execute(sa.delete(schema.events))
         before = 0
-        for row in rows:
-            content = codec.loads(row.content)
-            if row.kind == "create" and place in ("problem", "graph"):
+        for event in events:
+            content = codec.loads(event.text)
+            if event.kind == "create" and place in ("problem", "graph"):
                 content[place]["colour"] = 1
-            elif row.kind == place:
+            elif event.kind == place:
                 content["colour"] = 1
-            elif row.kind == "graph" and place == "replaced":
+            elif event.kind == "graph" and place == "replaced":
                 content["graph"]["colour"] = 1
-            draft = Draft(row.kind, content, row.trial, row.data)
-            new = make_row(draft, seq=row.seq, time=row.time, before=before)
+            draft = Draft(event.kind, content, event.trial, event.data)
+            new = seal_draft(draft, seq=event.seq, time=event.time, before=before)
             before = new.seal
             study.append([new])
     controller.close()

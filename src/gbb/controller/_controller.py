@@ -16,20 +16,19 @@ from gbb._support import checks
 from gbb._support.seeds import Seed
 from gbb._support.threads import one_thread
 from gbb.controller.answers.answers import Entry, Estimate, Prediction, Recommendation, Trial
-from gbb.controller.answers.history import read_history
+from gbb.controller.answers.history import read_history, read_rounds
 from gbb.controller.answers.knowledge import Knowledge
-from gbb.controller.answers.rounds import read_rounds
 from gbb.controller.answers.status import read_status
 from gbb.controller.state.fold import KINDS
 from gbb.controller.state.log import Log, Turn
 from gbb.controller.state.report import Label
 from gbb.controller.storage.errors import RewardWarning
-from gbb.controller.storage.events import Draft, make_row
+from gbb.controller.storage.events import Draft, seal_draft
 from gbb.controller.storage.store import Store
 from gbb.controller.verbs import setup, tell
 from gbb.controller.verbs.ask import draft_ask
 from gbb.controller.verbs.retract import retract
-from gbb.controller.verbs.setup import Names
+from gbb.controller.verbs.setup import Names, list_names
 from gbb.controller.verbs.trials import find_trial, make_trial
 from gbb.cuts import Cut, KCut
 from gbb.diagnostics import Diagnosis, diagnose
@@ -86,7 +85,7 @@ class Controller:
         setup.check_name(name)
         draft = setup.draft_create(problem, policy, seed, settings)
         store = Store(url, create=True)
-        first = make_row(draft, seq=1, time=time.time(), before=0)
+        first = seal_draft(draft, seq=1, time=time.time(), before=0)
         return cls(Log(store, store.add_study(name, first)), name)
 
     @classmethod
@@ -186,19 +185,19 @@ class Controller:
 
     def recommend(self, *, seconds: float = 2.0) -> Recommendation:
         """The best allowed allocation by what is known, searched for within ``seconds``."""
-        known = Knowledge.of(self._log.refresh())
+        known = Knowledge(self._log.refresh())
         with one_thread():
             return known.recommend(seconds)
 
     def predict(self, allocation: Allocation) -> Prediction:
         """The expected global reward of an allocation, with its interval."""
-        known = Knowledge.of(self._log.refresh())
+        known = Knowledge(self._log.refresh())
         with one_thread():
             return known.predict(known.problem.allocation(allocation))
 
     def estimate(self) -> tuple[Estimate, ...]:
         """What is known of M*, one estimate per edge type."""
-        known = Knowledge.of(self._log.refresh())
+        known = Knowledge(self._log.refresh())
         with one_thread():
             return known.estimate()
 
@@ -228,21 +227,19 @@ class Controller:
 
     def forbid(self, agents: Names, arms: Names) -> None:
         """Forbid agents to play arms from now on; None stands for all agents."""
-        with self._turn() as turn:
-            setup.change_arms(turn, "forbid", agents, arms)
+        self._append("forbid", agents=list_names(agents), arms=list_names(arms))
 
     def pin(self, agents: Names, arm: Label) -> None:
         """Let agents play only one arm from now on; :meth:`allow` lifts it."""
-        if len(setup.list_names(arm) or ()) != 1:
+        arms = list_names(arm)
+        if len(arms or ()) != 1:
             cure = "Call allow(agents) to let them play all arms again."
             raise checks.input_error("arm", "be one arm", repr(arm), cure)
-        with self._turn() as turn:
-            setup.change_arms(turn, "pin", agents, arm)
+        self._append("pin", agents=list_names(agents), arms=arms)
 
     def allow(self, agents: Names, arms: Names = None) -> None:
         """Let agents play arms again, all of them when left out."""
-        with self._turn() as turn:
-            setup.change_arms(turn, "allow", agents, arms)
+        self._append("allow", agents=list_names(agents), arms=list_names(arms))
 
     def replace_graph(
         self,
@@ -273,8 +270,12 @@ class Controller:
     def discount(self, factor: float) -> None:
         """Multiply the weight of everything told so far by ``factor``, in (0, 1]."""
         factor = checks.real("factor", factor, low=0.0, low_open=True, high=1.0)
+        self._append("discount", factor=factor)
+
+    def _append(self, kind: str, **content: Any) -> None:
+        """Append an event that says all there is to say."""
         with self._turn() as turn:
-            turn.append(Draft("discount", {"factor": factor}))
+            turn.append(Draft(kind, content))
 
     @contextmanager
     def _turn(self) -> Iterator[Turn]:

@@ -95,11 +95,9 @@ class PairProblem:
         return cls(graph, tables, codes.astype(np.int32), permitted)
 
     @classmethod
-    def of_table(
-        cls, graph: Graph, W: FloatArray, allowed: NDArray[np.bool_] | None = None
-    ) -> PairProblem:
-        """Build from the one table W by which every undirected edge pays."""
-        every = np.ones((graph.n, len(W)), dtype=np.bool_) if allowed is None else allowed
+    def of_table(cls, graph: Graph, W: FloatArray) -> PairProblem:
+        """Build from the one table W by which every undirected edge pays; all arms are allowed."""
+        every = np.ones((graph.n, len(W)), dtype=np.bool_)
         return cls(graph, W[None], np.zeros(graph.m, dtype=np.int32), every)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The history: events by names."""
+"""The history: events by names, and all rounds told on the present graph."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
+
+from gbb._support.checks import FloatArray, IntArray
 from gbb.controller.answers.answers import Entry, name_arms
-from gbb.controller.state.fold import is_partial
-from gbb.controller.state.network import Spec, decode_network, decode_problem
+from gbb.controller.state.fold import read_arms, read_told
+from gbb.controller.state.problem import decode_problem
 from gbb.controller.state.report import names_of
-from gbb.controller.storage.bytes import allocation_size, unpack_allocation, unpack_rewards
 from gbb.controller.storage.events import Event
 from gbb.problem import Problem
 
@@ -20,55 +22,68 @@ INNER = {"problem", "seed", "ask", "ask_graph", "N", "Y", "gram", "moment", "pai
 
 def read_history(events: Iterable[Event], kinds: set[str] | None) -> Iterator[Entry]:
     """The events of some kinds (or all) with their content by names."""
-    reader = _Reader()
+    asked: dict[int | None, Problem] = {}
     for event in events:
-        reader.remember(event)
+        if event.kind == "create":
+            base = event.content["problem"]
+        if event.kind in ("create", "graph"):
+            problem = decode_problem(base, event.content["graph"])
+        if event.kind == "ask":
+            asked[event.trial] = problem
         if kinds is None or event.kind in kinds:
             time = datetime.fromtimestamp(event.time, UTC)
-            yield Entry(event.seq, event.kind, time, event.trial, reader.name(event))
+            content = _name(event, problem, asked.get(event.trial, problem))
+            yield Entry(event.seq, event.kind, time, event.trial, content)
 
 
-class _Reader:
-    """Remembers what later events refer to."""
-
-    def __init__(self) -> None:
-        self.base: Spec
-        self.problem: Problem
-        self.asked: dict[int, Problem] = {}
-
-    def remember(self, event: Event) -> None:
-        """Keep the problem in force, and the one that each trial was asked on."""
-        if event.kind == "create":
-            self.base = event.content["problem"]
-        if event.kind in ("create", "graph"):
-            self.problem = decode_problem(self.base, decode_network(event.content["graph"]))
-        if event.kind == "ask" and event.trial is not None:
-            self.asked[event.trial] = self.problem
-
-    def name(self, event: Event) -> dict[str, Any]:
-        """The event's content by names."""
-        content, problem = event.content, self.problem
-        plain = {key: value for key, value in content.items() if key not in INNER}
-        if "policy" in plain:
-            settings = content["policy"]["settings"]
-            shown = {k: v for k, v in settings.items() if isinstance(v, int | float | str)}
-            plain["policy"] = {"kind": content["policy"]["kind"], "settings": shown}
-        if "graph" in plain:
-            types = {"types": problem.types} if "edge_types" in content["graph"] else {}
-            plain["graph"] = {"n": problem.n, "m": problem.m, **types}
-        if event.kind in ("ask", "attach"):
-            arms = unpack_allocation(event.data, problem.n, problem.K)
-            plain["allocation"] = name_arms(problem.graph, arms, problem.arm_names)
-        if event.kind == "tell" and event.trial is not None:
-            plain["rewards"] = _name_rewards(self.asked[event.trial], event, event.data)
-        elif event.kind == "attach":
-            rest = event.data[allocation_size(problem.n, problem.K) :]
-            plain["rewards"] = _name_rewards(problem, event, rest)
-        return plain
+def _name(event: Event, problem: Problem, played: Problem) -> dict[str, Any]:
+    """An event's content by names; ``problem`` is in force, and its round was ``played`` on another."""
+    content = event.content
+    plain = {key: value for key, value in content.items() if key not in INNER}
+    if "policy" in plain:
+        settings = content["policy"]["settings"]
+        shown = {k: v for k, v in settings.items() if isinstance(v, int | float | str)}
+        plain["policy"] = {"kind": content["policy"]["kind"], "settings": shown}
+    if "graph" in plain:
+        types = {"types": problem.types} if "edge_types" in content["graph"] else {}
+        plain["graph"] = {"n": problem.n, "m": problem.m, **types}
+    if event.kind in ("ask", "attach"):
+        arms = read_arms(event, problem)
+        plain["allocation"] = name_arms(problem.graph, arms, problem.arm_names)
+    if event.kind in ("tell", "attach"):
+        plain["rewards"] = _name_rewards(played, event)
+    return plain
 
 
-def _name_rewards(problem: Problem, event: Event, data: bytes) -> list[list[Any]]:
+def _name_rewards(problem: Problem, event: Event) -> list[list[Any]]:
     """Rows of source, target and reward; of agent and reward; or one with the sum."""
-    seen = unpack_rewards(data, problem.observations, partial=is_partial(event))
+    seen = read_told(event, problem)
     names = names_of(problem, seen.positions)
     return [[*each, value] for each, value in zip(names, seen.values.tolist(), strict=True)]
+
+
+def read_rounds(events: Iterable[Event], problem: Problem) -> tuple[IntArray, FloatArray]:
+    """Allocations and rewards of all rounds told on the present graph, NaN where a reward is missing.
+
+    What was retracted, and rounds on graphs that have been replaced, are left out.
+    """
+    asked: dict[int | None, Event] = {}
+    kept: dict[int, tuple[Event, Event]] = {}
+    for event in events:
+        if event.kind in ("create", "graph"):
+            asked, kept = {}, {}
+        elif event.kind == "ask":
+            asked[event.trial] = event
+        elif event.kind == "tell" and event.trial in asked:
+            kept[event.seq] = (asked[event.trial], event)
+        elif event.kind == "attach":
+            kept[event.seq] = (event, event)
+        elif event.kind == "retract":
+            kept.pop(event.content["of"], None)
+    played = np.zeros((len(kept), problem.n), dtype=np.int64)
+    paid = np.full((len(kept), problem.observations), np.nan)
+    for t, (ask, told) in enumerate(kept.values()):
+        played[t] = read_arms(ask, problem)
+        seen = read_told(told, problem)
+        paid[t, slice(None) if seen.positions is None else seen.positions] = seen.values
+    return played, paid

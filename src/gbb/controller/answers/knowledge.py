@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -10,21 +9,18 @@ import numpy as np
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.controller.answers.answers import Estimate, Prediction, Recommendation, name_arms
-from gbb.controller.state.allowed import Allowed
 from gbb.controller.state.report import limit_text, limits_of
 from gbb.controller.state.state import State
-from gbb.learning import AnyRecord, Ridge
+from gbb.learning import Ridge
 from gbb.learning.radius import confidence_radius
 from gbb.learning.record import weigh
 from gbb.optimum import Optimum, solve
 from gbb.pairwise import PairProblem
-from gbb.problem import Problem
 
 LAM, DELTA = 1.0, 1e-3
 """Regulariser and failure probability where the policy has none."""
 
 
-@dataclass(frozen=True, eq=False)
 class Knowledge:
     """The ridge estimate from everything told, with a confidence set that partial rewards leave valid.
 
@@ -32,38 +28,21 @@ class Knowledge:
     self-normalised bound in all ``types d^2`` dimensions
     (:func:`gbb.learning.radius.confidence_radius`).
 
-    Attributes
+    Parameters
     ----------
-    problem, record
-        What is known, and what was told.
-    allowed
-        Which agent may play which arm (n x K).
-    lam, delta
-        The regulariser and the probability that a statement is wrong.
-    out_of_bounds_rounds
-        How many rounds told rewards far outside the declared bounds.
+    state
+        What a controller was told. ``lam`` and ``delta``, the regulariser and the probability that a
+        statement is wrong, are those of its policy if it has them.
     """
 
-    problem: Problem
-    record: AnyRecord
-    allowed: Allowed
-    lam: float = LAM
-    delta: float = DELTA
-    out_of_bounds_rounds: int = 0
-
-    @classmethod
-    def of(cls, state: State) -> Knowledge:
-        """What a controller knows, with the policy's ``lam`` and ``delta`` if it has them."""
+    def __init__(self, state: State) -> None:
         setup, policy = state.setup, state.setup.policy
+        self.problem, self.record = setup.problem, state.record
         own = setup.problem.allowed
-        return cls(
-            problem=setup.problem,
-            record=state.record,
-            allowed=own if setup.allowed is None else own & setup.allowed,
-            lam=LAM if policy.lam is None else policy.lam,
-            delta=DELTA if policy.delta is None else policy.delta,
-            out_of_bounds_rounds=state.out_of_bounds_rounds,
-        )
+        self.allowed = own if setup.allowed is None else own & setup.allowed
+        self.lam = LAM if policy.lam is None else policy.lam
+        self.delta = DELTA if policy.delta is None else policy.delta
+        self.out_of_bounds_rounds = state.out_of_bounds_rounds
 
     @property
     def caveat(self) -> str | None:

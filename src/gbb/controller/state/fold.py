@@ -6,13 +6,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import cast
 
+from gbb._support.checks import IntArray
 from gbb.controller.state.allowed import change_allowed, move_allowed
 from gbb.controller.state.learn import learn, relearn
-from gbb.controller.state.network import decode_network, refuse_unknown
+from gbb.controller.state.problem import decode_problem, refuse_unknown
 from gbb.controller.state.report import PARTIAL
 from gbb.controller.state.state import Ask, State
 from gbb.controller.storage.bytes import (
     RNG_SIZE,
+    Observed,
     allocation_size,
     unpack_allocation,
     unpack_rewards,
@@ -21,6 +23,7 @@ from gbb.controller.storage.errors import StorageError
 from gbb.controller.storage.events import Event
 from gbb.learning import Record
 from gbb.learning.record import from_dict
+from gbb.problem import Problem
 
 Step = Callable[[State, Event], State]
 
@@ -38,50 +41,40 @@ def fold(state: State, event: Event) -> State:
     return replace(STEPS[event.kind](state, event), seq=event.seq, seal=event.seal)
 
 
-def read_ask(event: Event, *, setup: int, graph: int, round: int, n: int, K: int) -> Ask:
-    """What an ask event says."""
-    couple = event.content.get("couple")
-    arms = unpack_allocation(event.data, n, K)
-    return Ask(arms, None if couple is None else (couple[0], couple[1]), round, setup, graph)
+def read_arms(event: Event, problem: Problem) -> IntArray:
+    """The allocation that an event on ``problem`` asks for, attaches or opens again."""
+    return unpack_allocation(event.data, problem.n, problem.K)
 
 
-def is_partial(event: Event) -> bool:
-    """Whether some of a round's rewards are missing."""
-    return not PARTIAL.isdisjoint(event.content)
+def read_told(event: Event, problem: Problem) -> Observed:
+    """The rewards of a round of ``problem`` that an event tells or attaches."""
+    start = allocation_size(problem.n, problem.K) if event.kind == "attach" else 0
+    partial = not PARTIAL.isdisjoint(event.content)
+    return unpack_rewards(event.data[start:], problem.observations, partial=partial)
 
 
 def _ask(state: State, event: Event) -> State:
     setup, trial = state.setup, cast(int, event.trial)
-    ask = read_ask(
-        event,
-        setup=setup.seq,
-        graph=setup.graph_seq,
-        round=state.rounds + 1,
-        n=setup.problem.n,
-        K=setup.problem.K,
-    )
+    arms, couple = read_arms(event, setup.problem), event.content.get("couple")
+    ask = Ask.of(arms, couple, state.rounds + 1, setup.seq, setup.graph_seq)
     rng = event.data[-RNG_SIZE:]
     return replace(state, rng=rng, trials=trial, open={**state.open, trial: ask})
 
 
 def _tell(state: State, event: Event) -> State:
     ask = state.open[cast(int, event.trial)]
-    problem = state.problem_on(state.networks[ask.graph])
-    observed = unpack_rewards(event.data, problem.observations, partial=is_partial(event))
+    problem = state.problem_on(ask.graph)
     # A choice of another policy, or on another graph, is no choice of this one.
     choice = ask.choice if ask.setup == state.setup.seq else None
-    return _close(learn(state, choice, problem, ask.allocation, observed), event)
+    return _close(learn(state, choice, problem, ask.allocation, read_told(event, problem)), event)
 
 
 def _attach(state: State, event: Event) -> State:
     refuse_unknown("an attached round", event.content, ATTACH_KEYS)
     problem = state.setup.problem
-    rest = event.data[allocation_size(problem.n, problem.K) :]
-    observed = unpack_rewards(rest, problem.observations, partial=is_partial(event))
-    arms = unpack_allocation(event.data, problem.n, problem.K)
     if "key" in event.content:
         state = replace(state, keys=state.keys.plus(event.content["key"], event.seq))
-    return learn(state, None, problem, arms, observed)
+    return learn(state, None, problem, read_arms(event, problem), read_told(event, problem))
 
 
 def _close(state: State, event: Event) -> State:
@@ -90,11 +83,12 @@ def _close(state: State, event: Event) -> State:
 
 
 def _prune(state: State) -> State:
-    """Forget the networks that no open trial needs."""
-    if len(state.networks) == 1:
+    """Forget the problems that no open trial needs."""
+    if not state.past_problems:
         return state
-    needed = {ask.graph for ask in state.open.values()} | {state.setup.graph_seq}
-    return replace(state, networks={key: state.networks[key] for key in sorted(needed)})
+    needed = {ask.graph for ask in state.open.values()} - {state.setup.graph_seq}
+    past = {graph: state.past_problems[graph] for graph in sorted(needed)}
+    return replace(state, past_problems=past)
 
 
 def _arms(state: State, event: Event) -> State:
@@ -102,7 +96,7 @@ def _arms(state: State, event: Event) -> State:
     allowed = change_allowed(setup.problem, setup.allowed, event.kind, event.content)
     if not setup.knows_allowed:
         return replace(state, setup=replace(setup, allowed=allowed))
-    new = setup.change(state.network, allowed=allowed)
+    new = setup.change(allowed=allowed)
     if new.policy.learns_two_way == setup.policy.learns_two_way:
         return replace(state, setup=new)
     return relearn(replace(new, seq=event.seq), state)
@@ -110,49 +104,48 @@ def _arms(state: State, event: Event) -> State:
 
 def _policy(state: State, event: Event) -> State:
     # Whether the problem holds the allowed arms depends on the policy.
-    setup = state.setup.change(state.network, seq=event.seq, spec=event.content["policy"])
-    return relearn(setup, state)
+    return relearn(state.setup.change(seq=event.seq, spec=event.content["policy"]), state)
 
 
 def _graph(state: State, event: Event) -> State:
-    old, network = state.setup, decode_network(event.content["graph"])
-    allowed = move_allowed(old.problem.graph, old.allowed, network.graph, old.problem.K)
+    old, problem = state.setup, decode_problem(state.setup.base, event.content["graph"])
     setup = old.change(
-        network,
+        problem,
         seq=event.seq,
         graph_seq=event.seq,
         spec=event.content["policy"],
-        allowed=allowed,
+        allowed=move_allowed(old.problem.graph, old.allowed, problem.graph, problem.K),
     )
-    networks = {**state.networks, event.seq: network}
-    return _prune(relearn(setup, replace(state, networks=networks)))
+    past = {**state.past_problems, old.graph_seq: old.problem}
+    return _prune(relearn(setup, replace(state, past_problems=past)))
 
 
 def _discount(state: State, event: Event) -> State:
     factor, two_way = event.content["factor"], state.own_two_way_record
-    state = state.replace_records(
-        state.record.discount(factor), None if two_way is None else two_way.discount(factor)
+    state = replace(
+        state,
+        record=state.record.discount(factor),
+        own_two_way_record=None if two_way is None else two_way.discount(factor),
     )
     return relearn(replace(state.setup, seq=event.seq), state)
 
 
 def _retract(state: State, event: Event) -> State:
     content, trial = event.content, cast(int, event.trial)
-    round, made, place, couple = content["ask"]
-    networks = dict(state.networks)
-    if place not in networks:
-        networks[place] = decode_network(content["ask_graph"])
-    arms = unpack_allocation(event.data, networks[place].graph.n, state.setup.problem.K)
-    ask = Ask(arms, None if couple is None else (couple[0], couple[1]), round, made, place)
-    state = replace(state, open={**state.open, trial: ask}, networks=networks)
+    round, made, graph, couple = content["ask"]
+    if "ask_graph" in content:
+        problem = decode_problem(state.setup.base, content["ask_graph"])
+        state = replace(state, past_problems={**state.past_problems, graph: problem})
+    ask = Ask.of(read_arms(event, state.problem_on(graph)), couple, round, made, graph)
+    state = replace(state, open={**state.open, trial: ask})
     if content["closed_by"] != "tell":
         return state
     state = replace(
         state,
         rounds=state.rounds - 1,
         out_of_bounds_rounds=state.out_of_bounds_rounds - content["far"],
-    ).replace_records(
-        from_dict(content), Record(*content["paired"]) if "paired" in content else None
+        record=from_dict(content),
+        own_two_way_record=Record(*content["paired"]) if "paired" in content else None,
     )
     return relearn(replace(state.setup, seq=event.seq), state)
 

@@ -29,16 +29,23 @@ def learn(
         two_way = observe(problem, arms, both.values, both.positions).resize(now)
     memory = policy.absorb(state.memory, choice, two_way if policy.learns_two_way else seen)
     same = two_way is seen and state.own_two_way_record is None
-    return replace(state, memory=memory, rounds=state.rounds + 1).replace_records(
-        state.record.merge(seen), None if same else state.two_way_record.merge(two_way)
+    return replace(
+        state,
+        memory=memory,
+        rounds=state.rounds + 1,
+        record=state.record.merge(seen),
+        own_two_way_record=None if same else state.two_way_record.merge(two_way),
     )
 
 
 def relearn(setup: Setup, state: State) -> State:
     """The state under ``setup``, whose policy learns the whole record at once."""
     policy, problem, two_way = setup.policy, setup.problem, state.own_two_way_record
-    state = replace(state, setup=setup).replace_records(
-        state.record.resize(problem), None if two_way is None else two_way.resize(problem)
+    state = replace(
+        state,
+        setup=setup,
+        record=state.record.resize(problem),
+        own_two_way_record=None if two_way is None else two_way.resize(problem),
     )
     rounds = count_rounds(state.record, problem, state.rounds)
     seen = state.two_way_record if policy.learns_two_way else state.record

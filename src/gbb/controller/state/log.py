@@ -11,12 +11,13 @@ import sqlalchemy as sa
 
 from gbb._support.threads import one_thread
 from gbb.controller.state.fold import fold
-from gbb.controller.state.network import Network, decode_network
+from gbb.controller.state.problem import decode_problem
 from gbb.controller.state.snapshot import read_snapshot, write_snapshot
 from gbb.controller.state.state import State, begin
-from gbb.controller.storage.events import Draft, Event, Row, make_row, read_row
+from gbb.controller.storage.events import Draft, Event, seal_draft
 from gbb.controller.storage.store import Store
 from gbb.controller.storage.study import Study
+from gbb.problem import Problem
 
 SNAPSHOT_EVENTS = 1000
 SNAPSHOT_BYTES = 1 << 26
@@ -31,28 +32,23 @@ class Turn:
 
     def __init__(self, study: Study, state: State) -> None:
         self.study, self.state = study, state
-        self.rows: list[Row] = []
+        self.new: list[Event] = []
         self.notices: list[str] = []  # to be said once it has happened
 
     def append(self, draft: Draft) -> Event:
         """Fold an event and keep it for the end of the turn."""
         state = self.state
-        row = make_row(draft, seq=state.seq + 1, time=time.time(), before=state.seal)
-        event = read_row(row)
+        event = seal_draft(draft, seq=state.seq + 1, time=time.time(), before=state.seal)
         self.state = fold(state, event)
-        self.rows.append(row)
+        self.new.append(event)
         return event
 
-    def events(self) -> Iterator[Event]:
-        """Every event that was there when the turn began, in order, each checked."""
-        return self.study.events(most=_chunk_of(self.state))
-
-    def network_at(self, seq: int) -> Network:
-        """The network in force at an event."""
-        place = self.study.graph_at(seq)
-        if place in self.state.networks:
-            return self.state.networks[place]
-        return decode_network(self.study.event(place).content["graph"])
+    def problem_at(self, seq: int) -> Problem:
+        """The problem on the graph in force at an event."""
+        place, setup = self.study.graph_at(seq), self.state.setup
+        if place == setup.graph_seq or place in self.state.past_problems:
+            return self.state.problem_on(place)
+        return decode_problem(setup.base, self.study.event(place).content["graph"])
 
 
 class Log:
@@ -73,10 +69,9 @@ class Log:
         with store.reading() as connection, one_thread():
             here = Study(connection, study)
             state = None if replay else _read_snapshot(here)
-            if state is None:
-                state = begin(here.event(1))
-            self._snapshot_seq = state.seq
-            self._state = self._catch_up(connection, state)
+            self._state = begin(here.event(1)) if state is None else state
+            self._snapshot_seq = self._state.seq
+            self._catch_up(connection)
 
     @property
     def state(self) -> State:
@@ -86,7 +81,7 @@ class Log:
     def refresh(self) -> State:
         """The state now, with what other processes wrote."""
         with self._lock, self.store.reading() as connection, one_thread():
-            self._state = self._catch_up(connection, self._state)
+            self._catch_up(connection)
             return self._state
 
     @contextmanager
@@ -95,13 +90,13 @@ class Log:
         with self._lock:
             # One thread: the same sums in the same order on any number of cores, faster when small.
             with self.store.writing(self.study) as connection, one_thread():
-                self._state = self._catch_up(connection, self._state)
-                turn = Turn(Study(connection, self.study), self._state)
+                study = self._catch_up(connection)
+                turn = Turn(study, self._state)
                 yield turn
-                if not turn.rows:
+                if not turn.new:
                     return
-                turn.study.append(turn.rows)
-                size = self._bytes + sum(len(row.data) for row in turn.rows)
+                turn.study.append(turn.new)
+                size = self._bytes + sum(len(event.data) for event in turn.new)
                 taken = self._take_snapshot(turn, size)
             # Committed: now, and not before, it has happened.
             self._state = turn.state
@@ -111,16 +106,22 @@ class Log:
     def events(self) -> Iterator[Event]:
         """Every event, in order, each checked against its seal."""
         with self.store.reading() as connection:
-            yield from Study(connection, self.study).events(most=_chunk_of(self._state))
+            yield from self._find_study(connection).events()
 
-    def _catch_up(self, connection: sa.Connection, state: State) -> State:
-        new = Study(connection, self.study).events(
-            after=state.seq, seal=state.seal, most=_chunk_of(state)
-        )
-        for event in new:
+    def _find_study(self, connection: sa.Connection) -> Study:
+        """The study, whose events are fetched some bytes at a time."""
+        problem = self._state.setup.problem
+        most = max(4, min(1000, FETCH_BYTES // (8 * problem.m + 8 * problem.n)))
+        return Study(connection, self.study, most)
+
+    def _catch_up(self, connection: sa.Connection) -> Study:
+        """Fold what other processes wrote."""
+        study, state = self._find_study(connection), self._state
+        for event in study.events(after=state.seq, seal=state.seal):
             state = fold(state, event)
             self._bytes += len(event.data)
-        return state
+        self._state = state
+        return study
 
     def _take_snapshot(self, turn: Turn, size: int) -> bool:
         state = turn.state
@@ -138,9 +139,3 @@ def _read_snapshot(study: Study) -> State | None:
         return None if text is None else read_snapshot(text, study)
     except (ValueError, LookupError, TypeError):
         return None  # written by another version; the log itself says everything
-
-
-def _chunk_of(state: State) -> int:
-    """How many events to fetch at once."""
-    problem = state.setup.problem
-    return max(4, min(1000, FETCH_BYTES // (8 * problem.m + 8 * problem.n)))

@@ -11,7 +11,7 @@ import numpy as np
 from gbb import cuts, policies
 from gbb._support import checks
 from gbb._support.checks import InputError
-from gbb.controller.state.network import Spec
+from gbb.controller.state.problem import Spec
 from gbb.controller.storage import codec
 from gbb.cuts import Cut, KCut
 from gbb.graph import Graph

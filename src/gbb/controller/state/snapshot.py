@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import zlib
+from dataclasses import replace
 from typing import Any
 
-from gbb.controller.state.fold import read_ask
+from gbb.controller.state.fold import read_arms
 from gbb.controller.state.keys import Keys
-from gbb.controller.state.network import decode_network, decode_seed
 from gbb.controller.state.policy import tuples_of
-from gbb.controller.state.state import Setup, State
+from gbb.controller.state.problem import decode_problem, decode_seed
+from gbb.controller.state.state import Ask, Setup, State
 from gbb.controller.storage import codec
 from gbb.controller.storage.study import Study
 from gbb.learning.record import from_dict
@@ -62,9 +63,10 @@ def read_snapshot(text: str, study: Study) -> State | None:
         return None
     first = study.event(1).content
     needed = sorted({content["graph"], *(row[3] for row in content["open"])})
-    networks = {seq: decode_network(study.event(seq).content["graph"]) for seq in needed}
+    graphs = {seq: study.event(seq).content["graph"] for seq in needed}
+    problems = {seq: decode_problem(first["problem"], graph) for seq, graph in graphs.items()}
     setup = Setup.build(
-        networks[content["graph"]],
+        problems.pop(content["graph"]),
         seq=content["setup"],
         graph_seq=content["graph"],
         base=first["problem"],
@@ -72,33 +74,28 @@ def read_snapshot(text: str, study: Study) -> State | None:
         allowed=content["allowed"],
         seed=decode_seed(first["seed"]),
     )
-    trials = [row[0] for row in content["open"]]
-    asked = {event.trial: event for event in study.events_of(*trials) if event.kind == "ask"}
-    still_open = {
-        trial: read_ask(
-            asked[trial],
-            setup=made,
-            graph=graph,
-            round=round,
-            n=networks[graph].graph.n,
-            K=setup.problem.K,
-        )
-        for trial, round, made, graph in content["open"]
-    }
     memory: Any = codec.loads(content["memory"], tuples_of(setup.policy))
-    record, two_way = from_dict(content["record"]), content["two_way_record"]
-    return State(
+    two_way = content["two_way_record"]
+    state = State(
         seq=content["seq"],
         seal=content["seal"],
         setup=setup,
         rng=bytes(content["rng"]),
         memory=memory,
-        record=record,
-        two_way_record=record if two_way is None else from_dict(two_way),
+        record=from_dict(content["record"]),
+        own_two_way_record=None if two_way is None else from_dict(two_way),
         rounds=content["rounds"],
         trials=content["trials"],
-        open=still_open,
-        networks=networks,
+        open={},
+        past_problems=problems,
         out_of_bounds_rounds=content["out_of_bounds_rounds"],
         keys=Keys((key, seq) for key, seq in content["keys"]),
     )
+    trials = [row[0] for row in content["open"]]
+    asked = {event.trial: event for event in study.events_of(*trials) if event.kind == "ask"}
+    still_open = {}
+    for trial, round, made, graph in content["open"]:
+        arms = read_arms(asked[trial], state.problem_on(graph))
+        couple = asked[trial].content.get("couple")
+        still_open[trial] = Ask.of(arms, couple, round, made, graph)
+    return replace(state, open=still_open)

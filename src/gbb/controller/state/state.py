@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,15 +11,8 @@ import numpy as np
 from gbb._support.checks import IntArray
 from gbb.controller.state.allowed import Allowed
 from gbb.controller.state.keys import Keys
-from gbb.controller.state.network import (
-    Network,
-    Spec,
-    decode_network,
-    decode_problem,
-    decode_seed,
-    make_problem,
-)
 from gbb.controller.state.policy import decode_policy
+from gbb.controller.state.problem import Spec, decode_problem, decode_seed, narrow_problem
 from gbb.controller.storage.bytes import pack_rng
 from gbb.controller.storage.events import Event
 from gbb.learning import AnyRecord, empty
@@ -35,6 +28,12 @@ class Ask(NamedTuple):
     round: int
     setup: int
     graph: int
+
+    @classmethod
+    def of(cls, arms: IntArray, couple: Sequence[int] | None, *place: int) -> Ask:
+        """An ask of an event; ``place`` is its round, setup and graph."""
+        pair = None if couple is None else (couple[0], couple[1])
+        return cls(arms, pair, *place)
 
     @property
     def choice(self) -> Choice:
@@ -53,7 +52,7 @@ class Setup:
     graph_seq
         The event that holds the graph.
     base
-        The problem but for its network.
+        The problem but for its graph.
     spec
         The policy's settings.
     allowed
@@ -77,17 +76,18 @@ class Setup:
     knows_allowed: bool
 
     @classmethod
-    def build(cls, network: Network, **fields: Any) -> Setup:
-        """The setup on ``network`` with all fields but those that follow from them."""
-        base, spec, allowed = fields["base"], fields["spec"], fields["allowed"]
-        problem, knows = make_problem(base, network, spec, allowed)
+    def build(cls, on: Problem, **fields: Any) -> Setup:
+        """The setup where ``on`` is played, with all fields but those that follow from them."""
+        spec = fields["spec"]
+        problem, knows = narrow_problem(fields["base"], on, spec["kind"], fields["allowed"])
         policy = decode_policy(spec, problem)
         return cls(**fields, problem=problem, policy=policy, knows_allowed=knows)
 
-    def change(self, network: Network, **changes: Any) -> Setup:
-        """The setup with ``changes``, its problem and policy built anew on ``network``."""
+    def change(self, on: Problem | None = None, **changes: Any) -> Setup:
+        """The setup with ``changes``, its problem and policy built anew; ``on`` has another graph."""
         names = ("seq", "graph_seq", "base", "spec", "allowed", "seed")
-        return Setup.build(network, **{name: getattr(self, name) for name in names} | changes)
+        fields = {name: getattr(self, name) for name in names} | changes
+        return Setup.build(self.problem if on is None else on, **fields)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,17 +106,17 @@ class State:
         The policy's own state.
     record
         Everything that was told, whatever the policy made of it.
-    two_way_record
-        The part of it from links seen in both directions in one round and alike in both; the same
-        object if that is all, as it is where rewards are sums.
+    own_two_way_record
+        The part of it from links seen in both directions in one round and alike in both; None if that
+        is all, as it is where rewards are sums.
     rounds
         How many rounds were told or attached.
     trials
         How many trials were asked.
     open
         The trials that wait for their rewards.
-    networks
-        The networks of the open trials and the present one, by event.
+    past_problems
+        Those of open trials that were asked on another graph, by the event that holds it.
     out_of_bounds_rounds
         How many rounds told rewards far outside the declared bounds.
     keys
@@ -129,40 +129,31 @@ class State:
     rng: bytes
     memory: Any
     record: AnyRecord
-    two_way_record: AnyRecord
+    own_two_way_record: AnyRecord | None
     rounds: int
     trials: int
     open: Mapping[int, Ask]
-    networks: Mapping[int, Network]
+    past_problems: Mapping[int, Problem]
     out_of_bounds_rounds: int = 0
     keys: Keys = field(default_factory=Keys)
 
-    @property
-    def network(self) -> Network:
-        """The present network."""
-        return self.networks[self.setup.graph_seq]
-
-    def problem_on(self, network: Network) -> Problem:
-        """The problem on a network that a round was played on."""
-        here = network is self.network
-        return self.setup.problem if here else decode_problem(self.setup.base, network)
-
-    def replace_records(self, record: AnyRecord, two_way: AnyRecord | None) -> State:
-        """The state with other records; None for ``two_way`` when that is all of ``record``."""
-        return replace(self, record=record, two_way_record=record if two_way is None else two_way)
+    def problem_on(self, graph: int) -> Problem:
+        """The problem on the graph of an event, which is the present one or an open trial's."""
+        here = graph == self.setup.graph_seq
+        return self.setup.problem if here else self.past_problems[graph]
 
     @property
-    def own_two_way_record(self) -> AnyRecord | None:
-        """``two_way_record`` where it is another than ``record``."""
-        return None if self.two_way_record is self.record else self.two_way_record
+    def two_way_record(self) -> AnyRecord:
+        """What was told of links seen in both directions and alike in both."""
+        return self.record if self.own_two_way_record is None else self.own_two_way_record
 
 
 def begin(event: Event) -> State:
     """The state after the first event."""
     content = event.content
-    network, seed = decode_network(content["graph"]), decode_seed(content["seed"])
+    seed = decode_seed(content["seed"])
     setup = Setup.build(
-        network,
+        decode_problem(content["problem"], content["graph"]),
         seq=event.seq,
         graph_seq=event.seq,
         base=content["problem"],
@@ -170,17 +161,16 @@ def begin(event: Event) -> State:
         allowed=content["problem"].get("allowed"),
         seed=seed,
     )
-    record = empty(setup.problem)
     return State(
         seq=event.seq,
         seal=event.seal,
         setup=setup,
         rng=pack_rng(np.random.default_rng(seed)),
         memory=setup.policy.init(),
-        record=record,
-        two_way_record=record,
+        record=empty(setup.problem),
+        own_two_way_record=None,
         rounds=0,
         trials=0,
         open={},
-        networks={event.seq: network},
+        past_problems={},
     )

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 Kinds = Mapping[str, type[tuple[Any, ...]]]
 """The named tuples a text may hold, by class name."""
@@ -35,10 +34,12 @@ def _encode(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, np.ndarray):
-        return {"array": [value.dtype.str, list(value.shape), _text(value)]}
+        text = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode("ascii")
+        return {"array": [value.dtype.str, list(value.shape), text]}
     if isinstance(value, tuple):
         items = [_encode(item) for item in value]
-        return {"named": [type(value).__name__, items]} if _is_named(value) else {"tuple": items}
+        named = hasattr(value, "_fields")
+        return {"named": [type(value).__name__, items]} if named else {"tuple": items}
     if isinstance(value, list):
         return [_encode(item) for item in value]
     if isinstance(value, dict):
@@ -59,21 +60,10 @@ def _decode(value: Any, kinds: Kinds) -> Any:  # noqa: PLR0911
     if tag == "float":
         return float(body)
     if tag == "array":
-        return _array(*body)
+        dtype, shape, text = body
+        return np.frombuffer(base64.b64decode(text), np.dtype(dtype)).reshape(shape).copy()
     if tag == "tuple":
         return tuple(_decode(item, kinds) for item in body)
     if tag == "named":
         return kinds[body[0]](*(_decode(item, kinds) for item in body[1]))
     return {key: _decode(item, kinds) for key, item in body.items()}
-
-
-def _is_named(value: tuple[Any, ...]) -> bool:
-    return hasattr(value, "_fields")
-
-
-def _text(value: NDArray[Any]) -> str:
-    return base64.b64encode(np.ascontiguousarray(value).tobytes()).decode("ascii")
-
-
-def _array(dtype: str, shape: list[int], text: str) -> NDArray[Any]:
-    return np.frombuffer(base64.b64decode(text), dtype=np.dtype(dtype)).reshape(shape).copy()

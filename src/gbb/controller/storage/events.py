@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import zlib
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple, cast
 
 from gbb.controller.storage import codec
 from gbb.controller.storage.errors import StorageError
@@ -20,20 +22,9 @@ class Draft(NamedTuple):
     data: bytes = b""
 
 
-class Row(NamedTuple):
-    """An event as the table holds it."""
-
-    seq: int
-    kind: str
-    trial: int | None
-    time: float
-    content: str
-    data: bytes
-    seal: int
-
-
-class Event(NamedTuple):
-    """An event as the fold reads it.
+@dataclass(frozen=True, eq=False)
+class Event:
+    """An event as the table holds it.
 
     Attributes
     ----------
@@ -45,8 +36,8 @@ class Event(NamedTuple):
         The trial it is about, if any.
     time
         When it was written, in seconds since 1970 (UTC).
-    content
-        What happened in particular.
+    text
+        What happened in particular, as JSON.
     data
         Bulky arrays as bytes.
     seal
@@ -57,33 +48,33 @@ class Event(NamedTuple):
     kind: str
     trial: int | None
     time: float
-    content: Content
+    text: str
     data: bytes
     seal: int
 
+    @cached_property
+    def content(self) -> Content:
+        """What happened in particular."""
+        return cast(Content, codec.loads(self.text))
 
-def make_row(draft: Draft, *, seq: int, time: float, before: int) -> Row:
-    """The row of ``draft`` after an event with the seal ``before``."""
+
+def seal_draft(draft: Draft, *, seq: int, time: float, before: int) -> Event:
+    """The event of ``draft`` that follows one with the seal ``before``."""
     text = codec.dumps(draft.content)
-    row = Row(seq, draft.kind, draft.trial, time, text, draft.data, 0)
-    return row._replace(seal=_seal(row, before))
+    event = Event(seq, draft.kind, draft.trial, time, text, draft.data, 0)
+    return replace(event, seal=_seal(event, before))
 
 
-def read_row(row: Row) -> Event:
-    """The event of a row."""
-    return Event(*row[:4], codec.loads(row.content), *row[5:])
-
-
-def check_row(row: Row, *, after: int, before: int) -> Event:
-    """The event of the row that must follow event ``after``, whose seal is ``before``."""
-    if row.seq != after + 1 or row.seal != _seal(row, before):
+def check_event(event: Event, *, after: int, before: int) -> Event:
+    """``event``, which must follow event ``after``, whose seal is ``before``."""
+    if event.seq != after + 1 or event.seal != _seal(event, before):
         raise StorageError(
             f"The log is damaged: event {after + 1} is missing or is not what was written. "
             "Nothing was changed; restore the storage from a copy."
         )
-    return read_row(row)
+    return event
 
 
-def _seal(row: Row, before: int) -> int:
-    head = f"{before} {row.seq} {row.kind} {row.trial} {row.time!r} {row.content}"
-    return zlib.crc32(row.data, zlib.crc32(head.encode("utf-8")))
+def _seal(event: Event, before: int) -> int:
+    head = f"{before} {event.seq} {event.kind} {event.trial} {event.time!r} {event.text}"
+    return zlib.crc32(event.data, zlib.crc32(head.encode("utf-8")))

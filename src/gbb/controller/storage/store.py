@@ -22,7 +22,7 @@ from gbb.controller.storage.database import (
     prepare,
 )
 from gbb.controller.storage.errors import StorageError
-from gbb.controller.storage.events import Row
+from gbb.controller.storage.events import Event
 from gbb.controller.storage.schema import studies
 from gbb.controller.storage.study import Study
 
@@ -108,11 +108,11 @@ class Store:
                 connection.execute(lock)
             yield connection
 
-    def add_study(self, name: str, first: Row) -> int:
+    def add_study(self, name: str, first: Event) -> int:
         """A new study with its first event."""
         with explain_errors(self.url), self._writer.begin() as connection:
             self._lock_tables(connection)
-            if _find(connection, name) is not None:
+            if name in _studies(connection):
                 cure = "Open it, or give another name."
                 got = f"{name!r}, which is there already"
                 raise checks.input_error("name", "be new", got, cure)
@@ -124,17 +124,14 @@ class Store:
     def find_study(self, name: str | None) -> tuple[int, str]:
         """Number and name of a study; of the only one when ``name`` is None."""
         with self.reading() as connection:
-            names = connection.execute(sa.select(studies.c.name)).scalars().all()
-            if name is None and len(names) == 1:
-                name = names[0]
-            if name is None:
-                known = ", ".join(map(repr, sorted(names)))
-                rule = f"several controllers: pass `name`, one of {known}" if known else "none"
-                raise InputError(f"Cannot tell which controller is meant: this storage has {rule}.")
-            found = _find(connection, checks.choice("name", name, names))
-        if found is None:
-            raise StorageError(f"The controller {name!r} has gone from {self.shown!r}.")
-        return found, name
+            numbers = _studies(connection)
+        if name is None and len(numbers) == 1:
+            (name,) = numbers
+        if name is None:
+            known = ", ".join(map(repr, sorted(numbers)))
+            rule = f"several controllers: pass `name`, one of {known}" if known else "none"
+            raise InputError(f"Cannot tell which controller is meant: this storage has {rule}.")
+        return numbers[checks.choice("name", name, numbers)], name
 
     def close(self) -> None:
         """Let the connections go."""
@@ -147,9 +144,9 @@ class Store:
             self._process = os.getpid()
 
 
-def _find(connection: sa.Connection, name: str) -> int | None:
-    found = connection.execute(sa.select(studies.c.id).where(studies.c.name == name)).scalar()
-    return None if found is None else int(found)
+def _studies(connection: sa.Connection) -> dict[str, int]:
+    """The numbers of all studies by name."""
+    return {name: id for id, name in connection.execute(sa.select(studies.c.id, studies.c.name))}
 
 
 def _let_go(engine: sa.Engine, process: int) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import astuple
 from typing import NamedTuple
 
 import sqlalchemy as sa
 
 from gbb.controller.storage.errors import StorageError
-from gbb.controller.storage.events import Event, Row, check_row, read_row
+from gbb.controller.storage.events import Event, check_event
 from gbb.controller.storage.schema import events, snapshots
 
 FETCH = 1000
@@ -24,39 +25,33 @@ class Study(NamedTuple):
         The transaction.
     id
         The study's number.
+    most
+        How many events are fetched at once.
     """
 
     connection: sa.Connection
     id: int
+    most: int = FETCH
 
-    def rows(self, *, after: int = 0, most: int = FETCH) -> Iterator[Row]:
-        """The rows after number ``after``, in order, fetched ``most`` at a time."""
-        size = most
-        while size == most:
-            place = {"study": self.id, "after": after, "most": most}
+    def events(self, *, after: int = 0, seal: int = 0) -> Iterator[Event]:
+        """The events after number ``after``, which has ``seal``, in order and each checked."""
+        size = self.most
+        while size == self.most:
+            place = {"study": self.id, "after": after, "most": self.most}
             rows = self.connection.execute(_AFTER, place).all()
             size = len(rows)
             for row in rows:
-                yield Row(*row)
-            after += size
-
-    def events(self, *, after: int = 0, seal: int = 0, most: int = FETCH) -> Iterator[Event]:
-        """The events after number ``after``, which has ``seal``, in order and each checked."""
-        for row in self.rows(after=after, most=most):
-            event = check_row(row, after=after, before=seal)
-            after, seal = event.seq, event.seal
-            yield event
+                event = check_event(Event(*row), after=after, before=seal)
+                after, seal = event.seq, event.seal
+                yield event
 
     def event(self, seq: int) -> Event:
         """One event, checked against the seal of the one before it."""
-        row, before = self._row(seq), self._row(seq - 1) if seq > 1 else None
-        if row is None or (seq > 1 and before is None):
+        place = {"study": self.id, "after": max(0, seq - 2), "most": min(seq, 2)}
+        found = [Event(*row) for row in self.connection.execute(_AFTER, place)]
+        if [event.seq for event in found] != list(range(max(1, seq - 1), seq + 1)):
             raise StorageError(f"The log is damaged: event {seq} or the one before it is missing.")
-        return check_row(row, after=seq - 1, before=0 if before is None else before.seal)
-
-    def _row(self, seq: int) -> Row | None:
-        found = self.connection.execute(_ONE, {"study": self.id, "seq": seq}).first()
-        return None if found is None else Row(*found)
+        return check_event(found[-1], after=seq - 1, before=found[0].seal if seq > 1 else 0)
 
     def events_of(self, *trials: int) -> list[Event]:
         """The events of some trials, in order."""
@@ -71,7 +66,7 @@ class Study(NamedTuple):
 
     def _events_where(self, condition: sa.ColumnElement[bool]) -> list[Event]:
         query = _ROWS.where(events.c.study == self.id, condition).order_by(events.c.seq)
-        return [read_row(Row(*row)) for row in self.connection.execute(query)]
+        return [Event(*row) for row in self.connection.execute(query)]
 
     def graph_at(self, seq: int) -> int:
         """The event that holds the graph in force at event ``seq``."""
@@ -80,10 +75,10 @@ class Study(NamedTuple):
         )
         return int(self.connection.execute(query).scalar_one())
 
-    def append(self, rows: Sequence[Row]) -> None:
+    def append(self, new: Sequence[Event]) -> None:
         """Write events at the end of the log."""
-        values = [{"study": self.id, **row._asdict()} for row in rows]
-        self.connection.execute(_APPEND, values)
+        rows = [dict(zip(_COLUMNS, (self.id, *astuple(event)), strict=True)) for event in new]
+        self.connection.execute(_APPEND, rows)
 
     def snapshot(self) -> str | None:
         """The latest snapshot; None when there is none that can be read."""
@@ -103,12 +98,11 @@ class Study(NamedTuple):
 
 
 # Built once: making a statement costs more than running it.
-_ROWS = sa.select(*(events.c[name] for name in Row._fields))
-_HERE = _ROWS.where(events.c.study == sa.bindparam("study"))
+_COLUMNS = events.c.keys()  # the study, then the fields of an event
+_ROWS = sa.select(*events.c[1:])
 _AFTER = (
-    _HERE.where(events.c.seq > sa.bindparam("after"))
+    _ROWS.where(events.c.study == sa.bindparam("study"), events.c.seq > sa.bindparam("after"))
     .order_by(events.c.seq)
     .limit(sa.bindparam("most", type_=sa.Integer))
 )
-_ONE = _HERE.where(events.c.seq == sa.bindparam("seq"))
 _APPEND = sa.insert(events)

@@ -18,7 +18,7 @@ def draft_ask(state: State) -> Draft:
         arms = choice.allocation
     else:
         choice = setup.policy.select_within(state.memory, rng, allowed)
-        optimistic = Knowledge.of(state).optimistic
+        optimistic = Knowledge(state).optimistic
         arms, moved = repair(problem, optimistic, choice.allocation, allowed)
     content: dict[str, object] = {}
     if choice.couple is not None and not moved:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator
 
 from gbb._support import checks
 from gbb.controller.state.fold import fold
 from gbb.controller.state.log import Turn
-from gbb.controller.state.network import encode_network
+from gbb.controller.state.problem import encode_graph
 from gbb.controller.state.state import State, begin
 from gbb.controller.storage.bytes import pack_allocation
 from gbb.controller.storage.events import Draft, Event
-from gbb.controller.verbs.trials import check_asked, find_closing
+from gbb.controller.verbs.trials import find_closing
 
 
 def retract(turn: Turn, trial: int, reason: str) -> None:
@@ -20,7 +21,6 @@ def retract(turn: Turn, trial: int, reason: str) -> None:
     The event holds the record that the log gives without what was told: summed anew in the
     log's order, since a number taken off a sum leaves its rounding behind.
     """
-    check_asked(turn, trial)
     if trial in turn.state.open:
         if any(event.kind == "retract" for event in turn.study.events_of(trial)):
             return
@@ -30,7 +30,7 @@ def retract(turn: Turn, trial: int, reason: str) -> None:
         state, round = _replay_without(turn, closing, asked.seq)
         ask = state.open[trial]._replace(round=round)
     else:
-        state = _replay(event for event in turn.events() if event.seq < closing.seq)
+        state = _replay(event for event in turn.study.events() if event.seq < closing.seq)
         ask = state.open[trial]
     content = {
         "of": closing.seq,
@@ -39,8 +39,8 @@ def retract(turn: Turn, trial: int, reason: str) -> None:
     }
     if reason:
         content["reason"] = reason
-    if ask.graph not in turn.state.networks:
-        content["ask_graph"] = encode_network(state.networks[ask.graph])
+    if ask.graph not in {turn.state.setup.graph_seq, *turn.state.past_problems}:
+        content["ask_graph"] = encode_graph(state.problem_on(ask.graph))
     if closing.kind == "tell":
         content |= _encode_rest(turn, state, closing)
     data = pack_allocation(ask.allocation, turn.state.setup.problem.K)
@@ -67,7 +67,7 @@ def _replay_without(turn: Turn, closing: Event, asked: int) -> tuple[State, int]
 
     def count_and_filter() -> Iterator[Event]:
         nonlocal round
-        for event in turn.events():
+        for event in turn.study.events():
             if event.seq < asked:
                 round += (event.kind in ("tell", "attach")) - (
                     event.kind == "retract" and event.content["closed_by"] == "tell"
@@ -80,7 +80,4 @@ def _replay_without(turn: Turn, closing: Event, asked: int) -> tuple[State, int]
 
 def _replay(events: Iterable[Event]) -> State:
     rest = iter(events)
-    state = begin(next(rest))
-    for event in rest:
-        state = fold(state, event)
-    return state
+    return functools.reduce(fold, rest, begin(next(rest)))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray, InputError, IntArray
@@ -101,12 +101,7 @@ def _find_places(problem: Problem, whose: list[list[Any]]) -> IntArray:
 
 
 def _read_numbers(values: list[Any], whose: list[list[Any]]) -> FloatArray:
-    try:
-        if any(isinstance(value, bool | np.bool_) for value in values):
-            raise TypeError  # numpy would take them for 0 and 1
-        numbers: NDArray[np.float64] = np.array(values, dtype=np.float64) + 0.0
-    except (TypeError, ValueError):
-        numbers = np.array([_read_number(value) for value in values])
+    numbers: FloatArray = np.array([_read_number(value) for value in values]) + 0.0  # no -0.0
     for wrong, rule in (
         (~np.isfinite(numbers), "hold finite numbers only"),
         (np.abs(numbers) > LARGEST, f"hold numbers of at most {LARGEST:g}"),
@@ -120,6 +115,7 @@ def _read_numbers(values: list[Any], whose: list[list[Any]]) -> FloatArray:
 
 
 def _read_number(value: Any) -> float:
+    """A number, or NaN for what is none; truth values are not 0 and 1."""
     try:
         return float("nan") if isinstance(value, bool | np.bool_) else float(value)
     except (TypeError, ValueError):

@@ -9,18 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbb._support import checks, seeds
+from gbb._support.checks import InputError
 from gbb._support.seeds import Seed
+from gbb.controller.state import problem as problems
 from gbb.controller.state.log import Turn
-from gbb.controller.state.network import (
-    Network,
-    Spec,
-    encode_network,
-    encode_problem,
-    encode_seed,
-    make_problem,
-    replace_network,
-)
 from gbb.controller.state.policy import choose_policy, encode_policy, move_policy
+from gbb.controller.state.problem import Spec
 from gbb.controller.state.report import Label
 from gbb.controller.storage.events import Draft
 from gbb.cuts import Cut, KCut
@@ -48,10 +42,10 @@ def draft_create(problem: Problem, policy: AnyPolicy | str, seed: Seed, settings
     chosen = choose_policy(policy, problem, settings)
     child = seeds.spawn(seed, 1)[0].spawn(2)[1]  # as the first run of gbb.simulate
     content = {
-        "problem": encode_problem(problem),
-        "graph": encode_network(Network.of(problem)),
+        "problem": problems.encode_problem(problem),
+        "graph": problems.encode_graph(problem),
         "policy": encode_policy(chosen),
-        "seed": encode_seed(child),
+        "seed": problems.encode_seed(child),
     }
     return Draft("create", content)
 
@@ -63,13 +57,35 @@ def replace_graph(
     edge_weights: ArrayLike | None,
     cut: Cut | KCut | None,
 ) -> None:
-    """Play on another graph."""
+    """Play on another graph, whose links are known as those of the present one are.
+
+    What was learnt of a type stays with its number: none may go.
+    """
     if not isinstance(graph, Graph):
         raise checks.input_error("graph", "be a gbb.Graph", type(graph).__name__)
-    setup = turn.state.setup
-    problem = replace_network(setup.base, setup.problem, graph, edge_types, edge_weights)
-    spec = move_policy(setup.spec, setup.problem.graph, problem, cut)
-    turn.append(Draft("graph", {"graph": encode_network(Network.of(problem)), "policy": spec}))
+    setup, old = turn.state.setup, turn.state.setup.problem
+    links = {"edge_types": edge_types, "edge_weights": edge_weights}
+    for name, had in (("edge_types", old.types > 1), ("edge_weights", old.weighted)):
+        if had and links[name] is None:
+            rule = "be given for the new graph, as the present one has them"
+            raise checks.input_error(name, rule, "None", "Pass one for each directed edge.")
+    if isinstance(edge_types, str) and not _own_types_stay(old, graph):
+        rule = "be numbers unless each agent had its own type and agents keep their places"
+        raise checks.input_error("edge_types", rule, repr(edge_types), "Types go on by number.")
+    new = problems.build_problem(setup.base, graph, **links)
+    if new.types < old.types:
+        raise InputError(
+            f"`edge_types` must keep all {old.types} types, because data was recorded for them, "
+            f"but got {new.types}."
+        )
+    spec = move_policy(setup.spec, old.graph, new, cut)
+    turn.append(Draft("graph", {"graph": problems.encode_graph(new), "policy": spec}))
+
+
+def _own_types_stay(old: Problem, graph: Graph) -> bool:
+    """Whether agent i's own matrix is agent i's on ``graph`` too."""
+    own = np.array_equal(old.edge_types, old.graph.sources)
+    return own and list(graph.labels[: old.n]) == list(old.graph.labels)
 
 
 def set_policy(turn: Turn, policy: AnyPolicy | str, settings: Spec) -> None:
@@ -77,15 +93,9 @@ def set_policy(turn: Turn, policy: AnyPolicy | str, settings: Spec) -> None:
     setup = turn.state.setup
     problem = setup.problem
     if isinstance(policy, str):  # by name: on the problem that it will play
-        network = turn.state.network
-        problem, _ = make_problem(setup.base, network, {"kind": policy}, setup.allowed)
+        problem, _ = problems.narrow_problem(setup.base, problem, policy, setup.allowed)
     chosen = choose_policy(policy, problem, settings)
     turn.append(Draft("policy", {"policy": encode_policy(chosen)}))
-
-
-def change_arms(turn: Turn, kind: str, agents: Names, arms: Names) -> None:
-    """``forbid``, ``pin`` or ``allow`` arms."""
-    turn.append(Draft(kind, {"agents": list_names(agents), "arms": list_names(arms)}))
 
 
 def list_names(names: Names) -> list[Label] | None:

@@ -23,14 +23,14 @@ def tell(turn: Turn, trial: int, rewards: Rewards) -> None:
     """Close ``trial`` with its rewards; the same again changes nothing."""
     state, ask = turn.state, turn.state.open.get(trial)
     if ask is not None:
-        problem = state.problem_on(state.networks[ask.graph])
+        problem = state.problem_on(ask.graph)
         draft, seen = _draft_tell(problem, trial, rewards)
         turn.append(draft)
         _warn_out_of_bounds(turn, problem, seen, trial)
         return
     asked, closing = find_closing(turn, trial)
     check_closed_by("tell", trial, closing)
-    draft, _ = _draft_tell(state.problem_on(turn.network_at(asked.seq)), trial, rewards)
+    draft, _ = _draft_tell(turn.problem_at(asked.seq), trial, rewards)
     if (draft.content, draft.data) != (closing.content, closing.data):
         raise InputError(
             f"Trial {trial} was already told other `rewards`. Nothing was changed; call retract() "
@@ -50,7 +50,7 @@ def attach(turn: Turn, allocation: Any, rewards: Rewards, key: str | None) -> No
     """Learn from a round that was played elsewhere; the same again under its key changes nothing."""
     state = turn.state
     place = None if key is None else state.keys.get(key)
-    problem = state.problem_on(state.network if place is None else turn.network_at(place))
+    problem = state.setup.problem if place is None else turn.problem_at(place)
     told, seen = _draft_tell(problem, None, rewards)
     content = told.content if key is None else {**told.content, "key": key}
     data = pack_allocation(problem.allocation(allocation), problem.K) + told.data

@@ -1,0 +1,95 @@
+"""Problems, their graphs and seeds as plain values, so that a log says all it takes to play on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gbb import policies
+from gbb.controller.storage.errors import StorageError
+from gbb.graph import Graph
+from gbb.problem import Problem
+
+Spec = dict[str, Any]
+
+GRAPH_KEYS = frozenset({"indptr", "indices", "names", "edge_types", "edge_weights"})
+PROBLEM_KEYS = frozenset({"arms", "arm_names", "sigma", "S", "L", "feedback", "allowed"})
+"""All that the log says of a graph and of a problem."""
+
+
+def refuse_unknown(what: str, spec: Spec, known: frozenset[str]) -> None:
+    """Refuse what a newer program wrote and this one would pass over."""
+    strange = sorted(spec.keys() - known)
+    if strange:
+        raise StorageError(
+            f"The log says {strange[0]!r} of {what}, which this version of gbb does not know. "
+            "Use the version that wrote it, or a newer one."
+        )
+
+
+def encode_graph(problem: Problem) -> Spec:
+    """A graph as its arrays and names, and the types and weights of its edges where it has any."""
+    graph = problem.graph
+    names = None if graph.names is None else list(graph.names)
+    return {"indptr": graph.indptr, "indices": graph.indices, "names": names, **_links(problem)}
+
+
+def _links(problem: Problem) -> Spec:
+    types = {"edge_types": problem.edge_types} if problem.types > 1 else {}
+    return {**types, "edge_weights": problem.edge_weights} if problem.weighted else types
+
+
+def encode_problem(problem: Problem) -> Spec:
+    """A problem but for its graph; ``feedback`` and ``allowed`` only where they say something."""
+    names = None if problem.arm_names is None else list(problem.arm_names)
+    bounds = {"sigma": problem.sigma, "S": problem.S, "L": problem.L}
+    spec: Spec = {"arms": problem.arms, "arm_names": names, **bounds}
+    if not problem.reports_edges:
+        spec["feedback"] = problem.feedback
+    if not problem.allowed.all():
+        spec["allowed"] = problem.allowed
+    return spec
+
+
+def decode_problem(base: Spec, spec: Spec) -> Problem:
+    """The problem of :func:`encode_problem`, on the graph of :func:`encode_graph`, all arms allowed."""
+    refuse_unknown("a graph", spec, GRAPH_KEYS)
+    refuse_unknown("the problem", base, PROBLEM_KEYS)
+    names = spec["names"]
+    graph = Graph(spec["indptr"], spec["indices"], None if names is None else tuple(names))
+    links = {"edge_types": spec.get("edge_types"), "edge_weights": spec.get("edge_weights")}
+    return build_problem(base, graph, **links)
+
+
+def build_problem(base: Spec, graph: Graph, **known: Any) -> Problem:
+    """The problem of :func:`encode_problem` on a graph, with what is known of its links and agents."""
+    return Problem(graph, **{**base, "allowed": None, **known})
+
+
+def narrow_problem(
+    base: Spec, on: Problem, kind: str, allowed: NDArray[np.bool_] | None
+) -> tuple[Problem, bool]:
+    """The problem that a policy plays where ``on`` is played, and whether it holds ``allowed``.
+
+    It does beyond the paper's problem, so that the policy chooses among the arms that are allowed now.
+    On the paper's it chooses as in the paper, and agents left with a forbidden arm are repaired.
+    """
+    beyond = bool(_links(on)) or not on.reports_edges or "allowed" in base
+    knows = beyond and policies.find(kind).plays_any_problem
+    now = allowed if knows else None
+    return build_problem(base, on.graph, **_links(on), allowed=now), knows
+
+
+def encode_seed(seed: np.random.SeedSequence) -> Spec:
+    """A seed sequence as plain values."""
+    entropy = seed.entropy if isinstance(seed.entropy, int) else list(seed.entropy or ())
+    return {"entropy": entropy, "key": list(seed.spawn_key), "pool": seed.pool_size}
+
+
+def decode_seed(spec: Spec) -> np.random.SeedSequence:
+    """The seed sequence that :func:`encode_seed` was given."""
+    return np.random.SeedSequence(
+        spec["entropy"], spawn_key=tuple(spec["key"]), pool_size=spec["pool"]
+    )
