@@ -166,14 +166,10 @@ def _sqlite_begin(connection: sa.Connection) -> None:
             connection.exec_driver_sql("BEGIN IMMEDIATE")
             break
         except OperationalError as error:
-            if not is_busy(error) or time.monotonic() > deadline:
+            busy = str(getattr(error.orig, "sqlite_errorname", "")).startswith("SQLITE_BUSY")
+            if not busy or time.monotonic() > deadline:
                 raise
     connection.exec_driver_sql(f"PRAGMA busy_timeout = {1000 * WAIT}")
-
-
-def is_busy(error: DBAPIError) -> bool:
-    """Whether SQLite says that another process is writing."""
-    return str(getattr(error.orig, "sqlite_errorname", "")).startswith("SQLITE_BUSY")
 
 
 def _postgres_connect(connection: Any, _record: Any) -> None:

@@ -79,16 +79,15 @@ def check(version: int) -> None:
         )
 
 
-def create(connection: sa.Connection) -> None:
-    """Make the tables."""
-    metadata.create_all(connection)
-    connection.execute(sa.insert(about).values(key="version", value=str(VERSION)))
-
-
-def upgrade(connection: sa.Connection, version: int) -> None:
-    """Bring older tables to this version."""
-    while version < VERSION:
-        MIGRATIONS[version](connection)
-        version += 1
+def upgrade(connection: sa.Connection) -> None:
+    """Make the tables where there are none, and bring older ones to this version."""
+    version = version_of(connection)
+    if version is None:
+        metadata.create_all(connection)
+        connection.execute(sa.insert(about).values(key="version", value=str(VERSION)))
+        return
+    check(version)
+    for old in range(version, VERSION):
+        MIGRATIONS[old](connection)
     write = sa.update(about).where(about.c.key == "version").values(value=str(VERSION))
     connection.execute(write)

@@ -80,12 +80,7 @@ class Store:
             prepare(self.engine)
         with self._writer.begin() as connection:
             self._lock_tables(connection)
-            version = schema.version_of(connection)  # another process may have been here
-            if version is None:
-                schema.create(connection)
-            elif version != schema.VERSION:
-                schema.check(version)
-                schema.upgrade(connection, version)
+            schema.upgrade(connection)  # unless another process was here first
 
     def _lock_tables(self, connection: sa.Connection) -> None:
         if self.engine.dialect.name == "postgresql":
