@@ -11,9 +11,9 @@ import pytest
 
 import gbb
 from gbb._kernels.choice.choose import fill_values, largest, pick
-from gbb._kernels.choice.linear import ascend_linear, pays_of_tuple
-from gbb._kernels.choice.pairs import log_det, make_workspace, smallest_share
-from gbb._kernels.choice.pairs_search import MEAN, SHARE, VAR, ascend_pairs, count_pairs
+from gbb._kernels.choice.counts import ascend_counts
+from gbb._kernels.choice.linear import ascend_linear, fill_pay, pays_of_arms
+from gbb._kernels.choice.rule import log_of_product
 from gbb._kernels.cuts.greedy import greedy_sides
 from gbb._kernels.learning.factor import factor
 from gbb._kernels.rounds.features import drift, evaluate
@@ -199,72 +199,74 @@ def test_allocation_loops_choose_as_the_reference(arms, name):
         assert len(np.unique(plain.allocation.values.reshape(25, -1), axis=0)) > 1
 
 
-def random_pairs(rng, K):
-    """Tables of symmetric pairs with shares over many orders of magnitude."""
-    pairs = rng.random((5, K, K)) + 0.1
-    pairs[SHARE] = 10.0 ** rng.uniform(0, 120, (K, K))
-    return (pairs + pairs.transpose(0, 2, 1)) / 2
-
-
-def test_log_det_of_products_does_not_overflow():
+def test_the_log_of_a_product_does_not_overflow():
     rng = np.random.default_rng(0)
-    for K in (1, 2, 7):
-        pairs = random_pairs(rng, K)
-        one = pairs[SHARE][np.triu_indices(K)]
-        assert log_det(pairs) == pytest.approx(np.log(one).sum(), rel=1e-14)
-        assert smallest_share(pairs) == one.min()
+    for size in (1, 3, 28):
+        factors = 10.0 ** rng.uniform(0, 120, size + 2)
+        assert log_of_product(factors, size) == pytest.approx(
+            np.log(factors[:size]).sum(), rel=1e-14
+        )
+
+
+def searched_problems():
+    """Problems with orthogonal arms: the paper's, types both ways, one way, weights, forbidden arms."""
+    rng = np.random.default_rng(5)
+    graph, K = GRAPHS["random"], 4
+    either = rng.integers(0, 2, graph.m)
+    both = np.where(graph.sources < graph.indices, either, either[graph.reverse])
+    allowed = rng.random((graph.n, K)) < 0.6
+    allowed[np.arange(graph.n), rng.integers(0, K, graph.n)] = True
+    yield "paper", {}
+    yield "types", {"edge_types": both}
+    yield "one-way types", {"edge_types": either}
+    yield "weights", {"edge_weights": rng.random(graph.m) * (rng.random(graph.m) < 0.7)}
+    yield "forbidden", {"edge_types": either, "allowed": allowed}
 
 
 @pytest.mark.parametrize("radius", [0.0, 0.7])
-def test_a_climb_ends_where_no_agent_gains(radius):
-    """From every couple of a random graph: value, counts and neighbourhoods against plain sums."""
+@pytest.mark.parametrize(("kind", "settings"), searched_problems())
+def test_a_climb_ends_where_no_agent_gains(kind, settings, radius):
+    """From every couple of a random graph: the value reached, and every other arm, against plain sums."""
     rng = np.random.default_rng(5)
     graph, K = GRAPHS["random"], 4
-    pairs = random_pairs(rng, K)
+    problem = gbb.Problem(graph, np.eye(K), **settings)
     cut = gbb.cuts.greedy(graph)
-    parts = cut.sides.astype(np.int64)
-    problem = gbb.Problem(graph, np.eye(K))
-    rule = gbb.policies.JointOFUL(problem, cut=cut, starts=1).pair_rule
-    work = make_workspace(rule, np.zeros((K, K)), np.zeros((K, K)))
-    work.pairs[:] = pairs
-    work.pay[0, :, :K] = pairs[MEAN]  # rows are padded to whole lanes
-    bundles = (rule.bundle_start, rule.bundle_part, rule.bundle_count)
+    policy = gbb.policies.JointOFUL(problem, cut=cut, starts=1)
+    search, index = policy.counted_search, policy.coordinates.index
+    count = index.max() + 1
+    mean, var = rng.random((2, problem.types * count)) + 0.1
+    linear, counted, links = search.linear(), search.counted(), search.links
+    fill_pay(mean, links.one, links.two, linear.pay)
+    for table, mate in enumerate(counted.mate):
+        for b, a in np.ndindex(K, K):
+            s = links.one[table, b, a]
+            counted.mean[table, b, a], counted.var[table, b, a] = mean[s], var[s]
+            assert links.one[mate, a, b] == s
+            counted.level[table, a] = var[links.one[table, a, a]]
 
     def value(arms):
-        count = np.zeros((K, K))
-        np.add.at(count, (arms[graph.sources], arms[graph.indices]), 1.0)
-        both = np.triu(count + count.T, 1) + np.diag(np.diag(count))
-        return (both * pairs[MEAN]).sum() + radius * np.sqrt((both**2 * pairs[VAR]).sum())
+        played = index[arms[graph.sources], arms[graph.indices]]
+        c = np.zeros(problem.types * count)
+        np.add.at(c, problem.edge_types * count + played, problem.edge_weights)
+        return c @ mean + radius * np.sqrt(c**2 @ var)
 
-    moved = 0
+    moved, ends = 0, np.zeros((1, graph.n), dtype=np.int64)
     for couple in np.ndindex(K, K):
-        chosen = np.array(couple)
-        work.ends[0] = chosen[parts]
+        start = policy.tuples.allocation(couple[0] * K + couple[1])
+        ends[0] = start
         if radius == 0.0:
-            start, part, count = bundles
-            pays_of_tuple(start, None, part, count, None, work.pay, chosen, work.pays)
-            reached = ascend_linear(
-                rule.indptr, rule.indices, None, None, work.pay, work.pays, work.ends, 0, False, 0.0
-            )
+            pays_of_arms(links, linear, ends, 0)
+            reached = ascend_linear(links, linear, ends, 0, False, 0.0)
         else:
-            count_pairs(*bundles, rule.counts, chosen, work.pairs, work.around)
-            reached = ascend_pairs(
-                rule.indptr,
-                rule.indices,
-                work.pairs,
-                radius,
-                work.around,
-                work.scratch,
-                work.ends,
-                0,
-            )
-        end = work.ends[0].copy()
+            reached = ascend_counts(links, counted, radius, ends, 0, False)
+        end = ends[0].copy()
         if reached > -np.inf:
             moved += 1
             assert reached == pytest.approx(value(end), rel=1e-12)
-            assert reached > value(chosen[parts])
-        for agent, arm in np.ndindex(graph.n, K):
+            assert reached > value(start)
+        for agent, arm in np.argwhere(problem.allowed):
             other = end.copy()
             other[agent] = arm
             assert value(other) <= value(end) * (1 + 1e-9)
+        assert problem.allowed[np.arange(graph.n), end].all()
     assert moved > 3

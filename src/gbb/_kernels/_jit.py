@@ -25,11 +25,16 @@ COMPILING = "gbb: compiling the loops (once; it may take half a minute; gbb warm
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 
-def compiled(**options: Any) -> Callable[[Kernel], Kernel]:
-    """Decorator that compiles a kernel; kept on disk where some folder for that can be written."""
+def compiled(*, allocates: bool = False, **options: Any) -> Callable[[Kernel], Kernel]:
+    """Decorator that compiles a kernel; kept on disk where some folder for that can be written.
+
+    A kernel that makes no arrays, and calls none that returns any, does not count references either:
+    counting them costs more than a small search does.
+    """
 
     def decorate(function: Kernel) -> Kernel:
-        kernel = njit(nogil=True, error_model="numpy", **options)(function)
+        given: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": allocates}
+        kernel = njit(**given, **options)(function)
         with suppress(RuntimeError):  # numba found no folder it may write to
             kernel._cache = _Cache(function)
         return cast(Kernel, kernel)
@@ -41,14 +46,15 @@ class _Cache(FunctionCache):
     """Numba's cache of one kernel, outdated when the source of any kernel has changed.
 
     Numba stamps a cache with the file that the kernel stands in, but kernels call one another across
-    files and the callee is compiled into the caller. With the digest of all sources as the stamp, numba
-    itself passes over what is outdated: nothing has to be deleted, and a copy of the same sources
-    with other dates is still up to date.
+    files and the callee is compiled into the caller. With the digest of all sources in the version,
+    which numba looks at first, it passes over what is outdated without reading on: nothing has to be
+    deleted, and a copy of the same sources with other dates is still up to date.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)  # type: ignore[no-untyped-call]
-        self._cache_file._source_stamp = source_digest(HERE)
+        self._cache_file._version += f" {source_digest(HERE)}"
+        self._cache_file._source_stamp = None
 
 
 @cache

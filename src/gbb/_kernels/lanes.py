@@ -20,7 +20,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
 
 from gbb._kernels._jit import compiled
-from gbb._support.checks import FloatArray
+from gbb._support.checks import FloatArray, IntArray
 
 WIDTH = 8
 VECTOR = ir.VectorType(ir.DoubleType(), WIDTH)
@@ -116,6 +116,23 @@ def _times_plus(_: Any, builder: Any, __: Any, args: Any) -> Any:
     return builder.call(fused, args)
 
 
+def _gather(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    array = context.make_array(signature.args[0])(context, builder, args[0])
+    places = _place(context, builder, signature.replace(args=signature.args[1:]), args[1:])
+    found = ir.Constant(VECTOR, ir.Undefined)
+    for lane in range(WIDTH):
+        at = ir.Constant(ir.IntType(32), lane)
+        place = builder.load(builder.gep(places, [at]))
+        found = builder.insert_element(found, builder.load(builder.gep(array.data, [place])), at)
+    return found
+
+
+def _root(_: Any, builder: Any, __: Any, args: Any) -> Any:
+    kind = ir.FunctionType(VECTOR, [VECTOR])
+    own = cgutils.get_or_insert_function(builder.module, kind, f"llvm.sqrt.v{WIDTH}f64")  # type: ignore[no-untyped-call]
+    return builder.call(own, args)
+
+
 def _above(_: Any, builder: Any, __: Any, args: Any) -> Any:
     bits = builder.bitcast(builder.fcmp_ordered(">", *args), ir.IntType(WIDTH))
     return builder.zext(bits, ir.IntType(64))
@@ -147,6 +164,18 @@ def splat(x: float) -> FloatArray:
 def spread(array: FloatArray, at: int) -> FloatArray:
     """The number of ``array`` at the flat place ``at``, in all lanes."""
     return np.full(WIDTH, array.reshape(-1)[at])
+
+
+@_lowered(lambda array, places, _: LANES(array, places, types.intp), _gather)
+def gather(array: FloatArray, places: IntArray, at: int) -> FloatArray:
+    """The numbers of ``array`` at the eight flat places that ``places`` holds from ``at`` on."""
+    return array.reshape(-1)[places.reshape(-1)[at : at + WIDTH]]
+
+
+@_lowered(_of_lanes, _root)
+def root(x: FloatArray) -> FloatArray:
+    """``sqrt(x)``."""
+    return np.sqrt(x)
 
 
 @_lowered(_of_lanes, lambda _, builder, __, args: builder.fadd(*args))

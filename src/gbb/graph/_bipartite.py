@@ -9,7 +9,7 @@ from gbb._kernels._jit import compiled
 from gbb._support.checks import IntArray
 
 
-@compiled()
+@compiled(allocates=True)
 def two_colouring(indptr: IntArray, indices: NDArray[np.integer]) -> NDArray[np.int8]:
     """Side 0 or 1 of each agent by breadth-first search, or an empty array at an odd circle.
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gbb._kernels.lanes import aligned_zeros, padded
 from gbb._support.checks import FloatArray, IntArray
 from gbb.cuts._tuples import sum_over_edges, tuples_of
 from gbb.problem import Problem
@@ -111,11 +112,11 @@ class Tuples:
         arms: IntArray = self.arms(np.array([code]))[0, self.group_of]
         return arms
 
-    def sparse(self, index: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
-        """What each tuple adds to each regressor, as rows of a sparse matrix.
+    def list_terms(self, index: IntArray) -> tuple[IntArray, FloatArray]:
+        """What each tuple adds to which regressors: these, type after type, and the amounts.
 
-        ``index`` is the regressor of each edge-arm (K x K). Returns where each row starts, the
-        regressors, type after type, and the amounts.
+        Both are terms x tuples, padded to whole lanes with terms that add nothing. ``index`` is the
+        regressor of each edge-arm (K x K).
         """
         arms, size = self.arms(), int(index.max()) + 1
         regressor = [g * size + index[arms[:, i], arms[:, j]] for g, i, j, _ in self.kinds]
@@ -123,6 +124,10 @@ class Tuples:
         tuple_of = np.tile(np.arange(len(arms)), len(self.kinds))
         total = self.problem.types * size
         keys, which = np.unique(tuple_of * total + np.concatenate(regressor), return_inverse=True)
-        sums = np.bincount(which.ravel(), weights=amount, minlength=len(keys))
-        start = np.searchsorted(keys, np.arange(len(arms) + 1) * total).astype(np.int64)
-        return start, (keys % total).astype(np.int64), sums.astype(np.float64)
+        column, row = keys // total, np.arange(len(keys))
+        row = row - np.searchsorted(column, column)
+        shape = int(row.max()) + 1, padded(len(arms))
+        regressors, amounts = np.zeros(shape, dtype=np.int64), aligned_zeros(*shape)
+        regressors[row, column] = keys % total
+        amounts[row, column] = np.bincount(which.ravel(), weights=amount, minlength=len(keys))
+        return regressors, amounts

@@ -1,145 +1,223 @@
 """Local search on the optimistic value when every regressor has a coordinate to itself.
 
 Then A is diagonal: an allocation whose edges add ``c_s`` to regressor s is worth
-``sum c_s mu_s + radius sqrt(sum c_s^2 var_s)``, and only the counts need to be kept. This is the search
-for problems beyond the paper's; :mod:`gbb._kernels.choice.pairs` is its fast case.
+``sum c_s mu_s + radius sqrt(sum c_s^2 var_s)``, and only the counts need to be kept. They stand in
+tables by neighbour's and own arm, as the entries of the links do. Each regressor has two places, one as
+either end of its edges sees it: (b, a) of a table and (a, b) of its mate.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from gbb._kernels._jit import compiled
-from gbb._kernels.choice.linear import GAIN, SWEEPS
-from gbb._kernels.choice.links import is_known
+from gbb._kernels.choice.links import Links, is_known
+from gbb._kernels.choice.reply import SWEEPS, best_of_lane, margin_of
+from gbb._kernels.lanes import WIDTH, load, plus, splat, times, times_plus
 from gbb._support.checks import FloatArray, IntArray
 
 
-@compiled()
-def totals(c: FloatArray, mu: FloatArray, var: FloatArray) -> tuple[float, float]:
+class Counted(NamedTuple):
+    """What the search is on, and its scratch space.
+
+    Attributes
+    ----------
+    mean, var, counts
+        Of the regressors, by table, neighbour's arm and own arm; rows padded to whole lanes.
+    level
+        The variance of an arm with itself, by table and arm, as padded.
+    mate
+        The table by which the other end sees the same edges.
+    slot_start, slot_table, slot_mate
+        The tables of each agent are its *slots*: where they start, which they are, and the slot of the
+        same agent with the table's mate, -1 if there is none.
+    back
+        Of every entry: the slot of the neighbour that lists the same edge.
+    around
+        By slot and arm: what the entries add whose neighbours play it.
+    rows, shares
+        Where the rows of the tables around an agent start, and what they count.
+    last
+        By arm: the slot of the last agent that had no reason to leave it, -1 after a move.
+    found
+        See :func:`~gbb._kernels.choice.reply.best_of_lane`.
+    """
+
+    mean: FloatArray
+    var: FloatArray
+    counts: FloatArray
+    level: FloatArray
+    mate: IntArray
+    slot_start: IntArray
+    slot_table: IntArray
+    slot_mate: IntArray
+    back: IntArray
+    around: FloatArray
+    rows: IntArray
+    shares: FloatArray
+    last: IntArray
+    found: FloatArray
+
+
+@compiled(forceinline=True)
+def count_regressors(links: Links, counted: Counted, ends: IntArray, found: int) -> None:
+    """Counts, and what is around every agent, in the allocation ``ends[found]``."""
+    count, around, mate = counted.counts, counted.around, counted.mate
+    tables, K = count.shape[0], count.shape[1]
+    around[:, :] = 0.0
+    count[:, :, :] = 0.0
+    for i in range(ends.shape[1]):
+        for e in range(links.start[i], links.start[i + 1]):
+            around[counted.back[e], ends[found, i]] += 2.0 * links.weight[e]
+    for i in range(ends.shape[1]):
+        a = ends[found, i]
+        for x in range(counted.slot_start[i], counted.slot_start[i + 1]):
+            for b in range(K):
+                count[counted.slot_table[x], b, a] += around[x, b]
+    for t in range(tables):
+        for a in range(K if mate[t] == t else 0):
+            count[t, a, a] *= 0.5  # one place, which both ends have added to
+
+
+@compiled(forceinline=True)
+def totals(counted: Counted) -> tuple[float, float]:
     """``sum c_s mu_s`` and ``sum c_s^2 var_s``."""
     mean, norm2 = 0.0, 0.0
-    for s in range(c.size):
-        mean += c[s] * mu[s]
-        norm2 += c[s] * c[s] * var[s]
+    K = counted.counts.shape[1]
+    for t in range(counted.mate.size):
+        for b in range(K if counted.mate[t] >= t else 0):
+            for a in range(b + 1 if counted.mate[t] == t else K):
+                c = counted.counts[t, b, a]
+                mean += c * counted.mean[t, b, a]
+                norm2 += c * c * counted.var[t, b, a]
     return mean, norm2
 
 
-@compiled()
-def gather_counts(
-    first: int,
-    last: int,
-    other: IntArray,
-    table: IntArray,
-    amount: FloatArray,
-    ends: IntArray,
-    found: int,
-    place: IntArray,
-    items: IntArray,
-    share: FloatArray,
+@compiled(forceinline=True)
+def move(links: Links, counted: Counted, i: int, now: int, best: int) -> None:
+    """Agent i leaves arm ``now`` for ``best``."""
+    count, around, mate = counted.counts, counted.around, counted.mate
+    for x in range(counted.slot_start[i], counted.slot_start[i + 1]):
+        t = counted.slot_table[x]
+        for b in range(count.shape[1]):
+            w = around[x, b]
+            if w != 0.0:
+                count[t, b, now] -= w
+                count[mate[t], now, b] = count[t, b, now]
+                count[t, b, best] += w
+                count[mate[t], best, b] = count[t, b, best]
+    for e in range(links.start[i], links.start[i + 1]):
+        w = 2.0 * links.weight[e]
+        around[counted.back[e], now] -= w
+        around[counted.back[e], best] += w
+
+
+@compiled(forceinline=True)
+def best_reply(
+    counted: Counted, bars: FloatArray, i: int, now: int, radius: float, mean: float, norm2: float
 ) -> int:
-    """The entries ``first`` to ``last`` by table and neighbour's arm; how many there are then.
+    """The agent's best arm, its own unless another gains; see :func:`best_of_lane` for what it leaves.
 
-    ``items`` gets tables and arms, ``share`` the amounts; ``place`` is -1 all over,
-    before and after.
+    ``mean`` and ``norm2`` are those of the whole allocation. Where a regressor counts ``c``, w more add
+    ``w (2 c + w) var`` to norm2. What the agent leaves and what it takes up meet in the regressors of
+    arms ``now`` and a; what it takes up by a table and by its mate in those of a and a.
     """
-    count = 0
-    for e in range(first, last):
-        t, b = table[e], ends[found, other[e]]
-        x = place[t, b]
-        if x < 0:
-            x = count
-            place[t, b] = x
-            items[x, 0], items[x, 1], share[x] = t, b, 0.0
-            count += 1
-        share[x] += amount[e]
-    for x in range(count):
-        place[items[x, 0], items[x, 1]] = -1
-    return count
+    var, around, level = counted.var, counted.around, counted.level
+    rows, shares, mates = counted.rows, counted.shares, counted.slot_mate
+    K, width = var.shape[1], var.shape[2]
+    first, last = counted.slot_start[i], counted.slot_start[i + 1]
+    items, rest_mean, rest_norm2 = 0, mean, norm2
+    for x in range(first, last):
+        t = counted.slot_table[x]
+        for b in range(K):
+            w = around[x, b]
+            if w != 0.0:
+                rest_mean -= w * counted.mean[t, b, now]
+                rest_norm2 -= w * (2.0 * counted.counts[t, b, now] - w) * var[t, b, now]
+                rows[items], shares[items] = (t * K + b) * width, w
+                items += 1
+        if mates[x] > x:
+            rest_norm2 += 2.0 * around[x, now] * around[mates[x], now] * var[t, now, now]
+    spread = radius * np.sqrt(norm2)
+    margin = margin_of(mean, spread)
+    best, top = now, mean + spread + margin
+    for lane in range(0, width, WIDTH):
+        means = plus(load(bars, i * width + lane), splat(rest_mean))
+        norms = splat(rest_norm2)
+        for j in range(items):
+            at, share = rows[j] + lane, splat(shares[j])
+            c = load(counted.counts, at)
+            means = times_plus(share, load(counted.mean, at), means)
+            more = times(share, plus(plus(c, c), share))
+            norms = times_plus(more, load(var, at), norms)
+        for x in range(first, last):
+            y, t = mates[x], counted.slot_table[x]
+            if y >= 0 and around[x, now] != 0.0:
+                both = times(splat(-2.0 * around[x, now]), load(around, y * width + lane))
+                norms = times_plus(both, load(var, (t * K + now) * width + lane), norms)
+            if y > x:
+                both = times(load(around, x * width + lane), load(around, y * width + lane))
+                norms = times_plus(plus(both, both), load(level, t * width + lane), norms)
+        found, top = best_of_lane(means, norms, lane, now, radius, margin, top, counted.found)
+        if found >= 0:
+            best = found
+    return best
 
 
-@compiled()
+@compiled(forceinline=True)
+def is_alike(around: FloatArray, one: int, other: int) -> bool:
+    """Whether ``other`` is a slot (not -1) with the same arms around it."""
+    same = other >= 0
+    for b in range(around.shape[1]):
+        same = same and around[one, b] == around[other, b]
+    return same
+
+
+@compiled(forceinline=True)
 def ascend_counts(
-    start: IntArray,
-    other: IntArray,
-    table: IntArray,
-    bars: FloatArray,
-    where: IntArray,
-    amount: FloatArray,
-    apart: bool,
-    mu: FloatArray,
-    var: FloatArray,
-    radius: float,
-    c: FloatArray,
-    place: IntArray,
-    items: IntArray,
-    share: FloatArray,
-    ends: IntArray,
-    found: int,
-    fresh: bool,
+    links: Links, counted: Counted, radius: float, ends: IntArray, found: int, fresh: bool
 ) -> float:
     """Agents in turn take their best arm until none gains; returns the value reached.
 
-    An entry of table t adds ``amount`` to regressor ``where[t, b, a]``. Starts from ``ends[found]`` and
-    changes it; ``c``, ``place``, ``items`` and ``share`` are scratch space. A visit costs O(degree K).
-    ``apart`` says that different tables of one agent never meet in a regressor. Minus infinity as in
+    Starts from ``ends[found]`` and changes it. A visit costs O(K min(degree, K)) for each of the agent's
+    tables, a move O(degree). On the paper's problem an agent is passed over when one with the same arm
+    and the same arms around it has stayed since the last move. Minus infinity as in
     :func:`gbb._kernels.choice.linear.ascend_linear`.
     """
-    n, K = ends.shape[1], where.shape[1]
-    c[:] = 0.0
-    for i in range(n):
-        for e in range(start[i], start[i + 1]):
-            c[where[table[e], ends[found, other[e]], ends[found, i]]] += 0.5 * amount[e]
-    value = -np.inf
-    for sweep in range(SWEEPS):
-        mean, norm2 = totals(c, mu, var)
-        if sweep > 0 or fresh:
-            value = mean + radius * np.sqrt(norm2)
-        moved = False
-        for i in range(n):
-            count = gather_counts(
-                start[i], start[i + 1], other, table, amount, ends, found, place, items, share
-            )
-            if count == 0:
-                continue
-            now = ends[found, i]
-            rest_mean, rest_norm2 = mean, norm2
-            for x in range(count):  # take the agent's own edges out
-                s, w = where[items[x, 0], items[x, 1], now], share[x]
-                rest_mean -= w * mu[s]
-                rest_norm2 -= w * (2.0 * c[s] - w) * var[s]
-                c[s] -= w
-            current = mean + radius * np.sqrt(norm2)
-            margin = GAIN * (abs(mean) + abs(current - mean))  # the first of equal arms is taken
-            best, top = now, current + margin
-            best_mean, best_norm2 = mean, norm2
-            for a in range(K):
-                if a == now or bars[i, a] < 0.0:
-                    continue
-                one, two = rest_mean, rest_norm2
-                for x in range(count):
-                    s, w = where[items[x, 0], items[x, 1], a], share[x]
-                    one += w * mu[s]
-                    two += w * (2.0 * c[s] + w) * var[s]
-                    if not apart:
-                        c[s] += w
-                if not apart:
-                    for x in range(count):
-                        c[where[items[x, 0], items[x, 1], a]] -= share[x]
-                # worth = one + radius sqrt(two) beats top: a root only where it does
-                short = top - one
-                if short < 0.0 or radius * radius * two > short * short:
-                    two = max(two, 0.0)
-                    best, best_mean, best_norm2 = a, one, two
-                    top = one + radius * np.sqrt(two) + margin
-            for x in range(count):
-                c[where[items[x, 0], items[x, 1], best]] += share[x]
-            if best != now:
-                moved = True
-                ends[found, i] = best
-                mean, norm2 = best_mean, best_norm2
-        if not moved:
-            break
-        if is_known(ends, found):
-            return -np.inf
+    n, last = ends.shape[1], counted.last
+    one_table = counted.mate.size == 1 and links.free
+    count_regressors(links, counted, ends, found)
+    mean, norm2 = totals(counted)
+    value = mean + radius * np.sqrt(norm2) if fresh else -np.inf
+    last[:] = -1
+    idle, i, visits, moved = 0, 0, 0, False
+    while idle < n and visits < SWEEPS * n:
+        now, x = ends[found, i], counted.slot_start[i]
+        best = now
+        if x < counted.slot_start[i + 1] and not (
+            one_table and is_alike(counted.around, x, last[now])
+        ):
+            best = best_reply(counted, links.bars, i, now, radius, mean, norm2)
+            if best == now:
+                last[now] = x
+        idle += 1
+        visits += 1
+        if best != now:
+            idle, moved = 1, True
+            ends[found, i] = best
+            if is_known(ends, found):
+                return -np.inf
+            last[:] = -1
+            mean, norm2 = counted.found[2, 0], counted.found[2, 1]
+            move(links, counted, i, now, best)
+        i += 1
+        if i == n:
+            i = 0
+            if moved:
+                mean, norm2 = totals(counted)
+    if moved:
+        mean, norm2 = totals(counted)
+        value = mean + radius * np.sqrt(norm2)
     return float(value)

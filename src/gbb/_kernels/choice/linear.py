@@ -8,21 +8,25 @@ sum over the entries of agent i when it plays a and the others stay; so the valu
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from gbb._kernels._jit import compiled
-from gbb._kernels.choice.links import is_known
+from gbb._kernels.choice.links import Links, is_known
+from gbb._kernels.choice.reply import GAIN, SWEEPS
 from gbb._kernels.lanes import WIDTH, above, load, minus, splat, store, times_plus
 from gbb._support.checks import FloatArray, IntArray
 
-GAIN = 1e-10
-"""A move must gain this share of the value: far above rounding, far below one edge in 10^8."""
 
-SWEEPS = 100
-"""Give up after this many passes over the agents."""
+class Linear(NamedTuple):
+    """What links pay, and what the arms of every agent do."""
+
+    pay: FloatArray
+    pays: FloatArray
 
 
-@compiled()
+@compiled(forceinline=True)
 def fill_pay(mu: FloatArray, one: IntArray, two: IntArray, pay: FloatArray) -> None:
     """The tables from what the regressors pay."""
     for t in range(one.shape[0]):
@@ -31,53 +35,35 @@ def fill_pay(mu: FloatArray, one: IntArray, two: IntArray, pay: FloatArray) -> N
                 pay[t, b, a] = 0.5 * (mu[one[t, b, a]] + mu[two[t, b, a]])
 
 
-@compiled()
-def pays_of_tuple(
-    start: IntArray,
-    table: IntArray | None,
-    group: IntArray,
-    weight: FloatArray,
-    bars: FloatArray | None,
-    pay: FloatArray,
-    played: IntArray,
-    pays: FloatArray,
-) -> None:
+@compiled(forceinline=True)
+def pays_of_tuple(links: Links, linear: Linear, played: IntArray) -> None:
     """Pays when every group plays its arm of ``played``, from the agents' bundles."""
-    K, width = pay.shape[1], pay.shape[2]
-    for i in range(pays.shape[0]):
+    K, width = linear.pay.shape[1], linear.pay.shape[2]
+    for i in range(linear.pays.shape[0]):
         for lane in range(0, width, WIDTH):
-            x = splat(0.0) if bars is None else load(bars, i * width + lane)
-            for e in range(start[i], start[i + 1]):
-                t = 0 if table is None else table[e]
-                row = t * K + played[group[e]]
-                x = times_plus(splat(weight[e]), load(pay, row * width + lane), x)
-            store(pays, i * width + lane, x)
+            x = load(links.bars, i * width + lane)
+            for e in range(links.bundle_start[i], links.bundle_start[i + 1]):
+                row = links.bundle_table[e] * K + played[links.bundle_group[e]]
+                w = splat(links.bundle_weight[e])
+                x = times_plus(w, load(linear.pay, row * width + lane), x)
+            store(linear.pays, i * width + lane, x)
 
 
-@compiled()
-def pays_of_arms(
-    start: IntArray,
-    other: IntArray,
-    table: IntArray,
-    weight: FloatArray,
-    bars: FloatArray,
-    pay: FloatArray,
-    ends: IntArray,
-    found: int,
-    pays: FloatArray,
-) -> None:
+@compiled(forceinline=True)
+def pays_of_arms(links: Links, linear: Linear, ends: IntArray, found: int) -> None:
     """Pays when the agents play ``ends[found]``."""
-    K, width = pay.shape[1], pay.shape[2]
-    for i in range(pays.shape[0]):
+    K, width = linear.pay.shape[1], linear.pay.shape[2]
+    for i in range(linear.pays.shape[0]):
         for lane in range(0, width, WIDTH):
-            x = load(bars, i * width + lane)
-            for e in range(start[i], start[i + 1]):
-                row = table[e] * K + ends[found, other[e]]
-                x = times_plus(splat(weight[e]), load(pay, row * width + lane), x)
-            store(pays, i * width + lane, x)
+            x = load(links.bars, i * width + lane)
+            for e in range(links.start[i], links.start[i + 1]):
+                row = links.table[e] * K + ends[found, links.other[e]]
+                w = splat(links.weight[e])
+                x = times_plus(w, load(linear.pay, row * width + lane), x)
+            store(linear.pays, i * width + lane, x)
 
 
-@compiled()
+@compiled(forceinline=True)
 def is_beaten(pays: FloatArray, i: int, K: int, floor: float) -> bool:
     """Whether some arm of agent i pays more than ``floor``."""
     width = pays.shape[1]
@@ -88,18 +74,9 @@ def is_beaten(pays: FloatArray, i: int, K: int, floor: float) -> bool:
     return False
 
 
-@compiled()
+@compiled(forceinline=True)
 def ascend_linear(
-    start: IntArray,
-    other: IntArray,
-    back: IntArray | None,
-    weight: FloatArray | None,
-    pay: FloatArray,
-    pays: FloatArray,
-    ends: IntArray,
-    found: int,
-    fresh: bool,
-    least: float,
+    links: Links, linear: Linear, ends: IntArray, found: int, fresh: bool, least: float
 ) -> float:
     """Agents in turn take their best arm until none gains; returns the value reached.
 
@@ -108,6 +85,7 @@ def ascend_linear(
     none is left for another. Minus infinity where it joins an end of an earlier search, or where no
     agent moves unless the start is ``fresh``: nothing better comes of either.
     """
+    pay, pays = linear.pay, linear.pays
     n, K, width = ends.shape[1], pay.shape[1], pay.shape[2]
     total = sum_pays(pays, ends, found)
     value = total if fresh else -np.inf
@@ -127,15 +105,13 @@ def ascend_linear(
             total += gain
             ends[found, i] = best
             if is_known(ends, found):
-                idle, moved, value = n, False, -np.inf
-            else:
-                for e in range(start[i], start[i + 1]):
-                    t = 0 if back is None else back[e]
-                    new, old, row = (t * K + best) * width, (t * K + now) * width, other[e] * width
-                    w = splat(1.0 if weight is None else weight[e])
-                    for lane in range(0, width, WIDTH):
-                        step = minus(load(pay, new + lane), load(pay, old + lane))
-                        store(pays, row + lane, times_plus(w, step, load(pays, row + lane)))
+                return -np.inf
+            for e in range(links.start[i], links.start[i + 1]):
+                t, row = links.back[e] * K, links.other[e] * width
+                new, old, w = (t + best) * width, (t + now) * width, splat(links.weight[e])
+                for lane in range(0, width, WIDTH):
+                    step = minus(load(pay, new + lane), load(pay, old + lane))
+                    store(pays, row + lane, times_plus(w, step, load(pays, row + lane)))
         i += 1
         if i == n:
             i = 0
@@ -146,7 +122,7 @@ def ascend_linear(
     return float(value)
 
 
-@compiled()
+@compiled(forceinline=True)
 def sum_pays(pays: FloatArray, ends: IntArray, found: int) -> float:
     """The value of the allocation ``ends[found]``."""
     total = 0.0

@@ -61,58 +61,48 @@ class Links(NamedTuple):
     two: IntArray
 
 
-@compiled()
-def place(
-    number: int,
-    part: IntArray,
-    instead: IntArray,
-    group: IntArray,
-    chosen: IntArray,
-    played: IntArray,
-    arms: IntArray,
-) -> None:
+@compiled(forceinline=True)
+def place(links: Links, number: int, chosen: IntArray, played: IntArray, arms: IntArray) -> None:
     """Every agent plays its part's arm of tuple ``number``, or its first allowed one.
 
     ``chosen`` gets the arms of the parts and ``played`` those of the groups.
     """
-    fill_digits(number, instead.shape[1], chosen)
-    for c in range(part.size):
-        played[c] = instead[c, chosen[part[c]]]
+    fill_digits(number, links.instead.shape[1], chosen)
+    for c in range(played.size):
+        played[c] = links.instead[c, chosen[links.part[c]]]
     for i in range(arms.size):
-        arms[i] = played[group[i]]
+        arms[i] = played[links.group[i]]
 
 
 @compiled()
-def draw_arms(bars: FloatArray | None, K: int, rng: np.random.Generator, arms: IntArray) -> None:
+def draw_arms(links: Links, rng: np.random.Generator, arms: IntArray) -> None:
     """Every agent draws one of its allowed arms uniformly."""
+    K = links.instead.shape[1]
     for i in range(arms.size):
-        if bars is None:
+        if links.free:
             arms[i] = int(rng.random() * K)
         else:
-            count = 0
-            for a in range(K):
-                count += bars[i, a] == 0.0
-            left = int(rng.random() * count)
-            for a in range(K):
-                if bars[i, a] == 0.0:
-                    if left == 0:
-                        arms[i] = a
-                        break
-                    left -= 1
+            draw_allowed(links.bars, i, K, rng, arms)
 
 
 @compiled()
-def maybe_explore(
-    explore: float, bars: FloatArray | None, K: int, rng: np.random.Generator, arms: IntArray
-) -> bool:
-    """Draw every agent's arm uniformly, with probability ``explore``; says whether it did."""
-    if explore <= 0.0 or rng.random() >= explore:
-        return False
-    draw_arms(bars, K, rng, arms)
-    return True
+def draw_allowed(
+    bars: FloatArray, i: int, K: int, rng: np.random.Generator, arms: IntArray
+) -> None:
+    """Agent i draws one of its allowed arms uniformly."""
+    count = 0
+    for a in range(K):
+        count += bars[i, a] == 0.0
+    left = int(rng.random() * count)
+    for a in range(K):
+        if bars[i, a] == 0.0:
+            if left == 0:
+                arms[i] = a
+                break
+            left -= 1
 
 
-@compiled()
+@compiled(forceinline=True)
 def is_known(ends: NDArray[np.int64], found: int) -> bool:
     """Whether end number ``found`` is one of those before it."""
     for e in range(found):

@@ -9,7 +9,7 @@ from gbb._kernels.choice.choose import largest
 from gbb._support.checks import FloatArray, IntArray
 
 
-@compiled()
+@compiled(allocates=True)
 def digits(code: int, K: int, k: int) -> IntArray:
     """The arms of tuple number ``code``, one per part."""
     arms = np.empty(k, dtype=np.int64)
@@ -24,7 +24,7 @@ def fill_digits(code: int, K: int, arms: IntArray) -> None:
         code, arms[p] = divmod(code, K)
 
 
-@compiled()
+@compiled(allocates=True)
 def next_start(values: FloatArray, last: int, K: int, k: int, tie: float) -> int:
     """The best tuple whose set of arms is new, -1 if there is none.
 

@@ -7,52 +7,62 @@ behind the coordinates stands ``<f, centre>``, so the last number of a row of W 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from gbb._kernels._jit import compiled
-from gbb._kernels.choice.linear import GAIN, SWEEPS
-from gbb._kernels.choice.links import is_known
-from gbb._kernels.lanes import (
-    WIDTH,
-    above,
-    load,
-    minus,
-    plus,
-    splat,
-    spread,
-    store,
-    times,
-    times_plus,
-)
+from gbb._kernels.choice.links import Links, is_known
+from gbb._kernels.choice.reply import SWEEPS, best_of_lane, margin_of
+from gbb._kernels.lanes import WIDTH, load, minus, plus, splat, spread, store, times, times_plus
 from gbb._support.checks import FloatArray, IntArray
 
 
-@compiled()
-def sum_entries(
-    start: IntArray,
-    other: IntArray,
-    weight: FloatArray,
-    block: IntArray,
-    at: IntArray,
-    tables: FloatArray,
-    width: int,
-    ends: IntArray,
-    found: int,
-    W: FloatArray,
-) -> None:
+class Whitened(NamedTuple):
+    """What the search is on, and its scratch space.
+
+    Attributes
+    ----------
+    tables
+        What entries add, by block, coordinate and column; columns are tables, neighbour's and own arms.
+    block, at
+        Of every entry: the block of its table, and the column where it starts.
+    segment, entry
+        Where the segments of each agent start, and where the entries of each, all of one block, do.
+    W, norm2s, h
+        Scratch space: the sum of the allocation and its squared norm by block, and what the segments of
+        an agent add by own arm.
+    found
+        See :func:`~gbb._kernels.choice.reply.best_of_lane`.
+    """
+
+    tables: FloatArray
+    block: IntArray
+    at: IntArray
+    segment: IntArray
+    entry: IntArray
+    W: FloatArray
+    norm2s: FloatArray
+    h: FloatArray
+    found: FloatArray
+
+
+@compiled(forceinline=True)
+def sum_entries(links: Links, white: Whitened, ends: IntArray, found: int) -> None:
     """``W`` of the allocation ``ends[found]``; a link is listed by both ends, and counted once."""
+    W, width = white.W, white.h.shape[2]
     W[:, :] = 0.0
-    rows = W.shape[1]
     for i in range(ends.shape[1]):
-        for e in range(start[i], start[i + 1]):
-            j = other[e]
+        for e in range(links.start[i], links.start[i + 1]):
+            j = links.other[e]
             if j > i:
-                k, w, x = block[e], weight[e], at[e] + ends[found, j] * width + ends[found, i]
-                for c in range(rows):
-                    W[k, c] += w * tables[k, c, x]
+                k, w = white.block[e], links.weight[e]
+                x = white.at[e] + ends[found, j] * width + ends[found, i]
+                for c in range(W.shape[1]):
+                    W[k, c] += w * white.tables[k, c, x]
 
 
-@compiled(fastmath={"contract", "reassoc"})
+@compiled(forceinline=True, fastmath={"contract", "reassoc"})
 def norm2_of_block(W: FloatArray, k: int) -> float:
     """``||W||^2`` in block k."""
     norm2 = 0.0
@@ -61,120 +71,111 @@ def norm2_of_block(W: FloatArray, k: int) -> float:
     return norm2
 
 
-@compiled()
+@compiled(forceinline=True)
+def gather_entries(
+    links: Links, white: Whitened, s: int, begin: int, end: int, ends: IntArray, found: int
+) -> None:
+    """``h[s]``: what the entries from ``begin`` to ``end`` add to their block by the agent's own arm."""
+    tables, h = white.tables, white.h
+    rows, width, columns = h.shape[1], h.shape[2], tables.shape[2]
+    first = white.block[begin] * rows * columns
+    for e in range(begin, end, 2):
+        f = min(e + 1, end - 1)
+        one = first + white.at[e] + ends[found, links.other[e]] * width
+        two = first + white.at[f] + ends[found, links.other[f]] * width
+        v, w = splat(links.weight[e]), splat(links.weight[f])
+        for lane in range(0, width, WIDTH):
+            for c in range(rows):
+                to = (s * rows + c) * width + lane
+                x = times(v, load(tables, one + c * columns + lane))
+                if f > e:
+                    x = times_plus(w, load(tables, two + c * columns + lane), x)
+                store(h, to, x if e == begin else plus(x, load(h, to)))
+
+
+@compiled(forceinline=True)
+def best_reply(
+    white: Whitened, bars: FloatArray, i: int, now: int, radius: float, mean: float, norm2: float
+) -> int:
+    """The agent's best arm, its own unless another gains; see :func:`best_of_lane` for what it leaves.
+
+    ``mean`` and ``norm2`` are those of the whole allocation; ``h`` has been gathered.
+    """
+    W, h, block, entry = white.W, white.h, white.block, white.entry
+    size, width = W.shape[1] - 1, h.shape[2]
+    rows, first = size + 1, white.segment[i]
+    count = white.segment[i + 1] - first
+    rest_mean, rest_norm2 = 0.0, 0.0
+    if W.shape[0] > 1:
+        rest_mean, rest_norm2 = mean, norm2
+        for s in range(count):
+            rest_mean -= W[block[entry[first + s]], size]
+            rest_norm2 -= white.norm2s[block[entry[first + s]]]
+    width_now = radius * np.sqrt(norm2)
+    margin = margin_of(mean, width_now)
+    best, top = now, mean + width_now + margin
+    for lane in range(0, width if count > 0 else 0, WIDTH):
+        means = plus(load(bars, i * width + lane), splat(rest_mean))
+        norms, more = splat(rest_norm2), splat(0.0)
+        for s in range(count):
+            row, up = s * rows * width, block[entry[first + s]] * rows
+            for c in range(0, size - 1, 2):
+                p = row + c * width
+                x = plus(load(h, p + lane), minus(spread(W, up + c), spread(h, p + now)))
+                norms = times_plus(x, x, norms)
+                p += width
+                x = plus(load(h, p + lane), minus(spread(W, up + c + 1), spread(h, p + now)))
+                more = times_plus(x, x, more)
+            p = row + size * width
+            if size % 2 == 1:
+                q = p - width
+                x = plus(load(h, q + lane), minus(spread(W, up + size - 1), spread(h, q + now)))
+                norms = times_plus(x, x, norms)
+            x = plus(load(h, p + lane), minus(spread(W, up + size), spread(h, p + now)))
+            means = plus(means, x)
+        norms = plus(norms, more)
+        found, top = best_of_lane(means, norms, lane, now, radius, margin, top, white.found)
+        if found >= 0:
+            best = found
+    return best
+
+
+@compiled(forceinline=True)
 def ascend_whitened(
-    start: IntArray,
-    other: IntArray,
-    weight: FloatArray,
-    bars: FloatArray,
-    segment: IntArray,
-    entry: IntArray,
-    block: IntArray,
-    at: IntArray,
-    tables: FloatArray,
-    radius: float,
-    W: FloatArray,
-    norm2s: FloatArray,
-    h: FloatArray,
-    moves: FloatArray,
-    ends: IntArray,
-    found: int,
-    fresh: bool,
+    links: Links, white: Whitened, radius: float, ends: IntArray, found: int, fresh: bool
 ) -> float:
     """Agents in turn take their best arm until none gains; returns the value reached.
 
     Starts from ``ends[found]`` and changes it. A visit costs O(degree K size): only the blocks of the
-    agent's own entries change, whose part in ``W`` is gathered in ``h`` by arm. ``block`` and ``at``
-    say of each entry in which block and from which column on its table stands; ``segment`` where the
-    segments of each agent start, and ``entry`` where those of a segment do, all of one block.
-    Minus infinity as in :func:`gbb._kernels.choice.linear.ascend_linear`.
+    agent's own entries change. Minus infinity as in :func:`gbb._kernels.choice.linear.ascend_linear`.
     """
-    n, width = ends.shape[1], h.shape[2]
-    blocks, size = W.shape[0], W.shape[1] - 1
-    rows, columns = size + 1, tables.shape[2]
-    sum_entries(start, other, weight, block, at, tables, width, ends, found, W)
+    n, W, h, segment, entry = ends.shape[1], white.W, white.h, white.segment, white.entry
+    sum_entries(links, white, ends, found)
     mean, norm2 = 0.0, 0.0
-    for k in range(blocks):
-        norm2s[k] = norm2_of_block(W, k)
-        mean += W[k, size]
-        norm2 += norm2s[k]
-    square = splat(radius * radius)
+    for k in range(W.shape[0]):
+        white.norm2s[k] = norm2_of_block(W, k)
+        mean += W[k, W.shape[1] - 1]
+        norm2 += white.norm2s[k]
     value = mean + radius * np.sqrt(norm2) if fresh else -np.inf
     idle, i, visits = 0, 0, 0
     while idle < n and visits < SWEEPS * n:
-        now = ends[found, i]
-        current = mean + radius * np.sqrt(norm2)
-        margin = GAIN * (abs(mean) + abs(current - mean))  # the first of equal arms is taken
-        best, top = now, current + margin
-        best_mean, best_norm2 = mean, norm2
-        first = segment[i]
-        count = segment[i + 1] - first
-        rest_mean, rest_norm2 = mean, norm2
-        for s in range(count):  # what the entries add to their block by own arm
-            begin, end = entry[first + s], entry[first + s + 1]
-            k = block[begin]
-            rest_mean -= W[k, size]
-            rest_norm2 -= norm2s[k]
-            for e in range(begin, end, 2):
-                f = min(e + 1, end - 1)
-                one = k * rows * columns + at[e] + ends[found, other[e]] * width
-                two = k * rows * columns + at[f] + ends[found, other[f]] * width
-                v, w = splat(weight[e]), splat(weight[f])
-                for lane in range(0, width, WIDTH):
-                    for c in range(rows):
-                        to = (s * rows + c) * width + lane
-                        x = times(v, load(tables, one + c * columns + lane))
-                        if f > e:
-                            x = times_plus(w, load(tables, two + c * columns + lane), x)
-                        store(h, to, x if e == begin else plus(x, load(h, to)))
-        if blocks == 1:
-            rest_mean, rest_norm2 = 0.0, 0.0
-        for lane in range(0, width if count > 0 else 0, WIDTH):
-            means = plus(load(bars, i * width + lane), splat(rest_mean))
-            norms, more = splat(rest_norm2), splat(0.0)
-            for s in range(count):
-                row, up = s * rows * width, block[entry[first + s]] * rows
-                for c in range(0, size - 1, 2):
-                    p = row + c * width
-                    x = plus(load(h, p + lane), minus(spread(W, up + c), spread(h, p + now)))
-                    norms = times_plus(x, x, norms)
-                    p += width
-                    x = plus(load(h, p + lane), minus(spread(W, up + c + 1), spread(h, p + now)))
-                    more = times_plus(x, x, more)
-                p = row + size * width
-                if size % 2 == 1:
-                    q = p - width
-                    x = plus(load(h, q + lane), minus(spread(W, up + size - 1), spread(h, q + now)))
-                    norms = times_plus(x, x, norms)
-                x = plus(load(h, p + lane), minus(spread(W, up + size), spread(h, p + now)))
-                means = plus(means, x)
-            norms = plus(norms, more)
-            # mean + radius sqrt(norm2) beats top: a root only where it does
-            short = minus(splat(top), means)
-            those = above(means, splat(top)) | above(times(square, norms), times(short, short))
-            if those != 0:
-                store(moves, 0, means)
-                store(moves, WIDTH, norms)
-            for a in range(WIDTH if those != 0 else 0):
-                if those >> a & 1:
-                    worth = moves[0, a] + radius * np.sqrt(max(moves[1, a], 0.0))
-                    if worth > top:
-                        best, top = lane + a, worth + margin
-                        best_mean, best_norm2 = moves[0, a], max(moves[1, a], 0.0)
+        now, first = ends[found, i], segment[i]
+        for s in range(segment[i + 1] - first):
+            gather_entries(links, white, s, entry[first + s], entry[first + s + 1], ends, found)
+        best = best_reply(white, links.bars, i, now, radius, mean, norm2)
         idle += 1
         visits += 1
         if best != now:
             idle = 1
             ends[found, i] = best
-            mean, norm2 = best_mean, best_norm2
             if is_known(ends, found):
-                idle, value = n, -np.inf
-            else:
-                value = mean + radius * np.sqrt(norm2)
-                for s in range(count):
-                    k = block[entry[first + s]]
-                    for c in range(rows):
-                        W[k, c] = W[k, c] - h[s, c, now] + h[s, c, best]
-                    norm2s[k] = norm2_of_block(W, k)
+                return -np.inf
+            mean, norm2 = white.found[2, 0], white.found[2, 1]
+            value = mean + radius * np.sqrt(norm2)
+            for s in range(segment[i + 1] - first):
+                k = white.block[entry[first + s]]
+                for c in range(W.shape[1]):
+                    W[k, c] = W[k, c] - h[s, c, now] + h[s, c, best]
+                white.norm2s[k] = norm2_of_block(W, k)
         i = i + 1 if i + 1 < n else 0
     return float(value)

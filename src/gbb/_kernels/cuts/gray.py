@@ -9,7 +9,7 @@ from gbb._kernels._jit import compiled
 from gbb._support.checks import IntArray
 
 
-@compiled()
+@compiled(allocates=True)
 def enumerate_cuts(
     indptr: IntArray, indices: NDArray[np.integer], state: IntArray, steps: int
 ) -> bool:

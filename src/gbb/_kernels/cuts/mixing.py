@@ -11,7 +11,7 @@ from gbb._support.checks import FloatArray, IntArray
 Vectors = NDArray[np.float32]
 
 
-@compiled(fastmath=True)
+@compiled(allocates=True, fastmath=True)
 def mix(indptr: IntArray, indices: NDArray[np.integer], V: Vectors, first: int, last: int) -> float:
     """Turn the unit vector of each agent in first..last-1 away from the sum of its neighbours'.
 
@@ -39,7 +39,7 @@ def mix(indptr: IntArray, indices: NDArray[np.integer], V: Vectors, first: int, 
     return fall
 
 
-@compiled()
+@compiled(allocates=True)
 def pulls(indptr: IntArray, indices: NDArray[np.integer], V: Vectors) -> FloatArray:
     """Length of the sum of each agent's neighbours' vectors: its multiplier in the dual."""
     n = indptr.shape[0] - 1

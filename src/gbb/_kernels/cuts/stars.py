@@ -9,7 +9,7 @@ from gbb._kernels._jit import compiled
 from gbb._support.checks import IntArray
 
 
-@compiled()
+@compiled(allocates=True)
 def star_centres(indptr: IntArray, indices: NDArray[np.integer]) -> NDArray[np.integer]:
     """Centre of the star that each agent belongs to (a centre's is itself).
 
@@ -52,7 +52,7 @@ def star_centres(indptr: IntArray, indices: NDArray[np.integer]) -> NDArray[np.i
     return centre
 
 
-@compiled()
+@compiled(allocates=True)
 def place_stars(
     indptr: IntArray,
     indices: NDArray[np.integer],

@@ -8,7 +8,7 @@ from gbb._kernels._jit import compiled
 from gbb._support.checks import FloatArray, IntArray
 
 
-@compiled()
+@compiled(allocates=True)
 def pivoted_qr(rows: FloatArray, y: FloatArray) -> tuple[FloatArray, IntArray]:
     """Householder QR with column pivoting, in place: R in the top of ``rows``, Q'y in ``y``.
 
@@ -59,7 +59,7 @@ def reflect(vector: FloatArray, target: FloatArray, k: int, scale: float) -> Non
         target[i] -= dot * vector[i]
 
 
-@compiled()
+@compiled(allocates=True)
 def factor(
     features: FloatArray, weight: FloatArray, total: FloatArray, lam: float
 ) -> tuple[FloatArray, FloatArray, IntArray, FloatArray]:
@@ -108,7 +108,7 @@ def solve_transposed(R: FloatArray, q: FloatArray, pivots: IntArray, result: Flo
         result[j] = value / R[j, j]
 
 
-@compiled()
+@compiled(allocates=True)
 def whiten(R: FloatArray, pivots: IntArray, vectors: FloatArray) -> FloatArray:
     """``R^-T P' v`` for every row v of ``vectors``."""
     white = np.empty_like(vectors)
@@ -117,7 +117,7 @@ def whiten(R: FloatArray, pivots: IntArray, vectors: FloatArray) -> FloatArray:
     return white
 
 
-@compiled()
+@compiled(allocates=True)
 def solve_upper(R: FloatArray, y: FloatArray, pivots: IntArray) -> FloatArray:
     """``P R^-1 y``."""
     theta = np.empty_like(y)

@@ -13,7 +13,6 @@ from gbb._kernels._jit import compiled
 from gbb._kernels.lanes import WIDTH, load, minus, plus, splat, spread, store, times, times_plus
 from gbb._support.checks import FloatArray, IntArray
 
-HUGE = 1e100
 TINY = 1e-200
 LANES = 4
 """Vectors of one inverse iteration."""
@@ -114,22 +113,6 @@ def whiten_columns(U: FloatArray, g: int, V: FloatArray, v: int, F: FloatArray, 
                 x = times_plus(splat(-U[g, j - 1, j]), load(F, row), x)
             scale = splat(1.0 / U[g, j, j] if j < size else -1.0)
             store(F, target + j * columns + p, times(scale, plus(x, y)))
-
-
-@compiled()
-def log_det_of(U: FloatArray, g: int, lam: float) -> float:
-    """``log det(A / lam)``: few logarithms, of products."""
-    result, product = 0.0, 1.0
-    for j in range(U.shape[1]):
-        share = U[g, j, j] * U[g, j, j] / lam
-        if share > HUGE:
-            result += np.log(share)
-            continue
-        product *= share
-        if product > HUGE:
-            result += np.log(product)
-            product = 1.0
-    return float(result + np.log(product))
 
 
 @compiled(fastmath={"contract", "reassoc"})

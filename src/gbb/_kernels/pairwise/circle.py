@@ -9,7 +9,7 @@ from gbb._kernels._jit import compiled
 from gbb._support.checks import IntArray
 
 
-@compiled()
+@compiled(allocates=True)
 def order_around(indptr: IntArray, indices: NDArray[np.integer]) -> IntArray:
     """The agents of a circle in the order of a walk around it, from agent 0."""
     n = indptr.shape[0] - 1

@@ -9,7 +9,7 @@ from gbb._kernels.pairwise.moves import PairArrays
 from gbb._support.checks import FloatArray, IntArray
 
 
-@compiled()
+@compiled(allocates=True)
 def enumerate_arms(pairs: PairArrays) -> IntArray:
     """The best of all allowed allocations, the last agents turning fastest."""
     indptr, indices, types, tables, allowed = pairs
@@ -42,7 +42,7 @@ def enumerate_arms(pairs: PairArrays) -> IntArray:
     return best
 
 
-@compiled()
+@compiled(allocates=True)
 def enumerate_counts(n: int, W: FloatArray) -> IntArray:
     """How many agents of a complete graph play each arm at the best, over all compositions of n.
 

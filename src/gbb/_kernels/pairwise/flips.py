@@ -17,7 +17,7 @@ Sides = NDArray[np.int8]
 Gains = NDArray[np.int32]
 
 
-@compiled()
+@compiled(allocates=True)
 def flip_gains(indptr: IntArray, indices: NDArray[np.integer], sides: Sides) -> Gains:
     """Gain of flipping each agent: its neighbours on its own side minus those across."""
     n = indptr.shape[0] - 1

@@ -31,7 +31,7 @@ class PairArrays(NamedTuple):
     allowed: Allowed
 
 
-@compiled()
+@compiled(allocates=True)
 def arm_pays(pairs: PairArrays, arms: IntArray) -> FloatArray:
     """What the edges of each agent pay for each of its arms (n x K)."""
     indptr, indices, types, tables, _ = pairs

@@ -97,7 +97,7 @@ def observe(
     return grown, along / grown / norm2 if norm2 > 0.0 else 1.0
 
 
-@compiled()
+@compiled(allocates=True)
 def drift(
     plan: Plan, X: FloatArray, inverse: FloatArray, moved: FloatArray, size: FloatArray
 ) -> None:
@@ -135,7 +135,7 @@ def drift(
         size[a] += 2.0 * abs(plan.w) * own[a] * np.sqrt(longest) + abs(plan.w2) * largest
 
 
-@compiled()
+@compiled(allocates=True)
 def inverse_factor(R: FloatArray, pivots: IntArray) -> FloatArray:
     """``F^-1`` for ``F = R P'``, so that ``A^-1 = F^-1 F^-T``."""
     size = R.shape[0]
@@ -149,7 +149,7 @@ def inverse_factor(R: FloatArray, pivots: IntArray) -> FloatArray:
     return result
 
 
-@compiled()
+@compiled(allocates=True)
 def choose(
     V: FloatArray,
     B: FloatArray,
@@ -204,7 +204,7 @@ def choose(
     return 0
 
 
-@compiled()
+@compiled(allocates=True)
 def play_features(
     plan: Plan,
     tally: Tally,

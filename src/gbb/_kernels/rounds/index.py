@@ -7,24 +7,16 @@ from typing import NamedTuple
 import numpy as np
 
 from gbb._kernels._jit import compiled
-from gbb._kernels.choice.climb import Counted, Ends, Linear, Whitened, climb
-from gbb._kernels.choice.linear import fill_pay
-from gbb._kernels.choice.links import Links, maybe_explore
+from gbb._kernels.choice.climb import Room
+from gbb._kernels.choice.counts import Counted
+from gbb._kernels.choice.diagonal import Diagonal, refresh_diagonal
+from gbb._kernels.choice.factors import Triangular
+from gbb._kernels.choice.index import choose_index
+from gbb._kernels.choice.linear import Linear
+from gbb._kernels.choice.links import Links
+from gbb._kernels.choice.rule import Rule
+from gbb._kernels.choice.whitened import Whitened
 from gbb._kernels.learning.triangular import append_rows
-from gbb._kernels.rounds.estimates import (
-    Diagonal,
-    Rule,
-    Triangular,
-    draw_diagonal,
-    draw_triangular,
-    fill_tables,
-    pay_tuples,
-    radius_diagonal,
-    radius_triangular,
-    refresh_diagonal,
-    value_objectives,
-    value_tuples,
-)
 from gbb._support.checks import FloatArray, IntArray
 
 
@@ -58,6 +50,8 @@ class Run(NamedTuple):
 
     Attributes
     ----------
+    arms
+        The allocation of the round.
     N, Y
         The record of rewards per edge (types x K x K); not used where rewards come in sums.
     new_N, new_Y
@@ -68,6 +62,7 @@ class Run(NamedTuple):
         Of the recorded rounds; ``allocations`` has no rows when they are not asked for.
     """
 
+    arms: IntArray
     N: FloatArray
     Y: FloatArray
     new_N: FloatArray
@@ -86,7 +81,7 @@ def play_index(
     world: World,
     links: Links,
     run: Run,
-    room: Ends,
+    room: Room,
     diagonal: Diagonal | None,
     triangular: Triangular | None,
     linear: Linear | None,
@@ -103,60 +98,33 @@ def play_index(
     """Play ``len(radii)`` rounds, the first of them number ``first``.
 
     A row of ``noise`` holds the unit noise of every number of the report, or as :func:`add_edges` says
-    where it is not ``by_edge``. One of ``diagonal`` and
-    ``triangular`` is the estimate; without ``linear`` the choice is optimistic.
+    where it is not ``by_edge``. The rest is as :func:`choose_index` takes it.
     """
-    K = world.R.shape[1]
-    arms = np.empty(links.group.size, dtype=np.int64)
-    values = np.empty(rule.tuple_start.size - 1)
-    mu = np.empty(rule.regressors)
-    total, k = run.total[0], run.kept[0]
+    arms, total, k = run.arms, run.total[0], run.kept[0]
     for t in range(radii.size):
-        p = -1
-        if not maybe_explore(rule.explore, links.bars, K, rng, arms):
-            radius = 0.0
-            if linear is not None:
-                if diagonal is not None:
-                    draw_diagonal(diagonal, rule.v, rng, mu)
-                if triangular is not None:
-                    draw_triangular(triangular, rule.v, rng, mu)
-                fill_pay(mu, links.one, links.two, linear.pay)
-                pay_tuples(rule, mu, values)
-            else:
-                radius = radii[t]
-                if diagonal is not None:
-                    if rule.adaptive:
-                        radius = radius_diagonal(rule, diagonal)
-                    value_tuples(rule, diagonal, radius, values)
-                if triangular is not None:
-                    if rule.adaptive:
-                        radius = radius_triangular(rule, triangular)
-                    value_objectives(triangular, radius, values)
-                    if white is not None and rule.starts > 0:
-                        fill_tables(triangular, white.tables)
-            p, _ = climb(
-                links, values, rule.starts, room, linear, white, counted, radius, rng, arms
-            )
+        p, _ = choose_index(
+            rule, links, room, diagonal, triangular, linear, white, counted, radii[t], rng, arms
+        )
         if in_sums:
             reward = add_sums(world, triangular, arms, noise, t)
         else:
-            reward = add_edges(world, run, diagonal, triangular, arms, by_edge, noise, t)
+            reward = add_edges(world, run, diagonal, counted, triangular, by_edge, noise, t)
         total += reward
         if k < recorded.size and recorded[k] == first + t:
             run.reward[k], run.cumulative[k], run.tuples[k] = reward, total, p
-            if run.allocations.shape[0] > 0:
-                run.allocations[k] = arms
+            for i in range(arms.size if run.allocations.shape[0] > 0 else 0):
+                run.allocations[k, i] = arms[i]
             k += 1
     run.total[0], run.kept[0] = total, k
 
 
-@compiled()
+@compiled(forceinline=True)
 def add_edges(
     world: World,
     run: Run,
     diagonal: Diagonal | None,
+    counted: Counted | None,
     triangular: Triangular | None,
-    arms: IntArray,
     by_edge: bool,
     noise: FloatArray,
     t: int,
@@ -166,10 +134,9 @@ def add_edges(
     ``noise[t]`` is that of every edge when ``by_edge``; otherwise a standard normal for each type and
     edge-arm, which is scaled to the sum over the edges that play it.
     """
-    indptr, indices, types, weights = world.indptr, world.indices, world.types, world.weights
-    R, sigma, index, N, Y = world.R, world.sigma, world.regressor, run.N, run.Y
+    arms, indptr, indices = run.arms, world.indptr, world.indices
+    types, weights, R, sigma = world.types, world.weights, world.R, world.sigma
     new_N, new_Y, K = run.new_N, run.new_Y, R.shape[1]
-    count = index.max() + 1 if diagonal is None else diagonal.first.size
     reward = 0.0
     for i in range(arms.size):
         a = arms[i]
@@ -183,47 +150,80 @@ def add_edges(
             new_N[g, a, b] += w * w
             if by_edge:
                 new_Y[g, a, b] += w * (paid + sigma * noise[t, e])
-    for i in range(arms.size):
-        a = arms[i]
-        for e in range(indptr[i], indptr[i + 1]):
-            b, g = arms[indices[e]], types[e]
-            weight = new_N[g, a, b]
-            if weight == 0.0:  # no weight, or counted already
-                continue
-            if by_edge:
-                paid = new_Y[g, a, b]
-            else:
-                paid = weight * R[g, a, b] + sigma * np.sqrt(weight) * noise[t, (g * K + a) * K + b]
-            N[g, a, b] += weight
-            Y[g, a, b] += paid
-            new_N[g, a, b] = new_Y[g, a, b] = 0.0
-            if diagonal is not None:
-                refresh_diagonal(diagonal, N, Y, g, index[a, b])
-            if triangular is not None:
-                s = g * count + index[a, b]
-                triangular.seen[s, 0] += weight
-                triangular.seen[s, 1] += paid
+    if R.size < indices.size:  # fewer edge-arms than edges
+        for g in range(R.shape[0]):
+            for a in range(K):
+                for b in range(K):
+                    if new_N[g, a, b] != 0.0:
+                        add_edge_arm(
+                            world, run, diagonal, counted, triangular, by_edge, noise, t, g, a, b
+                        )
+    else:
+        for i in range(arms.size):
+            a = arms[i]
+            for e in range(indptr[i], indptr[i + 1]):
+                b, g = arms[indices[e]], types[e]
+                if new_N[g, a, b] != 0.0:  # neither without weight nor counted already
+                    add_edge_arm(
+                        world, run, diagonal, counted, triangular, by_edge, noise, t, g, a, b
+                    )
     if triangular is not None:
-        features, seen = triangular.features, triangular.seen
-        rows, counts = triangular.rows, triangular.counts
-        size = features.shape[1]
-        for g in range(triangular.U.shape[0]):
-            used = 0
-            for s in range(count):
-                weight = seen[g * count + s, 0]
-                if weight > 0.0:
-                    root = np.sqrt(weight)
-                    for c in range(size):
-                        rows[g, used, c] = root * features[s, c]
-                    rows[g, used, size] = seen[g * count + s, 1] / root
-                    seen[g * count + s, 0] = seen[g * count + s, 1] = 0.0
-                    used += 1
-            counts[g] = used
-        append_rows(triangular.U, rows, counts, triangular.scratch)
+        append_seen(triangular)
     return reward
 
 
-@compiled()
+@compiled(forceinline=True)
+def add_edge_arm(
+    world: World,
+    run: Run,
+    diagonal: Diagonal | None,
+    counted: Counted | None,
+    triangular: Triangular | None,
+    by_edge: bool,
+    noise: FloatArray,
+    t: int,
+    g: int,
+    a: int,
+    b: int,
+) -> None:
+    """Learn what a round added to the edge-arm (a, b) of type g."""
+    new_N, new_Y, R, K = run.new_N, run.new_Y, world.R, world.R.shape[1]
+    weight, paid = new_N[g, a, b], new_Y[g, a, b]
+    if not by_edge:
+        paid = weight * R[g, a, b]
+        paid += world.sigma * np.sqrt(weight) * noise[t, (g * K + a) * K + b]
+    run.N[g, a, b] += weight
+    run.Y[g, a, b] += paid
+    new_N[g, a, b] = new_Y[g, a, b] = 0.0
+    if diagonal is not None:
+        refresh_diagonal(diagonal, counted, run.N, run.Y, g, world.regressor[a, b])
+    if triangular is not None:
+        s = g * triangular.features.shape[0] + world.regressor[a, b]
+        triangular.seen[s, 0] += weight
+        triangular.seen[s, 1] += paid
+
+
+@compiled(forceinline=True)
+def append_seen(triangular: Triangular) -> None:
+    """Update the factors with what a round added to the regressors."""
+    features, seen, rows = triangular.features, triangular.seen, triangular.rows
+    count, size = features.shape
+    for g in range(triangular.U.shape[0]):
+        used = 0
+        for s in range(g * count, (g + 1) * count):
+            weight = seen[s, 0]
+            if weight > 0.0:
+                root = np.sqrt(weight)
+                for c in range(size):
+                    rows[g, used, c] = root * features[s - g * count, c]
+                rows[g, used, size] = seen[s, 1] / root
+                seen[s, 0] = seen[s, 1] = 0.0
+                used += 1
+        triangular.counts[g] = used
+    append_rows(triangular.U, rows, triangular.counts, triangular.scratch)
+
+
+@compiled(forceinline=True)
 def add_sums(
     world: World, triangular: Triangular | None, arms: IntArray, noise: FloatArray, t: int
 ) -> float:

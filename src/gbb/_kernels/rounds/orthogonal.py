@@ -33,7 +33,7 @@ def refresh(
         width2[a, b] = w * w * var[a, b] + w1 * w1 * var[a, a] + w2 * w2 * var[b, b]
 
 
-@compiled()
+@compiled(allocates=True)
 def play_orthogonal(
     plan: Plan,
     tally: Tally,

@@ -20,7 +20,7 @@ SHRINK = 1e-5
 """Factorise afresh when a variance has shrunk by this since the last time: 16 digits minus 5."""
 
 
-@compiled()
+@compiled(allocates=True)
 def afresh(
     plan: Plan, tally: Tally, features: FloatArray, mu: FloatArray, H: FloatArray, base: FloatArray
 ) -> None:
@@ -82,7 +82,7 @@ def fill_tables(plan: Plan, tally: Tally, mu: FloatArray, H: FloatArray) -> None
             tally.width2[a * K + b] = max(variance, 0.0)
 
 
-@compiled()
+@compiled(allocates=True)
 def play_pairs(
     plan: Plan,
     tally: Tally,

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbb._kernels._jit import compiled
-from gbb._kernels.choice.links import draw_arms
+from gbb._kernels.choice.links import draw_allowed
 from gbb._support.checks import FloatArray, IntArray
 
 
-@compiled()
+@compiled(allocates=True)
 def play_random(
     indptr: IntArray,
     indices: NDArray[np.integer],
@@ -39,10 +39,10 @@ def play_random(
     arms = np.empty(n, dtype=np.int64)
     last = steps[K - 1]
     for t in range(rewards.size):
-        if bars is not None:
-            draw_arms(bars, K, rng, arms)
-        else:
-            for i in range(n):
+        for i in range(n):
+            if bars is not None:
+                draw_allowed(bars, i, K, rng, arms)
+            else:
                 u = rng.random() * last
                 a = 0
                 while a < K - 1 and steps[a] <= u:

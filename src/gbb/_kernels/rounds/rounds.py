@@ -149,7 +149,7 @@ def respond(
     return count
 
 
-@compiled()
+@compiled(allocates=True)
 def by_pair(tally: Tally, size: int) -> tuple[FloatArray, FloatArray]:
     """Observations of each unordered pair of arms and the sum of their rewards."""
     weight = np.zeros(size)

@@ -7,9 +7,11 @@ from functools import cached_property
 
 import numpy as np
 
-from gbb._kernels.choice.climb import Counted, Ends, Linear, Whitened, climb
-from gbb._kernels.choice.linear import fill_pay
+from gbb._kernels.choice.climb import Room, climb
+from gbb._kernels.choice.counts import Counted
+from gbb._kernels.choice.linear import Linear, fill_pay
 from gbb._kernels.choice.links import Links
+from gbb._kernels.choice.whitened import Whitened
 from gbb._kernels.lanes import WIDTH, aligned_zeros, padded
 from gbb._support.checks import FloatArray, IntArray
 from gbb.learning.ridge import Ridge
@@ -120,11 +122,16 @@ class LinkSearch:
         return out if self.merged else np.concatenate([out, self._transposed])
 
     @property
-    def room(self) -> Ends:
-        """Scratch space for a search."""
-        ends = np.zeros((self.starts + self.restarts, self.tuples.problem.n), dtype=np.int64)
-        chosen = np.zeros(self.tuples.k, dtype=np.int64)
-        return Ends(ends, chosen, np.zeros_like(self.tuples.group_part))
+    def room(self) -> Room:
+        """Scratch space for a choice."""
+        problem, tuples = self.tuples.problem, self.tuples
+        return Room(
+            ends=np.zeros((self.starts + self.restarts, problem.n), dtype=np.int64),
+            chosen=np.zeros(tuples.k, dtype=np.int64),
+            played=np.zeros_like(tuples.group_part),
+            values=aligned_zeros(padded(tuples.size)),
+            mu=np.zeros(problem.types * (int(self.index.max()) + 1)),
+        )
 
     def linear(self) -> Linear:
         """Room for what the links pay."""
@@ -151,7 +158,7 @@ class LinkSearch:
             W=np.zeros((blocks, size + 1)),
             norm2s=np.zeros(blocks),
             h=aligned_zeros(most, size + 1, padded(K)),
-            moves=aligned_zeros(2, WIDTH),
+            found=aligned_zeros(3, WIDTH),
         )
 
     def by_table(self, flat: FloatArray, blocks: int) -> FloatArray:
@@ -166,30 +173,32 @@ class LinkSearch:
         wide = wide.reshape(-1, types, K * padded(K), flat.shape[1]).transpose(1, 3, 0, 2)
         return np.ascontiguousarray(wide.reshape(types, flat.shape[1], -1))
 
-    def counted(self, mean: FloatArray, var: FloatArray) -> Counted:
-        """Room for counts of regressors that have these means and variances."""
-        links, tables = self.links, len(self._regressors)
-        most = int(np.diff(links.start).max())
+    def counted(self) -> Counted:
+        """Room for counts of regressors, which links list by both ends."""
+        links, problem, tables = self.links, self.tuples.problem, len(self._regressors)
+        agent = np.repeat(np.arange(problem.n), np.diff(links.start))
+        slots = np.unique(agent * tables + links.table)
+        owner, table = np.divmod(slots, tables)
+        mate = np.arange(tables) if self.merged else np.roll(np.arange(tables), problem.types)
+        mates = np.searchsorted(slots, owner * tables + mate[table])
+        there = slots[np.minimum(mates, len(slots) - 1)] == owner * tables + mate[table]
+        shape, most = (tables, problem.K, padded(problem.K)), int(np.diff(links.start).max())
         return Counted(
-            mu=mean,
-            var=var,
-            amount=2.0 * links.weight,
-            apart=self._apart,
-            c=np.zeros(len(mean)),
-            place=np.full((tables, self.tuples.problem.K), -1, dtype=np.int64),
-            items=np.zeros((most, 2), dtype=np.int64),
-            share=np.zeros(most),
+            mean=aligned_zeros(*shape),
+            var=aligned_zeros(*shape),
+            counts=aligned_zeros(*shape),
+            level=aligned_zeros(tables, padded(problem.K)),
+            mate=mate,
+            slot_start=_starts(owner, problem.n),
+            slot_table=table,
+            slot_mate=np.where(there, mates, -1),
+            back=np.searchsorted(slots, links.other * tables + links.back),
+            around=aligned_zeros(len(slots), padded(problem.K)),
+            rows=np.zeros(most, dtype=np.int64),
+            shares=np.zeros(most),
+            last=np.zeros(problem.K, dtype=np.int64),
+            found=aligned_zeros(3, WIDTH),
         )
-
-    @property
-    def _apart(self) -> bool:
-        """Whether no agent has edges out and edges in of one type, which may meet in a regressor."""
-        if self.merged:
-            return True
-        problem, graph = self.tuples.problem, self.tuples.problem.graph
-        out = np.unique(graph.sources.astype(np.int64) * problem.types + problem.edge_types)
-        into = graph.indices.astype(np.int64) * problem.types + problem.edge_types
-        return not np.isin(into, out).any()
 
     def search(
         self, objective: Objective, values: FloatArray, rng: np.random.Generator

@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbb._kernels.choice.choose import pick_near
-from gbb._kernels.choice.pairs import PairRule, choose_by_pairs
+from gbb._kernels.choice.diagonal import refresh_all
+from gbb._kernels.choice.index import choose_index
+from gbb._kernels.choice.rule import Rule
 from gbb._support import checks
 from gbb._support.checks import FloatArray
 from gbb.cuts import Cut, KCut, check_cut
@@ -23,6 +25,7 @@ from gbb.learning.record import empty
 from gbb.learning.ridge import Ridge
 from gbb.learning.tuples import Tuples
 from gbb.policies._base import Choice, Learned, Policy, draw_allowed
+from gbb.policies._index.compiled import make_diagonal, make_rule
 from gbb.policies._index.links import LinkSearch, Objective
 from gbb.problem import Problem
 
@@ -35,6 +38,9 @@ TUPLES = 2_000_000
 
 CELLS = 1 << 22
 """About how many numbers are held at once when tuples are compared."""
+
+LISTED = 1 << 23
+"""The most terms that the tuples of a compiled choice may have."""
 
 Weights = tuple[float, float, float, float]
 
@@ -176,25 +182,28 @@ class IndexPolicy(Policy[Learned]):
         return LinkSearch(self.tuples, index, merged, self.starts, self.restarts)
 
     @cached_property
-    def pair_rule(self) -> PairRule | None:
-        """The policy as the fast case takes it: the paper's problem, orthogonal arms, one index."""
-        problem = self.problem
-        plain = self._paper and problem.orthogonal and self.learns_two_way
-        own_weights = self.weights != self.cut.weights
-        if not plain or own_weights or (self.v > 0.0 and self.radius is not None):
-            return None
-        links, size2 = self.link_search.links, np.sum(problem.arms**2, axis=1)
-        return PairRule(
-            indptr=np.array(problem.graph.indptr),  # writable: one type, compiled once
-            indices=np.array(problem.graph.indices, dtype=np.int64),
-            parts=np.array(self.parts.parts),
-            counts=np.array(self.parts.counts),
-            bundle_start=links.bundle_start,
-            bundle_part=links.bundle_group,
-            bundle_count=links.bundle_weight,
-            norm2=np.outer(size2, size2) * (1.0 + np.eye(problem.K)) / 2.0,
-            **self.constants,
-        )
+    def is_diagonal(self) -> bool:
+        """Whether every regressor has an estimate to itself, and the choice is compiled."""
+        return self.coordinates.diagonal and self.is_listed
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether compiled choices can take it: tuples can be listed, and draws are not optimistic."""
+        few = self.tuples.size * len(self.tuples.kinds) <= LISTED
+        return few and (self.v == 0.0 or self.radius is None)
+
+    @cached_property
+    def rule(self) -> Rule:
+        """The policy as compiled choices take it."""
+        return make_rule(self)
+
+    @cached_property
+    def counted_search(self) -> LinkSearch:
+        """The search as counts of regressors want it: an entry for each, so for each direction."""
+        search = self.link_search
+        if search.merged and not self.learns_two_way:
+            return LinkSearch(search.tuples, search.index, False, search.starts, search.restarts)
+        return search
 
     @property
     def constants(self) -> dict[str, Any]:
@@ -232,8 +241,8 @@ class IndexPolicy(Policy[Learned]):
         return Learned(0, empty(self.problem))
 
     def select(self, state: Learned, rng: np.random.Generator) -> Choice:
-        if self.pair_rule is not None:
-            return self._select_by_pairs(self.pair_rule, state, rng)
+        if self.is_diagonal:
+            return self._select_diagonal(state, rng)
         if self.explore > 0.0 and rng.random() < self.explore:
             return Choice(draw_allowed(self.problem.allowed, rng))
         ridge, radius = self.estimate(state)
@@ -280,13 +289,29 @@ class IndexPolicy(Policy[Learned]):
             values[codes] = mean + objective.radius * np.sqrt(norm2)
         return values
 
-    def _select_by_pairs(self, rule: PairRule, state: Learned, rng: np.random.Generator) -> Choice:
+    def _select_diagonal(self, state: Learned, rng: np.random.Generator) -> Choice:
         tables = state.record.tables
         assert tables is not None
-        N, Y = tables[0][0].astype(np.float64), tables[1][0]
+        N, Y = tables[0].astype(np.float64), tables[1]
+        optimistic, diagonal = self.radius is not None, make_diagonal(self)
+        search = self.counted_search if optimistic else self.link_search
+        linear, counted = (None, search.counted()) if optimistic else (search.linear(), None)
+        refresh_all(diagonal, counted, N, Y)
         arms = np.empty(self.problem.n, dtype=np.int64)
         given = float(self.radii(np.array([float(state.rounds)]))[0])
-        number, value = choose_by_pairs(rule, N, Y, given, rng, arms)
+        number, value = choose_index(
+            self.rule,
+            search.links,
+            search.room,
+            diagonal,
+            None,
+            linear,
+            None,
+            counted,
+            given,
+            rng,
+            arms,
+        )
         return Choice(arms, self._couple(number), value)
 
     def _choice(self, values: FloatArray, number: int) -> Choice:

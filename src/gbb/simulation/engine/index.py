@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from gbb._kernels.choice.diagonal import refresh_all
+from gbb._kernels.choice.factors import Triangular
 from gbb._kernels.lanes import WIDTH, aligned_zeros, padded
 from gbb._kernels.learning.triangular import LANES
-from gbb._kernels.rounds.estimates import Diagonal, Rule, Triangular, refresh_diagonal
 from gbb._kernels.rounds.index import Run, World, play_index
 from gbb._support.checks import FloatArray
 from gbb.environment import Environment
 from gbb.learning.record import AnyRecord, Moments, Record
 from gbb.policies import IndexPolicy
+from gbb.policies._index.compiled import make_diagonal
 from gbb.policies._index.links import LinkSearch
 from gbb.problem import Problem
 from gbb.simulation._trace import Trace
@@ -24,13 +26,14 @@ CELLS = 1 << 23
 
 def plays_index(policy: IndexPolicy) -> bool:
     """Whether this loop plays ``policy``: its tables are not too large."""
+    if not policy.is_listed:
+        return False
     problem, tuples = policy.problem, policy.tuples
     size = _block_size(policy)
     blocks = problem.types if problem.reports_edges else 1
     tables = 2 * problem.types * problem.K**2 * size
     factors = blocks * size * (size + 1)
-    listed = tuples.size * max(len(tuples.kinds), blocks * size)
-    return max(tables, factors, listed) <= CELLS
+    return policy.is_diagonal or max(tables, factors, tuples.size * blocks * size) <= CELLS
 
 
 def run_index(env: Environment, policy: IndexPolicy, asked: Request) -> Trace:
@@ -41,26 +44,27 @@ def run_index(env: Environment, policy: IndexPolicy, asked: Request) -> Trace:
     """
     problem, blocks = env.problem, asked.blocks
     optimistic = policy.radius is not None
-    search, rule = _search(policy, optimistic), _rule(policy)
+    search = policy.counted_search if optimistic and policy.is_diagonal else policy.link_search
     shape = (problem.types, problem.K, problem.K)
     run = Run(
+        arms=np.zeros(problem.n, dtype=np.int64),
         N=np.zeros(shape),
         Y=np.zeros(shape),
         new_N=np.zeros(shape),
         new_Y=np.zeros(shape),
         **asked.book(problem.n),
     )
-    diagonal = _diagonal(policy, run) if _is_diagonal(policy) else None
-    triangular = _triangular(policy, search, optimistic) if diagonal is None else None
     linear = None if optimistic else search.linear()
-    white = counted = None
-    if triangular is not None and optimistic:
-        white = search.whitened(*triangular.U.shape[:2])
-    if diagonal is not None and optimistic:
-        counted = search.counted(diagonal.mean, diagonal.var)
+    diagonal = triangular = white = counted = None
+    if policy.is_diagonal:
+        diagonal, counted = make_diagonal(policy), search.counted() if optimistic else None
+        refresh_all(diagonal, counted, run.N, run.Y)
+    else:
+        triangular = _triangular(policy, search, optimistic)
+        white = search.whitened(*triangular.U.shape[:2]) if optimistic else None
     world, links, room = _world(env, policy), search.links, search.room
     by_edge, one_each = not _sums_noise(problem, blocks), np.ones(run.N.size, dtype=np.int64)
-    plan = (rule, world, links, run, room, diagonal, triangular, linear, white, counted)
+    plan = (policy.rule, world, links, run, room, diagonal, triangular, linear, white, counted)
     sums = not problem.reports_edges
     asked.play(
         policy,
@@ -76,33 +80,9 @@ def _sums_noise(problem: Problem, blocks: Blocks) -> bool:
     return few and problem.reports_edges and blocks.gaussian and not blocks.edge_noise
 
 
-def _is_diagonal(policy: IndexPolicy) -> bool:
-    return policy.problem.reports_edges and policy.coordinates.diagonal
-
-
 def _block_size(policy: IndexPolicy) -> int:
     own = policy.coordinates.features.shape[1]
     return own if policy.problem.reports_edges else policy.problem.parameters
-
-
-def _search(policy: IndexPolicy, optimistic: bool) -> LinkSearch:
-    """The policy's search; counts of regressors want an entry for each, so for each direction."""
-    search = policy.link_search
-    if search.merged and optimistic and _is_diagonal(policy) and not policy.learns_two_way:
-        return LinkSearch(search.tuples, search.index, False, search.starts, search.restarts)
-    return search
-
-
-def _rule(policy: IndexPolicy) -> Rule:
-    problem, index = policy.problem, policy.coordinates.index
-    start, regressor, amount = policy.tuples.sparse(index)
-    return Rule(
-        regressors=problem.types * (int(index.max()) + 1),
-        tuple_start=start,
-        tuple_regressor=regressor,
-        tuple_amount=amount,
-        **policy.constants,
-    )
 
 
 def _world(env: Environment, policy: IndexPolicy) -> World:
@@ -117,27 +97,6 @@ def _world(env: Environment, policy: IndexPolicy) -> World:
         R=np.array(env.reward_tables),
         sigma=problem.sigma,
     )
-
-
-def _diagonal(policy: IndexPolicy, run: Run) -> Diagonal:
-    problem, index = policy.problem, policy.coordinates.index
-    features = policy.coordinates.features
-    count = len(features)
-    first, second = np.divmod(np.unique(index, return_index=True)[1], problem.K)
-    made = Diagonal(
-        mean=np.zeros(problem.types * count),
-        var=np.zeros(problem.types * count),
-        share=np.ones(problem.types * count),
-        norm2=np.diag(features) ** 2,
-        first=first,
-        second=second,
-        both=policy.learns_two_way,
-        lam=policy.lam,
-    )
-    for g in range(problem.types):
-        for s in range(count):
-            refresh_diagonal(made, run.N, run.Y, g, s)
-    return made
 
 
 def _triangular(policy: IndexPolicy, search: LinkSearch, optimistic: bool) -> Triangular:
@@ -174,7 +133,7 @@ def _triangular(policy: IndexPolicy, search: LinkSearch, optimistic: bool) -> Tr
         turned=aligned_zeros(size, WIDTH),
         small=np.zeros((LANES, LANES)),
         eliminated=aligned_zeros(size, width),
-        norm2=aligned_zeros(2, tuples),
+        norm2=aligned_zeros(tuples),
     )
 
 

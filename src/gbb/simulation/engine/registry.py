@@ -20,7 +20,6 @@ from gbb.simulation._trace import Trace
 from gbb.simulation.engine import random_play
 from gbb.simulation.engine.couples import plays_couples, run_couples
 from gbb.simulation.engine.index import plays_index, run_index
-from gbb.simulation.engine.index_pairs import run_index_pairs
 from gbb.simulation.engine.noise import Blocks
 from gbb.simulation.engine.request import Request
 
@@ -48,7 +47,6 @@ class EngineLoop(NamedTuple):
 
 LOOPS: list[EngineLoop] = [
     EngineLoop("couples", IndexPolicy, run_couples, plays_couples),
-    EngineLoop("index by pairs", IndexPolicy, run_index_pairs, lambda p: p.pair_rule is not None),
     EngineLoop("index", IndexPolicy, run_index, plays_index),
     EngineLoop("uniform", UniformRandom, random_play.run_uniform),
     EngineLoop("fixed", FixedAllocation, random_play.run_fixed_allocation),
