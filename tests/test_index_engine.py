@@ -7,12 +7,12 @@ import pytest
 
 import gbb
 from gbb._kernels.choice.linear import ascend_linear, fill_pay, pays_of_arms
+from gbb._kernels.choice.rule import log_of_product
 from gbb._kernels.choice.whitened import ascend_whitened
 from gbb._kernels.lanes import WIDTH, aligned_zeros, padded
 from gbb._kernels.learning.triangular import (
     LANES,
     append_rows,
-    log_det_of,
     smallest_eigenvalue,
     solve_back,
     whiten_columns,
@@ -117,7 +117,8 @@ def test_factors_are_those_of_all_rows(size):
         np.testing.assert_allclose(upper.T @ U[g, :, size], b[g], atol=1e-12)
         solve_back(U, g, U[g, :, size].copy(), theta)
         np.testing.assert_allclose(theta[g], np.linalg.solve(A[g], b[g]), rtol=1e-9)
-        assert log_det_of(U, g, 0.5) == pytest.approx(np.linalg.slogdet(A[g] / 0.5)[1])
+        shares = np.diag(U[g, :, :size]) ** 2 / 0.5
+        assert log_of_product(shares, size) == pytest.approx(np.linalg.slogdet(A[g] / 0.5)[1])
 
 
 @pytest.mark.parametrize(("size", "columns"), [(1, 8), (5, 40), (9, 24), (25, 72)])
@@ -185,42 +186,12 @@ def test_a_search_ends_where_no_agent_gains(name, optimistic):
             white = search.whitened(1, size)
             white.tables[:, :-1] = search.by_table(one, 1)
             white.tables[0, -1] = centre @ white.tables[0, :-1]
-            value = ascend_whitened(
-                links.start,
-                links.other,
-                links.weight,
-                links.bars,
-                white.segment,
-                white.entry,
-                white.block,
-                white.at,
-                white.tables,
-                radius,
-                white.W,
-                white.norm2s,
-                white.h,
-                white.moves,
-                ends,
-                found,
-                True,
-            )
+            value = ascend_whitened(links, white, radius, ends, found, True)
         else:
             linear = search.linear()
             fill_pay(one, links.one, links.two, linear.pay)
-            entries = links.start, links.other, links.table, links.weight, links.bars
-            pays_of_arms(*entries, linear.pay, ends, found, linear.pays)
-            value = ascend_linear(
-                links.start,
-                links.other,
-                links.back,
-                links.weight,
-                linear.pay,
-                linear.pays,
-                ends,
-                found,
-                True,
-                0.0,
-            )
+            pays_of_arms(links, linear, ends, found)
+            value = ascend_linear(links, linear, ends, found, True, 0.0)
         there = worth(search, one, ends[found], radius, centre)
         if np.isinf(value):
             assert (ends[:found] == ends[found]).all(axis=1).any()
