@@ -30,9 +30,9 @@ class Counted(NamedTuple):
         The variance of an arm with itself, by table and arm, as padded.
     mate
         The table by which the other end sees the same edges.
-    slot_start, slot_table, slot_mate
-        The tables of each agent are its *slots*: where they start, which they are, and the slot of the
-        same agent with the table's mate, -1 if there is none.
+    slot_start, slot_table, slot_mate, slot_entry
+        The tables of each agent are its *slots*: where they start, which they are, the slot of the same
+        agent with the table's mate (-1 if there is none), and the only entry (-1 if there are more).
     back
         Of every entry: the slot of the neighbour that lists the same edge.
     around
@@ -53,6 +53,7 @@ class Counted(NamedTuple):
     slot_start: IntArray
     slot_table: IntArray
     slot_mate: IntArray
+    slot_entry: IntArray
     back: IntArray
     around: FloatArray
     rows: IntArray
@@ -69,13 +70,11 @@ def count_regressors(links: Links, counted: Counted, ends: IntArray, found: int)
     around[:, :] = 0.0
     count[:, :, :] = 0.0
     for i in range(ends.shape[1]):
-        for e in range(links.start[i], links.start[i + 1]):
-            around[counted.back[e], ends[found, i]] += 2.0 * links.weight[e]
-    for i in range(ends.shape[1]):
         a = ends[found, i]
-        for x in range(counted.slot_start[i], counted.slot_start[i + 1]):
-            for b in range(K):
-                count[counted.slot_table[x], b, a] += around[x, b]
+        for e in range(links.start[i], links.start[i + 1]):
+            w = 2.0 * links.weight[e]
+            around[counted.back[e], a] += w
+            count[links.table[e], ends[found, links.other[e]], a] += w
     for t in range(tables):
         for a in range(K if mate[t] == t else 0):
             count[t, a, a] *= 0.5  # one place, which both ends have added to
@@ -116,7 +115,14 @@ def move(links: Links, counted: Counted, i: int, now: int, best: int) -> None:
 
 @compiled(forceinline=True)
 def best_reply(
-    counted: Counted, bars: FloatArray, i: int, now: int, radius: float, mean: float, norm2: float
+    links: Links,
+    counted: Counted,
+    ends: IntArray,
+    found: int,
+    i: int,
+    radius: float,
+    mean: float,
+    norm2: float,
 ) -> int:
     """The agent's best arm, its own unless another gains; see :func:`best_of_lane` for what it leaves.
 
@@ -127,11 +133,12 @@ def best_reply(
     var, around, level = counted.var, counted.around, counted.level
     rows, shares, mates = counted.rows, counted.shares, counted.slot_mate
     K, width = var.shape[1], var.shape[2]
-    first, last = counted.slot_start[i], counted.slot_start[i + 1]
+    now, first, last = ends[found, i], counted.slot_start[i], counted.slot_start[i + 1]
     items, rest_mean, rest_norm2 = 0, mean, norm2
     for x in range(first, last):
-        t = counted.slot_table[x]
-        for b in range(K):
+        t, e = counted.slot_table[x], counted.slot_entry[x]
+        low = 0 if e < 0 else ends[found, links.other[e]]
+        for b in range(low, K if e < 0 else low + 1):
             w = around[x, b]
             if w != 0.0:
                 rest_mean -= w * counted.mean[t, b, now]
@@ -144,7 +151,7 @@ def best_reply(
     margin = margin_of(mean, spread)
     best, top = now, mean + spread + margin
     for lane in range(0, width, WIDTH):
-        means = plus(load(bars, i * width + lane), splat(rest_mean))
+        means = plus(load(links.bars, i * width + lane), splat(rest_mean))
         norms = splat(rest_norm2)
         for j in range(items):
             at, share = rows[j] + lane, splat(shares[j])
@@ -160,10 +167,10 @@ def best_reply(
             if y > x:
                 both = times(load(around, x * width + lane), load(around, y * width + lane))
                 norms = times_plus(plus(both, both), load(level, t * width + lane), norms)
-        found, top = best_of_lane(means, norms, lane, now, radius, margin, top, counted.found)
-        if found >= 0:
-            best = found
-    return best
+        arm, top = best_of_lane(means, norms, lane, now, radius, margin, top, counted.found)
+        if arm >= 0:
+            best = arm
+    return int(best)
 
 
 @compiled(forceinline=True)
@@ -199,7 +206,7 @@ def ascend_counts(
         if x < counted.slot_start[i + 1] and not (
             one_table and is_alike(counted.around, x, last[now])
         ):
-            best = best_reply(counted, links.bars, i, now, radius, mean, norm2)
+            best = best_reply(links, counted, ends, found, i, radius, mean, norm2)
             if best == now:
                 last[now] = x
         idle += 1

@@ -177,7 +177,9 @@ class LinkSearch:
         """Room for counts of regressors, which links list by both ends."""
         links, problem, tables = self.links, self.tuples.problem, len(self._regressors)
         agent = np.repeat(np.arange(problem.n), np.diff(links.start))
-        slots = np.unique(agent * tables + links.table)
+        slots, entry, size = np.unique(
+            agent * tables + links.table, return_index=True, return_counts=True
+        )
         owner, table = np.divmod(slots, tables)
         mate = np.arange(tables) if self.merged else np.roll(np.arange(tables), problem.types)
         mates = np.searchsorted(slots, owner * tables + mate[table])
@@ -192,6 +194,7 @@ class LinkSearch:
             slot_start=_starts(owner, problem.n),
             slot_table=table,
             slot_mate=np.where(there, mates, -1),
+            slot_entry=np.where(size == 1, entry, -1),
             back=np.searchsorted(slots, links.other * tables + links.back),
             around=aligned_zeros(len(slots), padded(problem.K)),
             rows=np.zeros(most, dtype=np.int64),
