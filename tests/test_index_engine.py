@@ -19,6 +19,7 @@ from gbb._kernels.learning.triangular import (
 )
 from gbb.policies._index.links import LinkSearch
 from gbb.simulation.engine import run_engine
+from gbb.simulation.engine.registry import loop_for
 from gbb.simulation.reference import run_reference
 
 ROUNDS = 25
@@ -204,3 +205,12 @@ def test_a_search_ends_where_no_agent_gains(name, optimistic):
                 other[i] = arm
                 assert worth(search, one, other, radius, centre) <= there + 1e-8 * abs(there)
     assert reached
+
+
+def test_an_optimistic_draw_is_played_by_the_reference_loop():
+    """No compiled choice both draws and adds a bonus; the engine must not play what it cannot."""
+    problem = KINDS["own, general"]
+    cut = gbb.cuts.greedy(problem.graph)
+    both = gbb.policies.IndexPolicy(problem, cut=cut, radius="paper", v=0.5)
+    assert loop_for(both) is None
+    assert loop_for(gbb.policies.IndexPolicy(problem, cut=cut, radius="paper")) is not None

@@ -17,6 +17,13 @@ CALLER = (
     "from kernels._jit import compiled\nfrom kernels.one.callee import inner\n\n"
     "@compiled()\ndef outer(x):\n    return 10 * inner(x)\n"
 )
+PACK = "from typing import NamedTuple\n\nclass Pack(NamedTuple):\n    x: int\n"
+CALLER_OF_PACK = (
+    "from kernels._jit import compiled\nfrom {} import Pack\n\n"
+    "@compiled()\ndef outer_of(pack):\n    return 10 * (pack.x + 1)\n\n"
+    "class outer:\n    stats = outer_of.stats\n"
+    "    def __new__(cls, x):\n        return outer_of(Pack(x))\n"
+)
 CALL = (
     "from kernels.two.caller import outer\nprint(outer(1), sum(outer.stats.cache_hits.values()))\n"
 )
@@ -51,6 +58,17 @@ def test_a_kernel_is_outdated_when_one_that_it_calls_has_changed(call, tmp_path)
 def test_a_copy_with_another_date_is_up_to_date(call, tmp_path):
     assert call() == ["20", "0"]
     (tmp_path / "kernels/two/caller.py").touch()
+    assert call() == ["20", "1"]
+
+
+def test_what_is_outdated_may_speak_of_modules_that_are_gone(call, tmp_path):
+    """Numba's index names the classes of a kernel's arguments; a later version may have moved them."""
+    (tmp_path / "kernels/pack.py").write_text(PACK)
+    (tmp_path / "kernels/two/caller.py").write_text(CALLER_OF_PACK.format("kernels.pack"))
+    assert call() == ["20", "0"]
+    (tmp_path / "kernels/pack.py").rename(tmp_path / "kernels/moved.py")
+    (tmp_path / "kernels/two/caller.py").write_text(CALLER_OF_PACK.format("kernels.moved"))
+    assert call() == ["20", "0"]
     assert call() == ["20", "1"]
 
 

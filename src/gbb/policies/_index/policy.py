@@ -137,9 +137,8 @@ class IndexPolicy(Policy[Learned]):
             found = f"'symmetric' with weights {w12:g} and {w21:g}"
             raise checks.input_error("radius", rule, found)
         self.learns_two_way = halves and problem.symmetric and self.radius != "complete"
-        self._paper = problem.is_paper_problem
         # Where links differ, couples need not be near the best allocation.
-        self.restarts = 0 if self._paper else self.starts
+        self.restarts = 0 if problem.is_paper_problem else self.starts
 
     @property
     def adaptive(self) -> bool:
