@@ -260,8 +260,8 @@ def test_orthogonal_arms_may_be_treated_as_general_ones(k):
         JointOFUL(env.problem, cut=cut) if k == 2 else KCutOFUL(env.problem, cut=cut, k=k)
         for _ in range(2)
     )
-    assert fast.pair_rule is not None
-    vars(general)["pair_rule"] = None
+    assert fast.is_diagonal
+    vars(general)["is_diagonal"] = False
     for rounds in range(1, 20):
         state = Learned(5, seen(env, rounds, seed=rounds).record)
         one, other = (each.select(state, np.random.default_rng(0)) for each in (fast, general))

@@ -18,6 +18,7 @@ from scipy import stats
 from threadpoolctl import threadpool_info
 
 import gbb
+from gbb._kernels.rounds.rounds import Block
 from gbb.environment import NOISES
 from gbb.policies import Choice, Policy
 from gbb.simulation import SlowPolicyWarning, engine
@@ -221,8 +222,8 @@ def played_out(env, policy, form, rounds, block=4096):
     counts = np.array(policy.cut.weights)
     for start in range(0, rounds, block):
         size = min(block, rounds - start)
-        radii = np.full(size, 3.0)
-        play(start + 1, draw_sums(env.law, rng, counts, size), radii, np.array([rounds]), rng)
+        noise, radii = draw_sums(env.law, rng, counts, size), np.full(size, 3.0)
+        play(Block(start + 1, noise, radii, np.array([rounds])), rng)
     return tally
 
 
@@ -291,7 +292,8 @@ def test_one_huge_round_is_followed_by_a_fresh_factorisation(form):
     tally = _tally(env.problem, 1)
     play = _player(env.problem, plan, tally, form)
     rng = np.random.default_rng(0)
-    play(1, rng.standard_normal((500, 4)) * 1e3, np.full(500, 3.0), np.array([500]), rng)
+    noise = rng.standard_normal((500, 4)) * 1e3
+    play(Block(1, noise, np.full(500, 3.0), np.array([500])), rng)
     mean, width2 = condition_free_tables(policy, gbb.Record(tally.N, tally.Y))
     np.testing.assert_allclose(tally.width2, width2, rtol=1e-8)
     np.testing.assert_allclose(tally.mean, mean, rtol=1e-8)

@@ -210,7 +210,7 @@ def test_one_type_is_the_shared_case(name: str, arms: str, radius: str) -> None:
     policy = gbb.policies.build(name, problem, cut=cut, radius=radius)
     state, draws = policy.init(), np.random.default_rng(3)
     general = gbb.policies.build(name, problem, cut=cut, radius=radius)
-    vars(general)["pair_rule"] = None  # the way of any problem, without the fast case
+    vars(general)["is_diagonal"] = False  # the way of any problem, without the fast case
     for _ in range(60):
         choice = policy.select(state, np.random.default_rng(0))
         twin = general.select(state, np.random.default_rng(0))

@@ -14,7 +14,7 @@ import numpy as np
 from gbb._kernels._jit import compiled
 from gbb._kernels.choice.choose import TIE
 from gbb._kernels.learning.factor import factor
-from gbb._kernels.rounds.rounds import Plan, Tally, by_pair, keep, radius_of, respond
+from gbb._kernels.rounds.rounds import Block, Plan, Tally, by_pair, keep, radius_of, respond
 from gbb._support.checks import FloatArray, IntArray
 
 SHRINK = 1e-5
@@ -210,17 +210,15 @@ def play_features(
     tally: Tally,
     features: FloatArray,
     X: FloatArray,
-    first: int,
-    noise: FloatArray,
-    radii: FloatArray,
-    recorded: IntArray,
+    block: Block,
     rng: np.random.Generator,
 ) -> None:
-    """Play ``len(noise)`` rounds, the first of them number ``first``.
+    """Play the rounds of ``block``.
 
     ``features`` holds the pairs q_s in orthonormal coordinates of the symmetric block, X the arms. A
     round costs O(d^4 + K d^2) and O(K d^4) for every arm it has to evaluate.
     """
+    first, noise, radii, recorded = block
     K = X.shape[0]
     size = features.shape[1]
     V, values, scratch = np.empty((K, size, K)), np.empty((K, K)), np.empty((3, K))

@@ -17,6 +17,7 @@ from gbb._kernels.choice.links import Links
 from gbb._kernels.choice.rule import Rule
 from gbb._kernels.choice.whitened import Whitened
 from gbb._kernels.learning.triangular import append_rows
+from gbb._kernels.rounds.rounds import Block
 from gbb._support.checks import FloatArray, IntArray
 
 
@@ -54,8 +55,8 @@ class Run(NamedTuple):
         The allocation of the round.
     N, Y
         The record of rewards per edge (types x K x K); not used where rewards come in sums.
-    new_N, new_Y
-        The same of one round, 0 in between.
+    new_N, new_Y, touched
+        The same of one round, 0 in between, and which entries are not.
     total, kept
         Cumulative expected reward, and how many rounds have been recorded (one entry each).
     reward, cumulative, tuples, allocations
@@ -67,6 +68,7 @@ class Run(NamedTuple):
     Y: FloatArray
     new_N: FloatArray
     new_Y: FloatArray
+    touched: IntArray
     total: FloatArray
     kept: IntArray
     reward: FloatArray
@@ -89,17 +91,15 @@ def play_index(
     counted: Counted | None,
     in_sums: bool,
     by_edge: bool,
-    first: int,
-    noise: FloatArray,
-    radii: FloatArray,
-    recorded: IntArray,
+    block: Block,
     rng: np.random.Generator,
 ) -> None:
-    """Play ``len(radii)`` rounds, the first of them number ``first``.
+    """Play the rounds of ``block``.
 
-    A row of ``noise`` holds the unit noise of every number of the report, or as :func:`add_edges` says
-    where it is not ``by_edge``. The rest is as :func:`choose_index` takes it.
+    Its noise is that of every number of the report, or as :func:`add_edges` says where it is not
+    ``by_edge``. The rest is as :func:`choose_index` takes it.
     """
+    first, noise, radii, recorded = block
     arms, total, k = run.arms, run.total[0], run.kept[0]
     for t in range(radii.size):
         p, _ = choose_index(
@@ -137,7 +137,7 @@ def add_edges(
     arms, indptr, indices = run.arms, world.indptr, world.indices
     types, weights, R, sigma = world.types, world.weights, world.R, world.sigma
     new_N, new_Y, K = run.new_N, run.new_Y, R.shape[1]
-    reward = 0.0
+    reward, count = 0.0, 0
     for i in range(arms.size):
         a = arms[i]
         for e in range(indptr[i], indptr[i + 1]):
@@ -147,60 +147,31 @@ def add_edges(
             b, g = arms[indices[e]], types[e]
             paid = w * R[g, a, b]
             reward += paid
+            if new_N[g, a, b] == 0.0:
+                run.touched[count] = (g * K + a) * K + b
+                count += 1
             new_N[g, a, b] += w * w
             if by_edge:
                 new_Y[g, a, b] += w * (paid + sigma * noise[t, e])
-    if R.size < indices.size:  # fewer edge-arms than edges
-        for g in range(R.shape[0]):
-            for a in range(K):
-                for b in range(K):
-                    if new_N[g, a, b] != 0.0:
-                        add_edge_arm(
-                            world, run, diagonal, counted, triangular, by_edge, noise, t, g, a, b
-                        )
-    else:
-        for i in range(arms.size):
-            a = arms[i]
-            for e in range(indptr[i], indptr[i + 1]):
-                b, g = arms[indices[e]], types[e]
-                if new_N[g, a, b] != 0.0:  # neither without weight nor counted already
-                    add_edge_arm(
-                        world, run, diagonal, counted, triangular, by_edge, noise, t, g, a, b
-                    )
+    for j in range(count):
+        g, pair = divmod(run.touched[j], K * K)
+        a, b = divmod(pair, K)
+        weight, paid = new_N[g, a, b], new_Y[g, a, b]
+        if not by_edge:
+            paid = weight * R[g, a, b]
+            paid += sigma * np.sqrt(weight) * noise[t, run.touched[j]]
+        run.N[g, a, b] += weight
+        run.Y[g, a, b] += paid
+        new_N[g, a, b] = new_Y[g, a, b] = 0.0
+        if diagonal is not None:
+            refresh_diagonal(diagonal, counted, run.N, run.Y, g, world.regressor[a, b])
+        if triangular is not None:
+            s = g * triangular.features.shape[0] + world.regressor[a, b]
+            triangular.seen[s, 0] += weight
+            triangular.seen[s, 1] += paid
     if triangular is not None:
         append_seen(triangular)
     return reward
-
-
-@compiled(forceinline=True)
-def add_edge_arm(
-    world: World,
-    run: Run,
-    diagonal: Diagonal | None,
-    counted: Counted | None,
-    triangular: Triangular | None,
-    by_edge: bool,
-    noise: FloatArray,
-    t: int,
-    g: int,
-    a: int,
-    b: int,
-) -> None:
-    """Learn what a round added to the edge-arm (a, b) of type g."""
-    new_N, new_Y, R, K = run.new_N, run.new_Y, world.R, world.R.shape[1]
-    weight, paid = new_N[g, a, b], new_Y[g, a, b]
-    if not by_edge:
-        paid = weight * R[g, a, b]
-        paid += world.sigma * np.sqrt(weight) * noise[t, (g * K + a) * K + b]
-    run.N[g, a, b] += weight
-    run.Y[g, a, b] += paid
-    new_N[g, a, b] = new_Y[g, a, b] = 0.0
-    if diagonal is not None:
-        refresh_diagonal(diagonal, counted, run.N, run.Y, g, world.regressor[a, b])
-    if triangular is not None:
-        s = g * triangular.features.shape[0] + world.regressor[a, b]
-        triangular.seen[s, 0] += weight
-        triangular.seen[s, 1] += paid
 
 
 @compiled(forceinline=True)

@@ -6,8 +6,8 @@ import numpy as np
 
 from gbb._kernels._jit import compiled
 from gbb._kernels.choice.choose import fill_values, pick
-from gbb._kernels.rounds.rounds import Plan, Tally, keep, radius_of, respond
-from gbb._support.checks import FloatArray, IntArray
+from gbb._kernels.rounds.rounds import Block, Plan, Tally, keep, radius_of, respond
+from gbb._support.checks import FloatArray
 
 
 @compiled(inline="always")
@@ -38,18 +38,16 @@ def play_orthogonal(
     plan: Plan,
     tally: Tally,
     prior: FloatArray,
-    first: int,
-    noise: FloatArray,
-    radii: FloatArray,
-    recorded: IntArray,
+    block: Block,
     rng: np.random.Generator,
 ) -> None:
-    """Play ``len(noise)`` rounds, the first of them number ``first``, in O(K^2) each.
+    """Play the rounds of ``block``, in O(K^2) each.
 
     For orthogonal arms ``var = 1 / (prior + weight)`` and ``mu = total / (prior + weight)`` with the
     pair's number of observations and sum of rewards, whatever other pairs did; ``prior`` is lam over
     the squared norm of the mean edge-arm ``(z_ab + z_ba) / 2`` (K x K; infinite for norm 0).
     """
+    first, noise, radii, recorded = block
     K = plan.R.shape[0]
     values, mean, width2 = np.empty(K * K), np.empty((K, K)), np.empty((K, K))
     flat_mean, flat_width2 = mean.reshape(K * K), width2.reshape(K * K)

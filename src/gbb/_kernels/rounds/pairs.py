@@ -13,8 +13,8 @@ import numpy as np
 from gbb._kernels._jit import compiled
 from gbb._kernels.choice.choose import fill_values, pick
 from gbb._kernels.learning.factor import factor
-from gbb._kernels.rounds.rounds import Plan, Tally, by_pair, keep, radius_of, respond
-from gbb._support.checks import FloatArray, IntArray
+from gbb._kernels.rounds.rounds import Block, Plan, Tally, by_pair, keep, radius_of, respond
+from gbb._support.checks import FloatArray
 
 SHRINK = 1e-5
 """Factorise afresh when a variance has shrunk by this since the last time: 16 digits minus 5."""
@@ -87,16 +87,14 @@ def play_pairs(
     plan: Plan,
     tally: Tally,
     features: FloatArray,
-    first: int,
-    noise: FloatArray,
-    radii: FloatArray,
-    recorded: IntArray,
+    block: Block,
     rng: np.random.Generator,
 ) -> None:
-    """Play ``len(noise)`` rounds, the first of them number ``first``, in O(K^4) each.
+    """Play the rounds of ``block``, in O(K^4) each.
 
     ``features`` holds the pairs q_s in orthonormal coordinates of the symmetric block.
     """
+    first, noise, radii, recorded = block
     K = plan.R.shape[0]
     values = np.empty(K * K)
     steps = np.empty((3, 2), dtype=np.int64)

@@ -49,6 +49,27 @@ class Plan(NamedTuple):
     offset: float
 
 
+class Block(NamedTuple):
+    """Rounds that a compiled loop plays in one call.
+
+    Attributes
+    ----------
+    first
+        The number of the first of them.
+    noise
+        A row of unit noise for each round.
+    radii
+        The radius of each round, where it is given.
+    recorded
+        Which rounds of the run are kept.
+    """
+
+    first: int
+    noise: FloatArray
+    radii: FloatArray
+    recorded: IntArray
+
+
 class Tally(NamedTuple):
     """What a run carries from round to round, apart from its estimates.
 

@@ -52,6 +52,7 @@ def run_index(env: Environment, policy: IndexPolicy, asked: Request) -> Trace:
         Y=np.zeros(shape),
         new_N=np.zeros(shape),
         new_Y=np.zeros(shape),
+        touched=np.zeros(min(problem.graph.m, int(np.prod(shape))), dtype=np.int64),
         **asked.book(problem.n),
     )
     linear = None if optimistic else search.linear()

@@ -7,14 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gbb._kernels.rounds.rounds import Block
 from gbb._support.checks import FloatArray, IntArray
 from gbb.learning.record import AnyRecord
 from gbb.policies import IndexPolicy
 from gbb.simulation._trace import Trace, couples_of
 from gbb.simulation.engine.noise import Blocks
 
-PlayBlock = Callable[[int, FloatArray, FloatArray, IntArray, np.random.Generator], None]
-"""``play(first, noise, radii, recorded, rng)``: play one round per row of ``noise``."""
+PlayBlock = Callable[[Block, np.random.Generator], None]
+"""Plays the rounds of a block."""
 
 
 class Request(NamedTuple):
@@ -52,7 +53,7 @@ class Request(NamedTuple):
         done = 0
         for size in self.blocks.sizes(self.rounds, width=width):
             radii = policy.radii(np.arange(done, done + size, dtype=np.float64))
-            play(done + 1, noise(size), radii, self.recorded, self.rng)
+            play(Block(done + 1, noise(size), radii, self.recorded), self.rng)
             done += size
 
     def book(self, n: int) -> dict[str, Any]:
