@@ -80,10 +80,10 @@ class Run(NamedTuple):
 @compiled()
 def play_index(
     rule: Rule,
-    world: World,
     links: Links,
-    run: Run,
     room: Room,
+    world: World,
+    run: Run,
     diagonal: Diagonal | None,
     triangular: Triangular | None,
     linear: Linear | None,

@@ -65,7 +65,7 @@ def run_index(env: Environment, policy: IndexPolicy, asked: Request) -> Trace:
         white = search.whitened(*triangular.U.shape[:2]) if optimistic else None
     world, links, room = _world(env, policy), search.links, search.room
     by_edge, one_each = not _sums_noise(problem, blocks), np.ones(run.N.size, dtype=np.int64)
-    plan = (policy.rule, world, links, run, room, diagonal, triangular, linear, white, counted)
+    plan = (policy.rule, links, room, world, run, diagonal, triangular, linear, white, counted)
     sums = not problem.reports_edges
     asked.play(
         policy,
