@@ -5,7 +5,10 @@
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from installed import THIRD_PARTY, install
 
 # Read when numpy is first imported. On small matrices and busy cores, threads cost a factor of 100.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -17,3 +20,11 @@ settings.register_profile(
 )
 settings.register_profile("wide", deadline=None, max_examples=1000, suppress_health_check=QUIET)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+@pytest.fixture(scope="session")
+def theirs(tmp_path_factory):
+    """Another package, which knows gbb, in a folder of its own."""
+    target = tmp_path_factory.mktemp("site")
+    install(THIRD_PARTY, target)
+    return target

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 import gbb
-from installed import write_metadata
 
 
 @pytest.mark.parametrize(
@@ -43,12 +42,16 @@ number = 3
 
 @pytest.fixture
 def install(tmp_path, monkeypatch):
-    """Put a package with entry points on the path, as pip would."""
+    """Put a module and its entry points on the path, good ones and those that pip would refuse."""
     monkeypatch.syspath_prepend(tmp_path)
 
     def put(package, source, entries, group="gbb.cuts"):
         (tmp_path / f"{package}.py").write_text(source)
-        write_metadata(tmp_path, package, {group: entries})
+        info = tmp_path / f"{package}-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+        lines = [f"{name} = {place}\n" for name, place in entries.items()]
+        (info / "entry_points.txt").write_text("".join([f"[{group}]\n", *lines]))
         monkeypatch.delitem(sys.modules, package, raising=False)
 
     return put

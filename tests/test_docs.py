@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import gbb
-from installed import THIRD_PARTY, install
+from installed import THIRD_PARTY
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -58,6 +58,7 @@ def test_there_are_pages():
         "docs/index.md",
         "docs/graphs.md",
         "docs/problems.md",
+        "docs/policies.md",
         "docs/controller.md",
         "docs/diagnostics.md",
     ],
@@ -153,7 +154,7 @@ def test_the_map_names_code_and_test_on_every_line():
 
 
 @pytest.mark.parametrize("guide", ["adding-a-policy.md", "adding-a-cut.md"])
-def test_the_guides_show_a_package_that_is_tested_and_their_blocks_run(guide, tmp_path):
+def test_the_guides_show_a_package_that_is_tested_and_their_blocks_run(guide, theirs):
     text = (ROOT / "docs/developer" / guide).read_text(encoding="utf-8")
     shown = SHOWN.findall(text)
     assert shown
@@ -162,10 +163,9 @@ def test_the_guides_show_a_package_that_is_tested_and_their_blocks_run(guide, tm
     entries = TOML.findall(text)
     assert entries
     assert all(each in (THIRD_PARTY / "pyproject.toml").read_text() for each in entries)
-    install(THIRD_PARTY, tmp_path)
     files = {source for _, source in shown}
     blocks = [block for block in BLOCK.findall(text) if block not in files]
-    run_python("\n".join(blocks), tmp_path)
+    run_python("\n".join(blocks), theirs)
 
 
 def test_a_file_in_gbbs_own_folders_is_found_by_existing(tmp_path):

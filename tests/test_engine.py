@@ -65,13 +65,14 @@ def replayed(env: gbb.Environment, policy: Policy, rounds: int, seed: int, form:
     return plain, fast
 
 
-@pytest.mark.parametrize("algorithm", ["OFUL", "ImprovedOFUL"])
+@pytest.mark.no_cover  # counting lines makes long loops half as slow again
+@pytest.mark.parametrize(("algorithm", "rounds"), [("OFUL", 5_000), ("ImprovedOFUL", 10_000)])
 @pytest.mark.parametrize("arms", ["one-hot", "general", "many"])
 @pytest.mark.parametrize("graph", ["complete", "odd circle", "random"])
-def test_engine_chooses_as_the_reference_for_ten_thousand_rounds(graph, arms, algorithm):
+def test_engine_chooses_as_the_reference_for_thousands_of_rounds(graph, arms, algorithm, rounds):
     env = make_env(GRAPHS[graph], ARMS[arms])
     policy = gbb.policies.build(algorithm, env.problem, cut=gbb.cuts.greedy(env.problem.graph))
-    plain, fast = replayed(env, policy, 10_000, seed=0)
+    plain, fast = replayed(env, policy, rounds, seed=0)
     np.testing.assert_array_equal(fast.couple, plain.couple)
     np.testing.assert_allclose(fast.cumulative, plain.cumulative, rtol=1e-10)
     np.testing.assert_array_equal(fast.record.N, plain.record.N)
@@ -155,10 +156,11 @@ def test_record_of_aggregated_rewards_has_the_right_spread():
     env = make_env(GRAPHS["complete"], ARMS["one-hot"])
     policy = gbb.policies.ImprovedOFUL(env.problem, cut=gbb.cuts.greedy(env.problem.graph))
     etc = gbb.policies.ExploreThenCommit(env.problem, cut=policy.cut, exploration=5)
+    last = recorded_rounds(5, [5])
     for player in (policy, etc):
         squares = []
         for seed in range(3000):
-            trace = engine.run_engine(env, player, 5, np.array([5]), np.random.SeedSequence(seed))
+            trace = engine.run_engine(env, player, 5, last, np.random.SeedSequence(seed))
             played = trace.record.N > 0
             excess = trace.record.Y - trace.record.N * env.reward_table
             squares.append((excess[played] ** 2 / trace.record.N[played]).mean())
@@ -219,11 +221,11 @@ def played_out(env, policy, form, rounds, block=4096):
     plan, tally = _plan(env, policy), _tally(env.problem, 1)
     play = _player(env.problem, plan, tally, form)
     rng = np.random.default_rng(0)
-    counts = np.array(policy.cut.weights)
+    counts, last = np.array(policy.cut.weights), recorded_rounds(rounds, [rounds])
     for start in range(0, rounds, block):
         size = min(block, rounds - start)
         noise, radii = draw_sums(env.law, rng, counts, size), np.full(size, 3.0)
-        play(Block(start + 1, noise, radii, np.array([rounds])), rng)
+        play(Block(start + 1, noise, radii, last), rng)
     return tally
 
 
@@ -293,7 +295,7 @@ def test_one_huge_round_is_followed_by_a_fresh_factorisation(form):
     play = _player(env.problem, plan, tally, form)
     rng = np.random.default_rng(0)
     noise = rng.standard_normal((500, 4)) * 1e3
-    play(Block(1, noise, np.full(500, 3.0), np.array([500])), rng)
+    play(Block(1, noise, np.full(500, 3.0), recorded_rounds(500, [500])), rng)
     mean, width2 = condition_free_tables(policy, gbb.Record(tally.N, tally.Y))
     np.testing.assert_allclose(tally.width2, width2, rtol=1e-8)
     np.testing.assert_allclose(tally.mean, mean, rtol=1e-8)

@@ -18,6 +18,7 @@ from gbb._kernels.learning.triangular import (
     whiten_columns,
 )
 from gbb.policies._index.links import LinkSearch
+from gbb.simulation._trace import recorded_rounds
 from gbb.simulation.engine import run_engine
 from gbb.simulation.engine.registry import loop_for
 from gbb.simulation.reference import run_reference
@@ -55,6 +56,14 @@ def kinds():
         "star": (gbb.Graph.star(5), {"edge_types": "source"}),
         "allowed": (graph, {"allowed": allowed}),
         "all": (graph, {"allowed": allowed, "feedback": "agent", "edge_weights": np.abs(weights)}),
+        "links": (
+            graph,
+            {
+                "allowed": allowed,
+                "edge_weights": weights,
+                "edge_types": graph.edges.sum(axis=1) % 3,
+            },
+        ),
     }
     for what, (whose, more) in options.items():
         for name, each in arms.items():
@@ -65,27 +74,42 @@ def kinds():
 KINDS = dict(kinds())
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_rounds_choose_as_the_reference_loop_does(name):
+POLICIES = {
+    "ThompsonSampling": {},
+    "JointOFUL": {"radius": "complete"},
+    "ImprovedOFUL": {},
+    "EpsilonGreedy": {"explore": 0.2},
+}
+
+
+def check_replay(name, policy, rounds):
+    """Play a policy by both loops on the same noise, and compare every choice."""
     problem = KINDS[name]
     rng = np.random.default_rng(zlib.crc32(name.encode()))
     M = rng.normal(size=(problem.types, problem.d, problem.d))
     env = gbb.Environment(problem, M if problem.types > 1 else M[0])
-    cut, recorded = gbb.cuts.greedy(problem.graph), np.arange(1, ROUNDS + 1)
-    for policy in (
-        gbb.policies.ThompsonSampling(problem, cut=cut),
-        gbb.policies.JointOFUL(problem, cut=cut, radius="complete"),
-        gbb.policies.ImprovedOFUL(problem, cut=cut),
-        gbb.policies.EpsilonGreedy(problem, cut=cut, explore=0.2),
-    ):
-        seed = np.random.SeedSequence(5), np.random.SeedSequence(5)
-        ours = run_engine(
-            env, policy, ROUNDS, recorded, seed[0], keep_allocations=True, edge_noise=True
-        )
-        theirs = run_reference(env, policy, ROUNDS, recorded, seed[1], keep_allocations=True)
-        np.testing.assert_array_equal(ours.allocation, theirs.allocation, err_msg=policy.name)
-        np.testing.assert_array_equal(ours.couple, theirs.couple, err_msg=policy.name)
-        np.testing.assert_allclose(ours.cumulative, theirs.cumulative, rtol=1e-9, atol=1e-9)
+    cut, recorded = gbb.cuts.greedy(problem.graph), recorded_rounds(rounds, 1)
+    built = gbb.policies.build(policy, problem, cut=cut, **POLICIES[policy])
+    seed = np.random.SeedSequence(5), np.random.SeedSequence(5)
+    ours = run_engine(env, built, rounds, recorded, seed[0], keep_allocations=True, edge_noise=True)
+    theirs = run_reference(env, built, rounds, recorded, seed[1], keep_allocations=True)
+    np.testing.assert_array_equal(ours.allocation, theirs.allocation, err_msg=policy)
+    np.testing.assert_array_equal(ours.couple, theirs.couple, err_msg=policy)
+    np.testing.assert_allclose(ours.cumulative, theirs.cumulative, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_rounds_choose_as_the_reference_loop_does(name):
+    for policy in POLICIES:
+        check_replay(name, policy, ROUNDS)
+
+
+@pytest.mark.no_cover  # long
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("arms", ["one-hot", "general"])
+@pytest.mark.parametrize("what", ["own", "agent", "global", "links"])
+def test_long_runs_choose_as_the_reference_loop_does(what, arms, policy):
+    check_replay(f"{what}, {arms}", policy, 500)
 
 
 def factors(blocks, size, rng):

@@ -103,12 +103,12 @@ def test_random_play_draws_and_counts_as_the_policies_do():
     N, E = np.zeros((1, 3, 3), dtype=np.int64), np.zeros((1, 3, 3))
     rewards, arms = np.empty(8), np.empty((8, graph.n), dtype=np.int64)
     rng, twin = np.random.default_rng(2), np.random.default_rng(2)
-    types, ones = np.zeros(graph.m, dtype=np.int64), np.ones(graph.m)
+    problem = gbb.Problem(graph, np.eye(3))
     play_random(
         graph.indptr,
         graph.indices,
-        types,
-        ones,
+        problem.edge_types,
+        problem.edge_weights,
         R[None],
         np.cumsum(weights),
         None,

@@ -11,15 +11,7 @@ from pathlib import Path
 import pytest
 
 import gbb
-from installed import THIRD_PARTY, install
-
-
-@pytest.fixture(scope="module")
-def theirs(tmp_path_factory):
-    """The package, installed in a folder of its own."""
-    target = tmp_path_factory.mktemp("site")
-    install(THIRD_PARTY, target)
-    return target
+from installed import THIRD_PARTY
 
 
 @pytest.fixture
@@ -41,6 +33,13 @@ def run(theirs, tmp_path):
         return done.stdout
 
     return python
+
+
+def test_pip_installed_it(run):
+    about = "from importlib.metadata import distribution\nhere = distribution('their-bandits')\n"
+    said = run("-c", about + "print(here.read_text('INSTALLER'), here.read_text('WHEEL'))")
+    assert said.startswith("pip")
+    assert "Generator: hatchling" in said
 
 
 def test_it_keeps_the_contracts(run):
