@@ -4,6 +4,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import pytest
 import test_machine
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -78,5 +79,5 @@ class Machine(test_machine.Machine):
         self.model.events += 1
 
 
-TestMachine = Machine.TestCase
+TestMachine = pytest.mark.no_cover(Machine.TestCase)  # long
 TestMachine.settings = settings(stateful_step_count=30)

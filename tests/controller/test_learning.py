@@ -42,6 +42,7 @@ def fraction_earned(controller, env, rounds, *, seed):
     return earned / (rounds * best.value)
 
 
+@pytest.mark.no_cover  # long
 @pytest.mark.parametrize("matrix", range(MATRICES))
 def test_a_learner_with_missing_and_late_rewards_reaches_the_undisturbed_one(matrix, tmp_path):
     M = gbb.instances.absolute_normal(

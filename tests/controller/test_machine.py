@@ -4,6 +4,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -242,5 +243,5 @@ class Machine(RuleBasedStateMachine):
         assert same_state(replayed(self.controller), state)
 
 
-TestMachine = Machine.TestCase
+TestMachine = pytest.mark.no_cover(Machine.TestCase)  # long
 TestMachine.settings = settings(stateful_step_count=30)

@@ -21,6 +21,7 @@ from gbb.controller.verbs.ask import draft_ask
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
 
+@pytest.mark.no_cover  # long
 def test_eight_processes_on_one_postgresql_server(postgres_url):
     check_processes(postgres_url)
 
