@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from gbb._support.checks import InputError
+from gbb import InputError
 from gbb.graph import Graph, _families, _pattern
 from graphs import small_graphs
 

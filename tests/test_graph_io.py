@@ -8,8 +8,7 @@ import networkx as nx
 import pytest
 from hypothesis import example, given
 
-from gbb._support.checks import InputError
-from gbb.graph import Graph
+from gbb import Graph, InputError
 from test_graph import graphs, untimed
 
 

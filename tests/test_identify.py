@@ -11,7 +11,7 @@ import gbb
 import naive
 from gbb.identification import certify
 from gbb.identification.families import list_allocations, list_couples
-from gbb.learning.record import empty, observe
+from gbb.learning import empty, observe
 from gbb.policies import PhasedExploration
 
 GRAPHS = {

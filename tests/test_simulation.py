@@ -16,7 +16,6 @@ from gbb.policies import (
     JointOFUL,
     UniformRandom,
 )
-from gbb.simulation._trace import recorded_rounds
 from gbb.simulation.engine.noise import draw_sums
 from gbb.simulation.reference import run_reference
 
@@ -138,7 +137,7 @@ def test_policies_face_the_same_noise():
 
 def test_the_reference_loop_is_select_draw_update():
     policy = ImprovedOFUL(PROBLEM, cut=CUT)
-    recorded = recorded_rounds(25, 1)
+    recorded = np.arange(1, 26)
     trace = run_reference(
         ENV, policy, 25, recorded, np.random.SeedSequence(9), keep_allocations=True
     )
@@ -211,11 +210,13 @@ def test_play_yields_what_happened_round_by_round():
     ],
 )
 def test_recorded_rounds(record, expected):
-    assert recorded_rounds(12, record).tolist() == expected
+    found = gbb.simulate(ENV, UniformRandom(PROBLEM), rounds=12, record=record)
+    assert found["round"].values.tolist() == expected
 
 
 def test_log_spaced_rounds_reach_from_the_first_to_the_last():
-    rounds = recorded_rounds(20_000, "log")
+    found = gbb.simulate(ENV, UniformRandom(PROBLEM), rounds=20_000, record="log")
+    rounds = found["round"].values
     assert (rounds[0], rounds[-1]) == (1, 20_000)
     assert 130 <= len(rounds) <= 200
     assert (np.diff(rounds) > 0).all()

@@ -10,7 +10,7 @@ from control import url_of
 from gbb.controller import Controller
 from gbb.controller.verbs.ask import draft_ask
 from gbb.controller.verbs.tell import tell
-from gbb.experiments.figure2._constants import PAPER
+from gbb.experiments.figure2 import PAPER
 
 ROUNDS, MISSING, DELAY = PAPER.T, 0.3, 10
 MATRICES = int(os.environ.get("GBB_LEARNING_MATRICES", "1"))

@@ -10,7 +10,6 @@ import xarray as xr
 
 import gbb
 from gbb import InputError
-from gbb._support.seeds import spawn
 from gbb.experiments import figure1
 from gbb.instances import absolute_normal, with_zeta
 
@@ -37,7 +36,7 @@ def test_values_equal_a_theory_report_with_its_own_solve() -> None:
     found = figure1.run(small, seed=7)
     problem = gbb.Problem(gbb.Graph.complete(5), np.eye(4))
     cut = gbb.cuts.greedy(problem.graph)
-    for k, child in enumerate(spawn(7, 3)):
+    for k, child in enumerate(np.random.SeedSequence(7).spawn(3)):
         M = absolute_normal(4, seed=child, distinct_couple=True)
         for zeta in found.zeta.values:
             env = gbb.Environment(problem, with_zeta(M, zeta))
