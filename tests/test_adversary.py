@@ -196,6 +196,7 @@ def test_long_runs_are_played_in_blocks(monkeypatch):
     assert gbb.simulate(TURNS, policy, **settings).identical(whole)
 
 
+@pytest.mark.no_cover  # long
 def test_following_the_average_loses_every_second_round_and_exponential_weights_do_not():
     policies = [ImprovedOFUL(PROBLEM, cut=CUT), ExponentialWeights(PROBLEM, cut=CUT)]
     found = gbb.simulate(TURNS, policies, cut=CUT, rounds=3000, runs=4, record=[300, 3000])
@@ -245,6 +246,7 @@ def test_forgetting_nothing_is_joint_oful():
     assert np.array_equal(runs[0].allocation, runs[2].allocation)
 
 
+@pytest.mark.no_cover  # long
 @pytest.mark.parametrize("kind", [DiscountedOFUL, SlidingWindowOFUL])
 def test_forgetting_pays_when_the_matrix_drifts(kind):
     first, second = np.diag([1.0, -1.0]), np.array([[0.0, 1.0], [1.0, 0.0]])

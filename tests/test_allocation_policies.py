@@ -175,6 +175,7 @@ def test_the_bound_of_theorem_2_holds(env, seed):
     assert (found.alpha_regret.values <= bound).all()
 
 
+@pytest.mark.no_cover  # long
 def test_the_smaller_radius_covers_at_its_stated_rate():
     """In how many runs the symmetric part of M* stays in the confidence set in all rounds at once."""
     rng = np.random.default_rng(7)
@@ -206,6 +207,7 @@ POLICIES = {
 }
 
 
+@pytest.mark.no_cover  # long
 @pytest.mark.parametrize("name", POLICIES)
 @pytest.mark.parametrize("arms", [None, np.eye(4)], ids=["general", "one-hot"])
 @pytest.mark.parametrize("graph", ["complete", "random"])

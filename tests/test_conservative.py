@@ -68,6 +68,7 @@ def baseline_of(env):
 # The promise
 
 
+@pytest.mark.no_cover  # long
 @pytest.mark.parametrize("limit", [None, 2])
 @pytest.mark.parametrize("known", [True, False], ids=["reward known", "reward estimated"])
 @pytest.mark.parametrize("name", ["JointOFUL", "UniformRandom", "ThompsonSampling"])
@@ -118,6 +119,7 @@ def test_the_promise_holds_on_any_problem(problem, known):
         assert state.away.rounds > 0
 
 
+@pytest.mark.no_cover  # long
 def test_noise_that_all_share_breaks_the_promise_unless_it_is_declared():
     graph, M = gbb.Graph.grid(4, 4), np.array([[0.6, 0.3], [0.3, 0.0]])
     problem = gbb.Problem(graph, np.eye(2), sigma=1.0, S=2.0, feedback="agent")
@@ -189,6 +191,7 @@ def test_numbers_that_cannot_pay_are_left_out_of_the_sums():
     assert paying(gbb.Problem(graph, np.eye(2), feedback="global")).tolist() == [True]
 
 
+@pytest.mark.no_cover  # long
 def test_a_promise_that_may_fail_often_still_fails_rarely():
     """Over 200 short runs with delta = 0.2, and with noise that matters, few may fail."""
     problem = gbb.Problem(gbb.Graph.path(3), np.eye(2), sigma=1.0, S=2.0)

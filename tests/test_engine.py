@@ -65,7 +65,7 @@ def replayed(env: gbb.Environment, policy: Policy, rounds: int, seed: int, form:
     return plain, fast
 
 
-@pytest.mark.no_cover  # counting lines makes long loops half as slow again
+@pytest.mark.no_cover  # long
 @pytest.mark.parametrize(("algorithm", "rounds"), [("OFUL", 5_000), ("ImprovedOFUL", 10_000)])
 @pytest.mark.parametrize("arms", ["one-hot", "general", "many"])
 @pytest.mark.parametrize("graph", ["complete", "odd circle", "random"])

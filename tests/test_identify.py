@@ -121,6 +121,7 @@ def test_rounds_fall_as_epsilon_and_delta_are_relaxed():
     assert by_delta[0] > by_delta[1] >= by_delta[2]
 
 
+@pytest.mark.no_cover  # long
 def test_dropping_arms_saves_rounds_and_keeps_to_what_is_left():
     graph = gbb.Graph.complete(4)
     M = np.diag([0.1, 0.1, 0.1, 0.1, 0.1]) + 0.0
