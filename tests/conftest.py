@@ -4,6 +4,7 @@
 """
 
 import os
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -12,6 +13,10 @@ from installed import THIRD_PARTY, install
 
 # Read when numpy is first imported. On small matrices and busy cores, threads cost a factor of 100.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# A shell's background jobs ignore Ctrl-C, and so would the processes that tests start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much]
 
