@@ -26,8 +26,8 @@ class Knowledge:
 
     All statements hold together with probability ``1 - delta``: the radius is that of the
     self-normalised bound in all ``types d^2`` dimensions
-    (:func:`gbb.learning.radius.confidence_radius`). Intervals hold what rounding can do
-    (:attr:`gbb.Ridge.rounding`), which shows where rewards are so large that sigma is near their last digit.
+    (:func:`gbb.learning.radius.confidence_radius`). What rounding can do is added
+    (:attr:`gbb.Ridge.rounding`), and shows where sigma is near the last digit of the rewards.
 
     Parameters
     ----------
