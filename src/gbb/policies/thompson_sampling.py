@@ -52,7 +52,7 @@ class ThompsonSampling(IndexPolicy):
         if isinstance(problem, Problem):
             d, S, least = problem.d, problem.S, LEAST_NOISE * problem.L
             v = max(problem.sigma, least * S / d) if v is None else checks.real("v", v, low=0.0)
-            lam = min(1.0, max(v * d / S, least) ** 2) if lam is None else lam
+            lam = min(1.0, max(v * d / S, least)) ** 2 if lam is None else lam
         super().__init__(
             problem, cut=cut, lam=1.0 if lam is None else lam, v=v or 0.0, starts=starts, name=name
         )
