@@ -437,3 +437,38 @@ CIRCLE = problem_of(gbb.Graph.circle(5))
 def test_bad_settings_are_refused(call, message):
     with pytest.raises(gbb.InputError, match=message):
         call(gbb.cuts.greedy(CIRCLE.graph))
+
+
+UNIT = np.random.default_rng(1).normal(size=(6, 4))
+UNIT /= np.linalg.norm(UNIT, axis=1)[:, None]
+
+
+@pytest.mark.parametrize(
+    ("arms", "sigma", "S", "feedback"),
+    [
+        *((np.eye(5), sigma, 4.0, "edge") for sigma in (1e-3, 1e-4, 1e-5, 1e-9, 0.0)),
+        (np.eye(5), 0.1, 4000.0, "edge"),
+        (UNIT, 1e-5, 4.0, "edge"),
+        (UNIT, 0.0, 4.0, "agent"),
+        (UNIT * 1e3, 1e-3, 4.0, "edge"),
+        (UNIT * 1e-3, 1e-9, 4.0, "edge"),
+    ],
+)
+def test_less_noise_does_not_narrow_the_prior_of_thompson_sampling(arms, sigma, S, feedback):
+    graph = gbb.Graph.complete(5)
+    problem = gbb.Problem(graph, arms, sigma=sigma, S=S, feedback=feedback)
+    policy = gbb.policies.ThompsonSampling(problem, cut=gbb.cuts.greedy(graph))
+    assert policy.v / np.sqrt(policy.lam) >= (1 - 1e-9) * S / problem.d
+    for seed in range(3):
+        M = gbb.instances.absolute_normal(problem.d, seed=seed, frobenius=S)
+        env = gbb.Environment(problem, M)
+        played = gbb.simulate(env, policy, rounds=400, runs=2, seed=seed, workers=1)
+        assert played["fraction"].values[..., -100:].mean() >= 0.99
+
+
+def test_thompson_sampling_is_as_it_was_where_there_is_noise():
+    problem = gbb.Problem(gbb.Graph.complete(5), np.eye(5), S=4.0)
+    policy = gbb.policies.ThompsonSampling(problem, cut=gbb.cuts.greedy(problem.graph))
+    assert (policy.v, policy.lam) == (1.0, 1.0)
+    given = gbb.policies.ThompsonSampling(problem, cut=policy.cut, v=0.01)
+    assert (given.v, given.lam) == (0.01, (0.01 * 5 / 4.0) ** 2)

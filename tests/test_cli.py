@@ -755,3 +755,14 @@ def test_python_dash_m_gbb_is_the_command():
         [sys.executable, "-m", "gbb", "--version"], capture_output=True, text=True, check=True
     )
     assert done.stdout == f"gbb {gbb.__version__}\n"
+
+
+def test_a_policy_has_one_radius_whatever_plays_it(run, monkeypatch):
+    built = []
+    monkeypatch.setattr(
+        command,
+        "_policies",
+        lambda *args, make=command._policies: built.extend(make(*args)) or built,
+    )
+    assert run("simulate", "complete:4", "--policy", "JointOFUL", "--d", 2, *SHORT).code == 0
+    assert (built[0].radius, built[0].shrinking) == ("symmetric", True)

@@ -116,3 +116,76 @@ def test_bad_settings_are_refused(options, message):
 
 def test_a_larger_L_is_kept():
     assert gbb.Problem(GRAPH, ARMS, L=12).L == 12.0
+
+
+@pytest.mark.parametrize(
+    ("changed", "rule"),
+    [
+        ({"arms": np.eye(2) * 1e40, "edge_weights": np.full(6, 1e50)}, "`edge_weights` to keep"),
+        ({"L": 1e90, "S": 1e20}, "`L` to keep"),
+        ({"L": 1e300}, "`L` to be a finite number <= 1e\\+100"),
+        ({"sigma": 1e300}, "`sigma` to be a finite number <= 1e\\+100"),
+        ({"S": 1e300}, "`S` to be a finite number >= 1e-100 and <= 1e\\+100"),
+        ({"S": 1e-300}, "`S` to be a finite number >= 1e-100 and <= 1e\\+100"),
+        ({"arms": np.eye(2) * 1e-90}, "the largest square at least 1e-100"),
+        ({"edge_weights": np.full(6, 1e-90)}, "the largest at least 1e-50"),
+        ({"arms": np.eye(2, dtype=bool)}, "`arms` to be an array of numbers"),
+        ({"arms": np.ma.masked_equal([[1.0, 99.0], [0.0, 1.0]], 99.0)}, "`arms` to hold no masked"),
+        ({"edge_weights": np.ma.masked_equal([1.0, 1, 1, 1, 1, 99], 99.0)}, "to hold no masked"),
+        (
+            {"edge_types": np.ma.masked_equal([0, 1, 0, 1, 0, 9], 9)},
+            "`edge_types` to hold no masked",
+        ),
+        ({"allowed": np.ma.masked_array(np.ones((3, 2), bool), [[1, 0]] + [[0, 0]] * 2)}, "masked"),
+    ],
+)
+def test_sizes_that_overflow_together_and_hidden_entries_are_refused(changed, rule):
+    given = {"arms": np.eye(2), **changed}
+    with pytest.raises(gbb.InputError, match=rule):
+        gbb.Problem(gbb.Graph.complete(3), **given)
+
+
+@pytest.mark.parametrize("feedback", ["edge", "agent", "global"])
+@pytest.mark.parametrize("arms", [np.eye(2), np.array([[1.0, 0.0], [0.6, 0.8]])])
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        (1e25, 1e50, 1.0, 1.0, 1e100),
+        (1e49, 1.0, 1e100, 1e-100, -1e100),
+        (1.0, 1e50, 1e100, 1e50, 1e79),
+        (1e-49, 1e-50, 0.0, 1e100, 1e100),
+        (1e-49, 1e50, 0.0, 1e-100, 1e-100),
+    ],
+)
+def test_everything_stays_finite_within_the_limits(arms, sizes, feedback):
+    scale, weight, sigma, S, reward = sizes
+    graph = gbb.Graph.complete(3)
+    weights = np.full(graph.m, weight)
+    given = {"edge_weights": weights, "feedback": feedback, "sigma": sigma, "S": S}
+    problem = gbb.Problem(graph, arms * scale, **given)
+    cut = gbb.cuts.greedy(graph)
+    with np.errstate(over="raise", invalid="raise", divide="raise"):
+        for name in ("ImprovedOFUL", "JointOFUL", "ThompsonSampling", "EpsilonGreedy"):
+            policy = gbb.policies.build(name, problem, cut=cut)
+            state, rng = policy.init(), np.random.default_rng(0)
+            for _ in range(3):
+                choice = policy.select(state, rng)
+                assert np.isfinite(choice.value) or np.isnan(choice.value)
+                state = policy.update(state, choice, np.full(problem.observations, reward))
+            ridge = gbb.Ridge(problem, state.record)
+            total = ridge.total(choice.allocation)
+            assert np.isfinite([*total, ridge.log_det, ridge.rounding]).all()
+            assert np.isfinite(ridge.M_hats).all()
+
+
+def test_masked_and_boolean_rewards_are_refused():
+    problem = gbb.Problem(gbb.Graph.complete(3), np.eye(2))
+    with pytest.raises(gbb.InputError, match="`rewards` to hold no masked entries, but got 1 of"):
+        problem.rewards(np.ma.masked_equal([1.0, 1.0, 99.0, 1.0, 1.0, 1.0], 99.0))
+    for truth in (np.ones(6, dtype=bool), [True] * 6):
+        with pytest.raises(gbb.InputError, match="`rewards` to be an array of numbers, but got"):
+            problem.rewards(truth)
+    with pytest.raises(gbb.InputError, match="`allocation` to hold no masked entries"):
+        problem.allocation(np.ma.masked_equal([0, 1, 7], 7))
+    kept = problem.rewards(np.ma.masked_array(np.arange(6.0), mask=False))
+    assert kept.tolist() == [0, 1, 2, 3, 4, 5]

@@ -13,7 +13,13 @@ from gbb._support.checks import FloatArray, IntArray
 from gbb.graph import Graph, links
 
 LARGEST = 1e100
-"""The largest squared norm of an arm, and the largest reward: products and sums of them stay finite."""
+"""The largest reward, and the largest that an edge may be expected to pay; sigma, S and L have it as
+their limit too. Squares of these, and sums of squares, stay finite."""
+
+SMALLEST = 1e-100
+"""The smallest S, and the smallest squared norm that the largest arm may have."""
+
+UNITS = "Measure in other units."
 
 
 class Problem:
@@ -87,8 +93,9 @@ class Problem:
         self.S = checks.real("S", S, low=0.0, low_open=True)
         with np.errstate(over="ignore"):
             widest = float(np.max(np.sum(self.arms**2, axis=1)))
-        if widest == 0.0 or widest > LARGEST:
-            rule = f"have norms that are not all zero, their squares at most {LARGEST:g}"
+        if not SMALLEST <= widest <= LARGEST:
+            some = f"the largest square at least {SMALLEST:g}"
+            rule = f"have norms that are not all zero, {some}, their squares at most {LARGEST:g}"
             raise checks.input_error("arms", rule, widest)
         cure = "L bounds the norm of the edge-arms, ||x_a|| ||x_b||."
         self.L = widest if L is None else checks.real("L", L, low=0.0, low_open=True, cure=cure)
@@ -97,8 +104,20 @@ class Problem:
         self.arm_names = checks.names("arm_names", arm_names, length=self.K)
         self._types = links.edge_types(graph, edge_types)
         self._weights = links.edge_weights(graph, edge_weights)
+        self._check_sizes()
         self._allowed = links.allowed(graph, self.K, allowed)
         self.feedback = checks.choice("feedback", feedback, links.FEEDBACKS)
+
+    def _check_sizes(self) -> None:
+        """Refuse sizes whose squares, or whose products' squares, overflow."""
+        checks.real("sigma", self.sigma, high=LARGEST, cure=UNITS)
+        checks.real("S", self.S, low=SMALLEST, high=LARGEST, cure=UNITS)
+        checks.real("L", self.L, high=LARGEST, cure=UNITS)
+        heaviest = 1.0 if self._weights is None else float(np.abs(self._weights).max())
+        if (reach := heaviest * self.L * max(1.0, self.S)) > LARGEST * (1 + 1e-9):
+            name = "L" if self._weights is None else "edge_weights"
+            rule = f"keep |w| L and |w| L S, which an edge may pay, at most {LARGEST:g}"
+            raise checks.input_error(name, rule, f"{reach:g}", UNITS)
 
     @property
     def K(self) -> int:

@@ -414,3 +414,17 @@ def test_one_reward_in_all_from_the_shell(run, refused, tmp_path):
     rows = list(csv.DictReader((tmp_path / "all.csv").read_text().splitlines()))
     assert [row["reward"] for row in rows] == ["2.5"] * 4
     assert set(json.loads(rows[0]["allocation"])) == {"north", "south", "east"}
+
+
+def test_a_policy_has_its_own_radius_and_no_settings_of_others(run, refused):
+    options = ["farm.csv", "--undirected", "--arms", "arms.csv"]
+    run("create", "one.db", *options, "--policy", "JointOFUL")
+    with Controller.open("sqlite:///one.db") as controller:
+        assert controller.policy.radius == "symmetric"
+    run("create", "two.db", *options)
+    with Controller.open("sqlite:///two.db") as controller:
+        assert controller.policy.radius == "paper"
+    told = refused("create", "three.db", *options, "--policy", "UniformRandom", "--delta", "0.1")
+    assert "`a setting of UniformRandom`" in told
+    assert "'delta'" in told
+    assert not Path("three.db").exists()

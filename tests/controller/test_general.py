@@ -156,7 +156,9 @@ def test_halves_are_learnt_from_both_directions_only(tmp_path):
     assert own._log.state.two_way_record.N.sum() == 0
     own.replace_graph(graph, edge_types=np.minimum(graph.sources, graph.indices) * 0 + 3)
     own.set_policy("JointOFUL", radius="symmetric")
-    assert own._log.state.memory.record.N.sum() == 0
+    memory = own._log.state.memory  # so all of it is learnt, in all dimensions
+    assert memory.record.N.sum() == 3
+    assert not own.policy.estimate(memory)[0].symmetric
 
 
 @every_kind

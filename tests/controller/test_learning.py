@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gbb
-from control import url_of
+from control import replayed, same_state, url_of
 from gbb.controller import Controller
 from gbb.controller.verbs.ask import draft_ask
 from gbb.controller.verbs.tell import tell
@@ -57,3 +57,52 @@ def test_a_learner_with_missing_and_late_rewards_reaches_the_undisturbed_one(mat
         seen = controller.status()["edge_rewards"] / (problem.m * (ROUNDS - DELAY))
     assert seen == pytest.approx(1 - MISSING, abs=0.01)
     assert disturbed >= 0.97 * calm, (disturbed, calm)
+
+
+@pytest.mark.parametrize("arms", ["one-hot", "general"])
+@pytest.mark.parametrize("policy", ["JointOFUL", "ThompsonSampling", "EpsilonGreedy"])
+def test_rewards_of_one_direction_of_each_link_teach(policy, arms, tmp_path):
+    graph = gbb.Graph.circle(10)
+    x = np.random.default_rng(3).normal(size=(4, 3)) if arms == "general" else np.eye(3)
+    problem = gbb.Problem(graph, x / np.linalg.norm(x, axis=1)[:, None], sigma=0.1, S=2.0)
+    M = np.random.default_rng(1).normal(size=(3, 3))
+    env = gbb.Environment(problem, 2.0 * M / np.linalg.norm(M))
+    best = gbb.optimum.solve(problem, env.M_star)
+    cut = gbb.cuts.greedy(graph)
+    chosen = getattr(gbb.policies, policy)(problem, cut=cut)
+    rng, earned, edges = np.random.default_rng(0), [], graph.edges
+    one_way = np.flatnonzero(edges[:, 0] < edges[:, 1])
+    controller = Controller.create(url_of(tmp_path), problem, chosen)
+    with controller, controller._log.turn() as turn:
+        for _ in range(200):
+            trial = turn.append(draft_ask(turn.state)).trial
+            play = turn.state.open[trial].allocation
+            earned.append(env.expected_reward(play) / best.value)
+            rewards = env.draw(1, play, rng)
+            tell(turn, trial, {tuple(edges[k]): rewards[k] for k in one_way})
+    with Controller.open(url_of(tmp_path)) as again:
+        state = again._log.state
+        assert state.memory.record.weight(problem) == 200 * one_way.size
+        assert not chosen.estimate(state.memory)[0].symmetric
+        assert same_state(state, replayed(again))
+    least = 0.9 if policy == "EpsilonGreedy" else 0.97
+    assert np.mean(earned[-50:]) >= least
+
+
+def test_a_few_rewards_of_one_direction_do_not_cost_the_halves(tmp_path):
+    problem = gbb.Problem(gbb.Graph.circle(6), np.eye(2), S=2.0)
+    with Controller.create(url_of(tmp_path), problem, "JointOFUL") as controller:
+        for _ in range(3):
+            controller.tell(controller.ask(), np.ones(problem.m))
+        controller.tell(controller.ask(), {(0, 1): 1.0})
+        state = controller._log.state
+        assert (state.memory.record.weight(problem), state.memory.rounds) == (3 * problem.m, 4)
+        for _ in range(4):
+            edges = problem.graph.edges
+            one_way = {tuple(e): 1.0 for e in edges if e[0] < e[1]}
+            for _ in range(2):
+                controller.tell(controller.ask(), one_way)
+        state = controller._log.state
+        assert state.memory.record.weight(problem) == state.record.weight(problem)
+        assert state.memory.rounds == 12
+        assert not state.memory.record.two_way

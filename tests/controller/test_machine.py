@@ -76,7 +76,9 @@ class Machine(RuleBasedStateMachine):
         # Small enough that the rules cross a snapshot now and then.
         self.every, log.SNAPSHOT_EVENTS = log.SNAPSHOT_EVENTS, 4
         self.fixed = bool(fixed)
-        self.controller = Controller.create(self.url, problem, policy, seed, exploration=3, **fixed)
+        cut = gbb.cuts.greedy(problem.graph)
+        chosen = gbb.policies.build(policy, problem, cut=cut, exploration=3, **fixed)
+        self.controller = Controller.create(self.url, problem, chosen, seed)
         self.model = Model(GRAPHS[0])
 
     def teardown(self):

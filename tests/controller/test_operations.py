@@ -36,7 +36,9 @@ def arms_of(controller, rounds=6):
     "policy", [name for name, kind in gbb.policies.classes().items() if kind.controllable]
 )
 def test_no_policy_plays_a_forbidden_arm(policy, problem, tmp_path):
-    controller = Controller.create(url_of(tmp_path), problem, policy, exploration=3)
+    cut = gbb.cuts.greedy(problem.graph)
+    chosen = gbb.policies.build(policy, problem, cut=cut, exploration=3)
+    controller = Controller.create(url_of(tmp_path), problem, chosen)
     controller.forbid("cell-0", ["tilt-0", "tilt-2"])
     controller.forbid(["cell-1", "cell-2"], "tilt-1")
     controller.pin("cell-3", "tilt-2")
@@ -238,11 +240,12 @@ def test_a_symmetric_half_is_learnt_from_both_directions(policy, settings, both,
     controller = Controller.create(url_of(tmp_path), problem, policy, **settings)
     for _ in range(4):
         controller.attach([0, 1], {(0, 1): M[0, 1]})
-    controller.attach([0, 1], {(0, 1): M[0, 1], (1, 0): M[1, 0]})
+    for _ in range(2):
+        controller.attach([0, 1], {(0, 1): M[0, 1], (1, 0): M[1, 0]})
     state = controller._log.state
     learnt = state.memory.record
-    assert state.record.N.sum() == 6
-    assert learnt.N.sum() == (2 if both else 6)
+    assert state.record.N.sum() == 8
+    assert learnt.N.sum() == (4 if both else 8)
     assert learnt.Y.sum() == (0.0 if both else 8.0)
     for change in (
         lambda: controller.set_policy(policy, **settings),
@@ -250,8 +253,8 @@ def test_a_symmetric_half_is_learnt_from_both_directions(policy, settings, both,
     ):
         before = controller._log.state.memory.record.N.sum()
         change()
-        weight = controller._log.state.record.N.sum() / 6
-        assert controller._log.state.memory.record.N.sum() == weight * (2 if both else 6) <= before
+        weight = controller._log.state.record.N.sum() / 8
+        assert controller._log.state.memory.record.N.sum() == weight * (4 if both else 8) <= before
     assert same_state(replayed(controller), controller._log.state)
 
 
@@ -470,3 +473,16 @@ def test_huge_rewards_are_refused(tmp_path):
     with pytest.raises(gbb.InputError, match=r"`rewards` to hold numbers of at most 1e\+100"):
         control.tell(trial, {(0, 1): -1e200})
     control.tell(trial, np.zeros(problem.m))
+
+
+def test_settings_that_a_policy_does_not_have_are_refused(tmp_path):
+    rule = (
+        "`a setting of ImprovedOFUL` to be one of 'cut', 'delta', 'lam', 'radius', but got 'gamma'"
+    )
+    foreign = {"gamma": 0.5, "window": 3, "starts": 9}
+    with pytest.raises(gbb.InputError, match=rule):
+        Controller.create(url_of(tmp_path), small(), "ImprovedOFUL", **foreign)
+    with Controller.create(url_of(tmp_path), small(), "UniformRandom") as controller:
+        with pytest.raises(gbb.InputError, match=r"`a setting of JointOFUL`.* but got 'explore'"):
+            controller.set_policy("JointOFUL", explore=0.1)
+        assert controller.policy.name == "UniformRandom"

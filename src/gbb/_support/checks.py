@@ -87,13 +87,20 @@ def array(
     meaning: str = "",
     cure: str = "",
 ) -> FloatArray:
-    """A read-only float64 copy of ``value`` with finite entries and the given shape."""
+    """A read-only float64 copy of ``value`` with finite entries and the given shape.
+
+    Truth values are not 0 and 1, and what is masked is not what lies under the mask.
+    """
+    unmasked(name, value)
+    rule, kind = "be an array of numbers", type(value).__name__
     try:
-        if isinstance(value, np.ndarray) and value.dtype.kind == "c":
-            raise TypeError  # numpy would drop the imaginary part with a warning
-        result = np.array(value, dtype=np.float64)
+        raw = np.asarray(value)
+        if raw.dtype.kind in "bc":  # numpy would drop an imaginary part with a warning
+            kind = f"{kind} of {raw.dtype}"
+            raise TypeError
+        result = np.array(raw, dtype=np.float64)
     except (TypeError, ValueError):
-        raise input_error(name, "be an array of numbers", type(value).__name__, cure) from None
+        raise input_error(name, rule, kind, cure) from None
     about = f", {meaning}" if meaning else ""
     if ndim is not None and result.ndim != ndim:
         raise input_error(name, f"have {ndim} dimensions{about}", f"shape {result.shape}", cure)
@@ -102,6 +109,14 @@ def array(
     finite(name, result)
     result.flags.writeable = False
     return result
+
+
+def unmasked(name: str, value: object) -> None:
+    """Refuse masked entries, whose values would be taken for what they hide."""
+    if np.ma.is_masked(value):
+        count = int(np.ma.count_masked(value))  # type: ignore[no-untyped-call]
+        cure = "Leave out what is missing."
+        raise input_error(name, "hold no masked entries", f"{count} of them", cure)
 
 
 def finite(name: str, values: FloatArray) -> None:
@@ -115,6 +130,7 @@ def finite(name: str, values: FloatArray) -> None:
 
 def indices(name: str, value: ArrayLike, *, length: int, high: int, meaning: str) -> IntArray:
     """A read-only int64 copy of ``value``: ``length`` whole numbers in 0..high-1."""
+    unmasked(name, value)
     raw = np.asarray(value)
     if raw.shape != (length,):
         raise input_error(name, f"have shape ({length},), {meaning}", raw.shape)

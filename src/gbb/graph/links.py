@@ -39,6 +39,7 @@ def edge_types(graph: Graph, given: ArrayLike | None) -> IntArray | None:
     if isinstance(given, str):
         checks.choice("edge_types", given, ["source"])
         return _several(np.array(graph.sources, dtype=np.int64))
+    checks.unmasked("edge_types", given)
     raw = np.asarray(given)
     high = graph.m if raw.size == 0 or raw.dtype.kind not in "iu" else max(1, int(raw.max()) + 1)
     if high > (most := max(graph.m, MOST_TYPES)):
@@ -59,8 +60,10 @@ def edge_weights(graph: Graph, given: ArrayLike | None) -> FloatArray | None:
     weights = checks.array(
         "edge_weights", given, shape=(graph.m,), meaning="one weight per directed edge"
     )
-    if (largest := float(np.abs(weights).max())) == 0.0 or largest > LARGEST_WEIGHT:
-        rule = f"hold weights that are not all zero, none beyond {LARGEST_WEIGHT:g}"
+    largest = float(np.abs(weights).max())
+    if not 1.0 / LARGEST_WEIGHT <= largest <= LARGEST_WEIGHT:
+        least = f"the largest at least {1.0 / LARGEST_WEIGHT:g}"
+        rule = f"hold weights that are not all zero, {least}, none beyond {LARGEST_WEIGHT:g}"
         raise checks.input_error("edge_weights", rule, largest)
     return None if (weights == 1.0).all() else weights
 
@@ -69,6 +72,7 @@ def allowed(graph: Graph, K: int, given: ArrayLike | None) -> NDArray[np.bool_] 
     """Which arms each agent may play (n x K); None when all may play all."""
     if given is None:
         return None
+    checks.unmasked("allowed", given)
     mask, shape = np.array(given), (graph.n, K)
     if mask.shape != shape or mask.dtype != np.bool_:
         got = f"{mask.dtype} of shape {mask.shape}"

@@ -86,25 +86,28 @@ class Confidence:
         return _spread(self.ridge.solved, self.ridge.block_of)
 
     def ellipsoid(self, delta: float) -> float:
-        """``sigma sqrt(log det(A / lam) + 2 log(1 / delta))``."""
-        return self_normalised(self.problem.sigma, self.ridge.log_det, delta)
+        """``sigma sqrt(log det(A / lam) + 2 log(1 / delta))``, and what rounding can add."""
+        noise = self_normalised(self.problem.sigma, self.ridge.log_det, delta)
+        return noise + self.ridge.rounding
 
     def union(self, count: int, delta: float) -> float:
-        """``sigma sqrt(2 log(count / delta))``, one-sided, for ``count`` vectors."""
-        return float(self.problem.sigma * np.sqrt(2.0 * np.log(count / delta)))
+        """``sigma sqrt(2 log(count / delta))``, one-sided, for ``count`` vectors; and rounding."""
+        noise = float(self.problem.sigma * np.sqrt(2.0 * np.log(count / delta)))
+        return noise + self.ridge.rounding
 
     def excess(self, combine: Combine, chosen: int, radius: float) -> FloatArray:
         """Upper bounds on how much more than member ``chosen`` each member of a family pays.
 
-        With ``u = v - v_chosen``: ``<u, theta_hat> + radius ||u||_{A^-1} + lam S ||A^-1 u||``; 0 for the
-        chosen one itself and all that play the same edge-arms.
+        With ``u = v - v_chosen``: ``<u, theta_hat> + radius ||u||_{A^-1} + lam S ||A^-1 u||``, and what
+        rounding can do to it; 0 for the chosen one itself and all that play the same edge-arms.
         """
         white = combine(self.whitened)
         noise = np.linalg.norm(white - white[chosen], axis=1)
         means, shrunk = combine(self.means), combine(self.shrunk)
         bias = np.linalg.norm(shrunk - shrunk[chosen], axis=1)
+        blur = 2.0 * self.ridge.blur * self.problem.L * np.abs(self.problem.edge_weights).sum()
         bound: FloatArray = (
-            means - means[chosen] + radius * noise + self.lam * self.problem.norm * bias
+            means - means[chosen] + radius * noise + self.lam * self.problem.norm * bias + blur
         )
         bound[noise <= ROUNDING * np.linalg.norm(white[chosen])] = 0.0
         return bound

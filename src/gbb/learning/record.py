@@ -20,6 +20,9 @@ from gbb.problem import Problem
 Counts = IntArray | FloatArray
 """Whole numbers, or fractions of them where edges have weights or the record was discounted."""
 
+ROUNDING = 1e-9
+"""Sums of squared weights that differ by less than this share are the same."""
+
 
 class _Tables(NamedTuple):
     counts: Counts
@@ -85,6 +88,16 @@ class Record(_Tables):
         """The counts and the sums of rewards, types x K x K."""
         return self.counts, self.paid
 
+    @property
+    def two_way(self) -> bool:
+        """Whether the two directions of every pair of arms were seen equally often.
+
+        Then ``Y + Y'`` is linear in the symmetric part of M* alone. Fractions may differ by rounding.
+        """
+        back = self.counts.transpose(0, 2, 1)
+        slack = 0.0 if self.counts.dtype.kind == "i" else ROUNDING
+        return bool((np.abs(self.counts - back) <= slack * (self.counts + back)).all())
+
     def merge(self, other: AnyRecord) -> Record:
         """Both records as one."""
         if other.tables is None:
@@ -135,6 +148,11 @@ class Moments(NamedTuple):
     def tables(self) -> None:
         """There are none: single edges were not seen."""
         return None
+
+    @property
+    def two_way(self) -> bool:
+        """Sums over edges have no directions."""
+        return True
 
     def merge(self, other: AnyRecord) -> Moments:
         """Both records as one."""

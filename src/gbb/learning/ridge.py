@@ -16,6 +16,11 @@ from gbb.learning.coordinates import Coordinates, coordinates
 from gbb.learning.record import AnyRecord, weigh
 from gbb.problem import Problem
 
+EPS = float(np.finfo(np.float64).eps)
+
+ROUNDINGS = 8.0
+"""How many roundings a number goes through, for each parameter that it takes part in."""
+
 
 @dataclass(frozen=True, eq=False)
 class Ridge:
@@ -41,7 +46,8 @@ class Ridge:
     rows ``sqrt(N) z'`` over ``sqrt(lam) I``, rows sorted by size and columns pivoted: the condition
     number is never squared, and arms of very different norms keep their accuracy. Of sums of edges
     only ``sum q q'`` is left; its eigenvectors stand for the rows, and eigenvalues below its own
-    rounding count as 0: what cannot be told from nothing is left as uncertain as lam says.
+    rounding count as 0: what cannot be told from nothing is left as uncertain as lam says. What
+    rounding does to all the rest is a matter of :attr:`rounding` and :attr:`blur`.
 
     Everything is held whitened: ``f`` with ``<f, f'> = z'A^-1 z'`` and ``<f, centre> = z'theta_hat``.
     """
@@ -76,9 +82,7 @@ class Ridge:
                 )
                 blocks.append(factor(features, _doubles(N), _doubles(Y), self.lam))
             return blocks
-        gram, moment = self.record.gram(self.problem), self.record.moment(self.problem)
-        e, V = np.linalg.eigh(gram)
-        e = np.where(e > len(e) * np.finfo(np.float64).eps * np.abs(e).max(initial=0.0), e, 0.0)
+        (e, V), moment = self._spectrum, self.record.moment(self.problem)
         types, (rows, d2) = self.problem.types, features.shape
         own = np.zeros((types, rows, types, d2))
         own[np.arange(types), :, np.arange(types)] = features
@@ -88,6 +92,13 @@ class Ridge:
             stacked, np.concatenate([e, unseen]), np.concatenate([moment @ V, unseen]), self.lam
         )
         return [(R, centre, pivots, white[len(e) :])]
+
+    @cached_property
+    def _spectrum(self) -> tuple[FloatArray, FloatArray]:
+        """Eigenvalues of ``sum q q'``, 0 where they cannot be told from it, and eigenvectors."""
+        e, V = np.linalg.eigh(self.record.gram(self.problem))
+        e = np.where(e > len(e) * EPS * np.abs(e).max(initial=0.0), e, 0.0)
+        return e, V
 
     @cached_property
     def table(self) -> FloatArray:
@@ -217,6 +228,33 @@ class Ridge:
         """``log det(A / lam)``."""
         diagonals = np.stack([np.abs(np.diag(block[0])) for block in self._blocks])
         return float(2.0 * np.log(diagonals).sum() - diagonals.size * np.log(self.lam))
+
+    @cached_property
+    def rounding(self) -> float:
+        """What rounding adds to the radius of a confidence set, at most.
+
+        Rewards are rounded when they are told, and QR is exact for rows that are off by their own
+        rounding: a reward of ``q`` is then off by a share c eps of ``S ||q||``, and errors e_s move
+        ``theta_hat`` by at most ``sqrt(sum e_s^2)`` in the A-norm. In ``sum q q'`` it is the sum that
+        is rounded, by c eps of its trace, which tells most where least was seen.
+        """
+        problem, tables = self.problem, self.record.tables
+        if tables is None:
+            e, _ = self._spectrum
+            least = self.lam + float(e[e > 0.0].min(initial=np.inf))
+            return self._share * problem.norm * float(e.sum() / np.sqrt(least))
+        size2 = np.sum(problem.arms**2, axis=1)
+        grown = float((tables[0] @ size2 @ size2).sum())
+        return self._share * problem.norm * float(np.sqrt(grown))
+
+    @property
+    def blur(self) -> float:
+        """How far rounding moves ``<v, theta>`` when it is computed, for each unit of ``||v||``."""
+        return self._share * self.problem.S
+
+    @property
+    def _share(self) -> float:
+        return ROUNDINGS * self.problem.parameters * EPS
 
     @cached_property
     def smallest(self) -> float:

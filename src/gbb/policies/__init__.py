@@ -53,6 +53,7 @@ __all__ = [
     "ThompsonSampling",
     "UniformRandom",
     "build",
+    "check_setting",
     "classes",
     "find",
     "name_of",
@@ -93,6 +94,12 @@ def find(name: str, *, argument: str = "policy") -> type[AnyPolicy]:
 def name_of(kind: type[AnyPolicy]) -> str:
     """The name by which :func:`find` finds a policy's class again."""
     return _FAMILY.name_of(kind)
+
+
+def check_setting(policy: str, key: str) -> str:
+    """``key``, if the policy of this name has such a setting."""
+    known = inspect.signature(find(policy)).parameters.keys() - {"problem", "name"}
+    return checks.choice(f"a setting of {policy}", key, known)
 
 
 def build(policy: str | type[AnyPolicy], problem: Problem, /, **settings: Any) -> AnyPolicy:

@@ -103,7 +103,10 @@ class Policy(ABC, Generic[State]):
     """The probability that its confidence set misses, if it has one."""
 
     learns_two_way: bool = False
-    """Whether it learns from the sums of both directions of a link, and so from links seen in both."""
+    """Whether it learns from the sums of both directions of a link, and so from links seen in both.
+
+    Where most of what was told is of one direction alone it is handed everything, and has to do without
+    the sums: ``record.two_way`` is then False."""
 
     def __init_subclass__(cls, **rest: Any) -> None:
         super().__init_subclass__(**rest)

@@ -7,8 +7,8 @@ from gbb.cuts import Cut, KCut
 from gbb.policies._index import STARTS, IndexPolicy
 from gbb.problem import Problem
 
-NARROW = 1e-6
-"""The smallest regulariser that is chosen by itself, for noise that is next to nothing."""
+LEAST_NOISE = 1e-6
+"""The least noise that a posterior is drawn for, as a share of the rewards that the prior expects."""
 
 
 class ThompsonSampling(IndexPolicy):
@@ -25,10 +25,13 @@ class ThompsonSampling(IndexPolicy):
         As for :class:`~gbb.policies.IndexPolicy`.
     lam
         The ridge regulariser lambda, > 0: the noise's variance over the prior's. When left out,
-        ``(v d / S)^2``, a prior as wide as the entries S / d of a matrix of norm S, but at most 1.
+        ``(v d / S)^2``, a prior as wide as the entries S / d of a matrix of norm S, but at most 1 and
+        at least ``(1e-6 L)^2``.
     v
-        Scale of the posterior; the noise level ``sigma`` when left out. Frequentist proofs ask for a
-        scale of the order of the confidence radius, which plays worse.
+        Scale of the posterior; the noise level ``sigma`` when left out, but at least ``1e-6 L S / d``:
+        without noise, too, what is unknown is drawn as widely as the prior says. A smaller one that
+        is given narrows the prior with it, down to none at 0. Frequentist proofs ask for a scale of the
+        order of the confidence radius, which plays worse.
 
     References
     ----------
@@ -47,8 +50,9 @@ class ThompsonSampling(IndexPolicy):
         name: str | None = None,
     ) -> None:
         if isinstance(problem, Problem):
-            v = checks.real("v", problem.sigma if v is None else v, low=0.0)
-            lam = min(1.0, max((v * problem.d / problem.S) ** 2, NARROW)) if lam is None else lam
+            d, S, least = problem.d, problem.S, LEAST_NOISE * problem.L
+            v = max(problem.sigma, least * S / d) if v is None else checks.real("v", v, low=0.0)
+            lam = min(1.0, max(v * d / S, least)) ** 2 if lam is None else lam
         super().__init__(
             problem, cut=cut, lam=1.0 if lam is None else lam, v=v or 0.0, starts=starts, name=name
         )

@@ -57,7 +57,7 @@ def simulate(
     json: opt.Json = False,
     instance: InstanceOptions,
     learner: Learner,
-    radius: RadiusName = "paper",
+    radius: RadiusName = None,
 ) -> None:
     """Play policies on an instance and sum up what they earned.
 

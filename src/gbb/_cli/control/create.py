@@ -56,7 +56,7 @@ def create(
     ] = None,
     L: EdgeArmBound = None,
     learner: Learner,
-    radius: RadiusName = "paper",
+    radius: RadiusName = None,
 ) -> None:
     """Start a controller for a graph and its arms."""
     from gbb.controller import Controller
@@ -77,6 +77,8 @@ def create(
             feedback=feedback,
         )
         settings = learner.settings(radius=radius, horizon=horizon)
+        for key in settings:
+            policies.check_setting(class_name(policy), key)
         settings["cut"] = cut_of(built, cut, seed)
         chosen = policies.build(class_name(policy), problem, **settings)
     with Controller.create(url_of(url), problem, chosen, seed, name=name) as controller:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, NamedTuple
@@ -31,7 +30,8 @@ class Learner:
 
 
 RadiusName = Annotated[
-    str, option(f"Confidence radius: {', '.join(RADII)}.", "paper", panel=LEARNER)
+    str | None,
+    option(f"Confidence radius: {', '.join(RADII)}.", "the policy's own", panel=LEARNER),
 ]
 
 
@@ -69,15 +69,10 @@ def parse(text: str) -> Spec:
         key, sign, value = item.partition("=")
         if not sign or not key or not value:
             raise checks.input_error("--policy", "be NAME or NAME:KEY=VALUE,...", repr(text))
-        settings[_setting(name, key.strip())] = _value(value.strip())
+        key = policies.check_setting(name, key.strip())
+        settings[key] = _value(value.strip())
     label = name.rpartition(":")[2]
     return Spec(f"{label}, {rest}" if rest else label, name, settings)
-
-
-def _setting(policy: str, key: str) -> str:
-    """``key``, if the policy has such a setting."""
-    known = inspect.signature(policies.find(policy)).parameters.keys() - {"problem", "name"}
-    return checks.choice(f"a setting of {policy}", key, known)
 
 
 def _value(text: str) -> int | float | str:

@@ -26,7 +26,8 @@ class Knowledge:
 
     All statements hold together with probability ``1 - delta``: the radius is that of the
     self-normalised bound in all ``types d^2`` dimensions
-    (:func:`gbb.learning.radius.confidence_radius`).
+    (:func:`gbb.learning.radius.confidence_radius`). What rounding can do is added
+    (:attr:`gbb.Ridge.rounding`), and shows where sigma is near the last digit of the rewards.
 
     Parameters
     ----------
@@ -67,12 +68,18 @@ class Knowledge:
     @cached_property
     def radius(self) -> float:
         """Radius of the confidence set."""
-        return confidence_radius(self.ridge, self.delta)
+        return confidence_radius(self.ridge, self.delta) + self.ridge.rounding
+
+    @cached_property
+    def norms(self) -> FloatArray:
+        """``||z||`` by arms (K x K)."""
+        norms = np.linalg.norm(self.problem.arms, axis=1)
+        return np.outer(norms, norms)
 
     @cached_property
     def widths(self) -> FloatArray:
         """Half-widths of the intervals around an edge's reward by type and arms (types x K x K)."""
-        widths: FloatArray = self.radius * self.ridge.widths
+        widths: FloatArray = self.radius * self.ridge.widths + self.ridge.blur * self.norms
         return widths
 
     @property
@@ -84,7 +91,7 @@ class Knowledge:
     def estimate(self) -> tuple[Estimate, ...]:
         """All of it, type by type."""
         d, types, tables = self.problem.d, self.problem.types, self.record.tables
-        entries = self.radius * self.ridge.width(np.eye(d * d))
+        entries = self.radius * self.ridge.width(np.eye(d * d)) + self.ridge.blur
         entries = entries.reshape(types, d, d).transpose(0, 2, 1)  # vec stacks columns
         return tuple(
             Estimate(
@@ -110,7 +117,9 @@ class Knowledge:
         value, width = self.ridge.total(allocation)
         sums = weigh(problem, allocation) @ problem.edge_arms
         most = min(problem.S * float(np.linalg.norm(sums, axis=1).sum()), self.ceiling)
-        off = self.radius * width
+        ends = allocation[problem.graph.sources], allocation[problem.graph.indices]
+        along = float(np.abs(problem.edge_weights) @ self.norms[ends])
+        off = self.radius * width + self.ridge.blur * along
         reward, low, high = np.clip([value, value - off, value + off], -most, most).tolist()
         return Prediction(reward, low, high, self.caveat)
 
@@ -144,8 +153,7 @@ class Knowledge:
         uncertain one of its type; and the sum of ``|w| L S``.
         """
         problem = self.problem
-        norms = np.linalg.norm(problem.arms, axis=1)
-        reach = problem.S * np.outer(norms, norms)
+        reach = problem.S * self.norms
         most = np.minimum(self.optimistic, reach)
         least = np.maximum(self.ridge.means - self.widths, -reach)
         # An edge with a negative weight pays most where its matrix pays least.

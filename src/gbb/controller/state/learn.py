@@ -27,15 +27,18 @@ def learn(
     both = keep_two_way(problem, observed)
     if both is not observed:
         two_way = observe(problem, arms, both.values, both.positions).resize(now)
-    memory = policy.absorb(state.memory, choice, two_way if policy.learns_two_way else seen)
     same = two_way is seen and state.own_two_way_record is None
-    return replace(
+    after = replace(
         state,
-        memory=memory,
         rounds=state.rounds + 1,
         record=state.record.merge(seen),
         own_two_way_record=None if same else state.two_way_record.merge(two_way),
     )
+    halves = learns_halves(after)
+    if halves != learns_halves(state):
+        return relearn(state.setup, after)
+    memory = policy.absorb(state.memory, choice, two_way if halves else seen)
+    return replace(after, memory=memory)
 
 
 def relearn(setup: Setup, state: State) -> State:
@@ -48,8 +51,22 @@ def relearn(setup: Setup, state: State) -> State:
         own_two_way_record=None if two_way is None else two_way.resize(problem),
     )
     rounds = count_rounds(state.record, problem, state.rounds)
-    seen = state.two_way_record if policy.learns_two_way else state.record
+    seen = state.two_way_record if learns_halves(state) else state.record
     return replace(state, memory=policy.absorb(policy.init(), None, seen, rounds=rounds))
+
+
+def learns_halves(state: State) -> bool:
+    """Whether the policy learns symmetric halves, from links seen in both directions alone.
+
+    Where these are less than half of what was told, everything in all dimensions, which are twice as
+    many, says more.
+    """
+    if not state.setup.policy.learns_two_way:
+        return False
+    if state.own_two_way_record is None:
+        return True
+    problem = state.setup.problem
+    return 2.0 * state.two_way_record.weight(problem) >= state.record.weight(problem)
 
 
 def keep_two_way(problem: Problem, observed: Observed) -> Observed:

@@ -116,6 +116,8 @@ def choose_policy(policy: AnyPolicy | str, problem: Problem, settings: Spec) -> 
         return policy
     if not isinstance(policy, str):
         raise checks.input_error("policy", "be a gbb policy or its name", type(policy).__name__)
+    for key in settings:
+        policies.check_setting(policy, key)
     return policies.build(policy, problem, **{"cut": cuts.greedy(problem.graph), **settings})
 
 

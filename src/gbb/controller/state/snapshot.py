@@ -15,7 +15,7 @@ from gbb.controller.storage import codec
 from gbb.controller.storage.study import Study
 from gbb.learning.record import from_dict
 
-FORMAT = 5
+FORMAT = 6
 """Snapshots of another format are not read."""
 
 

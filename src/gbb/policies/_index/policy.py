@@ -6,6 +6,7 @@ much it draws at random (``v``, ``explore``) and from how many tuples it searche
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -21,7 +22,7 @@ from gbb._support.checks import FloatArray
 from gbb.cuts import Cut, KCut, check_cut
 from gbb.learning.coordinates import Coordinates, coordinates
 from gbb.learning.radius import SCHEDULES, Schedule, check_radius, confidence_radius
-from gbb.learning.record import empty
+from gbb.learning.record import AnyRecord, empty
 from gbb.learning.ridge import Ridge
 from gbb.learning.tuples import Tuples
 from gbb.policies._base import Choice, Learned, Policy, draw_allowed
@@ -80,7 +81,8 @@ class IndexPolicy(Policy[Learned]):
         What the edges between and inside two parts count for in the index of a couple,
         ``(w12, w21, w1, w2)``; all that there are when left out.
     halves
-        Learn symmetric parts only where they decide, from links seen in both directions.
+        Learn symmetric parts only where they decide, from links seen in both directions; everything
+        where the record has the directions unequally often.
     lam
         The ridge regulariser lambda, > 0.
     delta
@@ -229,8 +231,29 @@ class IndexPolicy(Policy[Learned]):
         schedule = self.radius if callable(self.radius) else SCHEDULES[self.radius]
         return schedule(self.problem, rounds, self.lam, self.delta)
 
+    @cached_property
+    def in_all_dimensions(self) -> IndexPolicy:
+        """The same policy, which learns no halves."""
+        other = copy(self)
+        for name in vars(self):
+            if isinstance(getattr(type(self), name, None), cached_property):
+                del other.__dict__[name]
+        other.learns_two_way = False
+        other.radius = "complete" if self.radius == "symmetric" else self.radius
+        return other
+
+    def fit(self, record: AnyRecord) -> IndexPolicy:
+        """The policy itself, or that in all dimensions where one direction was seen more often.
+
+        One direction alone also pays for the order of its arms, which would pass for noise in halves.
+        """
+        halves_hold = not self.learns_two_way or record.two_way
+        return self if halves_hold else self.in_all_dimensions
+
     def estimate(self, state: Learned) -> tuple[Ridge, float]:
         """The estimate, on symmetric parts where they decide, and its radius."""
+        if (policy := self.fit(state.record)) is not self:
+            return policy.estimate(state)
         ridge = Ridge(self.problem, state.record, self.lam, symmetric=self.learns_two_way)
         if self.adaptive:
             return ridge, confidence_radius(ridge, self.delta, shrinking=self.shrinking)
@@ -240,6 +263,8 @@ class IndexPolicy(Policy[Learned]):
         return Learned(0, empty(self.problem))
 
     def select(self, state: Learned, rng: np.random.Generator) -> Choice:
+        if (policy := self.fit(state.record)) is not self:
+            return policy.select(state, rng)
         if self.is_diagonal:
             return self._select_diagonal(state, rng)
         if self.explore > 0.0 and rng.random() < self.explore:
