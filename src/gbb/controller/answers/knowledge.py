@@ -11,8 +11,7 @@ from gbb._support.checks import FloatArray, IntArray
 from gbb.controller.answers.answers import Estimate, Prediction, Recommendation, name_arms
 from gbb.controller.state.report import limit_text, limits_of
 from gbb.controller.state.state import State
-from gbb.learning import Ridge
-from gbb.learning.radius import confidence_radius
+from gbb.learning import Ridge, radius
 from gbb.learning.record import weigh
 from gbb.optimum import Optimum, solve
 from gbb.pairwise import PairProblem
@@ -26,7 +25,8 @@ class Knowledge:
 
     All statements hold together with probability ``1 - delta``: the radius is that of the
     self-normalised bound in all ``types d^2`` dimensions
-    (:func:`gbb.learning.radius.confidence_radius`).
+    (:func:`gbb.learning.radius.confidence_radius`). Once something was discounted, those from then on
+    hold together with probability ``1 - delta / 2`` (:func:`gbb.learning.radius.delta_after`).
 
     Parameters
     ----------
@@ -41,7 +41,8 @@ class Knowledge:
         own = setup.problem.allowed
         self.allowed = own if setup.allowed is None else own & setup.allowed
         self.lam = LAM if policy.lam is None else policy.lam
-        self.delta = DELTA if policy.delta is None else policy.delta
+        left = radius.delta_after(setup.discounts, DELTA)
+        self.delta = left if policy.delta is None else policy.delta
         self.out_of_bounds_rounds = state.out_of_bounds_rounds
 
     @property
@@ -67,7 +68,7 @@ class Knowledge:
     @cached_property
     def radius(self) -> float:
         """Radius of the confidence set."""
-        return confidence_radius(self.ridge, self.delta)
+        return radius.confidence_radius(self.ridge, self.delta)
 
     @cached_property
     def widths(self) -> FloatArray:
