@@ -11,7 +11,7 @@ import numpy as np
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.adversary import AdversarialEnvironment
-from gbb.cuts import Cut, check_cut, greedy
+from gbb.cuts import Cut, KCut, check_cut, greedy
 from gbb.environment import Environment, System
 from gbb.optimum import Optimum, solve
 from gbb.policies import AnyPolicy
@@ -69,7 +69,10 @@ def _by_optimum(
     """Fractions of the best allocation, and regrets against it and alpha times it."""
     known = solve(env.problem, env.M_star) if optimum is None else _check_optimum(env, optimum)
     alphas = np.array(
-        [guaranteed_alpha(env, each.guarantee, cut=each.cut, optimum=known) for each in policies]
+        [
+            guaranteed_alpha(env, each.guarantee, cut=_parts(each), optimum=known)
+            for each in policies
+        ]
     )
     best = known.value
     attrs = {
@@ -116,6 +119,11 @@ def _common_cut(system: System, policies: Sequence[AnyPolicy], cut: Cut | None) 
     own = [each for each in cuts if isinstance(each, Cut)]
     same = bool(own) and all(np.array_equal(own[0].sides, each.sides) for each in own)
     return own[0] if same else greedy(graph)
+
+
+def _parts(policy: AnyPolicy) -> Cut | KCut | None:
+    """What a policy plays over: a cut, or more than two parts."""
+    return policy.cut if policy.parts is None or policy.parts.k == 2 else policy.parts
 
 
 def _check_optimum(env: Environment, optimum: Optimum) -> Optimum:

@@ -27,7 +27,9 @@ def learn(
     both = keep_two_way(problem, observed)
     if both is not observed:
         two_way = observe(problem, arms, both.values, both.positions).resize(now)
-    memory = policy.absorb(state.memory, choice, two_way if policy.learns_two_way else seen)
+    learnt = two_way if policy.learns_two_way else seen
+    rounds = count_rounds(learnt, now, 1)  # a trial of a larger graph adds what several rounds do
+    memory = policy.absorb(state.memory, choice, learnt, rounds=rounds)
     same = two_way is seen and state.own_two_way_record is None
     return replace(
         state,

@@ -64,7 +64,8 @@ def _decode_cut(spec: Spec, graph: Graph) -> Cut | KCut:
 def decode_policy(spec: Spec, problem: Problem, discounts: int) -> AnyPolicy:
     """The policy for ``problem`` that :func:`encode_policy` was given.
 
-    Its delta is what so many ``discounts`` leave of it. In a fixed allocation, arms that are not allowed now give way to the agent's first allowed one.
+    Its delta is what so many ``discounts`` leave of it. In a fixed allocation, arms that are not allowed
+    now give way to the agent's first allowed one.
     """
     settings = dict(spec["settings"])
     if "cut" in settings:

@@ -19,8 +19,8 @@ class ForgettingPolicy(Policy[State], Generic[State]):
     """:class:`~gbb.policies.JointOFUL`, told less than was seen.
 
     What is left is another sum of noise each time something is forgotten, so that the radius takes
-    :func:`gbb.learning.radius.delta_after`: where the matrix does not change, the confidence set misses it
-    with probability delta at most before anything is forgotten, and delta / 2 ever after.
+    :func:`gbb.learning.radius.delta_after`: where the matrix does not change, the confidence set misses
+    it with probability delta at most before anything is forgotten, and delta / 2 ever after.
     """
 
     controllable = False  # a record does not know which rounds are old
