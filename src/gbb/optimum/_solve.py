@@ -61,7 +61,7 @@ def solve(
     allowed
         Which arms each agent may play (boolean, n x K); all when left out.
     seconds
-        The time limit. Less is spent when the optimum is proven earlier.
+        The time limit. Less is spent when the optimum is proven earlier; compiling does not count.
     seed
         Where the randomness of the heuristics comes from.
 
