@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from gbb._support import checks, compiling
 
@@ -42,6 +43,13 @@ class Budget:
     def over(self) -> bool:
         """Whether nothing remains."""
         return self.left == 0.0 or (self.stop is not None and self.stop())
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """What is done meanwhile does not count."""
+        before = self.elapsed
+        yield
+        self._start += self.elapsed - before
 
     def interrupt(self) -> None:
         """End this allowance and all it is a part of: a Ctrl-C came."""
