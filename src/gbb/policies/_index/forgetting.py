@@ -53,11 +53,12 @@ class ForgettingPolicy(Policy[State], Generic[State]):
 
     def at(self, state: State) -> JointOFUL:
         """The policy that chooses after ``state``: the inner one, with the delta that is left to it."""
+        rule = self.inner.rule if self.inner.is_diagonal else None
+        _ = self.inner.counted_search  # made once, for all copies, as the rule is
         now = copy.copy(self.inner)
         now.delta = radius.delta_after(self.forgettings(state), self.delta)
-        rule = self.inner.pair_rule
-        if rule is not None:  # which was made for the inner delta, and takes long to make
-            vars(now)["pair_rule"] = rule._replace(spread=now.constants["spread"])
+        if rule is not None:
+            vars(now)["rule"] = rule._replace(spread=now.constants["spread"])
         return now
 
     def update(self, state: State, choice: Choice, rewards: FloatArray) -> State:
