@@ -168,6 +168,28 @@ def test_types_weights_and_allowed_arms_count(feedback, forbid):
     assert (played.dynamic_regret >= played.regret - 1e-12).all()
 
 
+def test_policies_of_other_problems_are_refused():
+    env = AdversarialEnvironment(PROBLEM, lambda t: np.ones((t.size, 2, 2)))
+    twin = gbb.Problem(GRAPH, PLANE, S=PROBLEM.S)
+    for policy in (ExponentialWeights(twin, cut=CUT), ImprovedOFUL(TYPED, cut=CUT)):
+        with pytest.raises(
+            gbb.InputError, match=r"`policies` to play env\.problem, but got another"
+        ):
+            gbb.simulate(env, policy, rounds=3)
+
+
+def test_rewards_are_noisy_unless_told_otherwise():
+    problem = gbb.Problem(GRAPH, PLANE, S=2.0, sigma=0.5)
+    arms, rng = np.zeros(GRAPH.n, dtype=np.int64), np.random.default_rng(0)
+    matrices = switching([np.eye(2), -np.eye(2)])
+    for settings, sigma in (({}, 0.5), ({"noise": "none"}, 0.0)):
+        env = AdversarialEnvironment(problem, matrices, **settings)
+        frozen = gbb.Environment(problem, np.eye(2)).expected_edge_rewards(arms)
+        off = [env.draw(t, arms, rng) - (frozen if t % 2 else -frozen) for t in range(1, 301)]
+        assert np.std(off) == pytest.approx(sigma, rel=0.05)
+        assert abs(np.mean(off)) <= 4 * sigma / np.sqrt(np.size(off))
+
+
 def test_the_couples_are_over_the_policies_own_cut():
     other = gbb.Cut.of(GRAPH, [0, 0, 0, 1, 1, 1])
     stack = np.random.default_rng(0).normal(size=(20, 2, 2))

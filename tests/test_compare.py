@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from scipy import stats
 
 import gbb
+from gbb import plotting
 from gbb._cli.given.policies import parse
 from gbb.cli import main
 from gbb.policies import ImprovedOFUL, ThompsonSampling, UniformRandom
@@ -142,6 +145,91 @@ def test_the_command_prints_a_table_and_writes_files(capsys, tmp_path):
     assert "KCutOFUL, k=3,radius=symmetric" in printed.out
     assert gbb.load(files[0]).sizes["run"] == 4
     assert (tmp_path / "figure.png").stat().st_size > 1000
+
+
+def test_the_band_is_the_error_over_instances():
+    result = gbb.compare(family(4), policies, rounds=40, runs=3, record=20)
+    ax = Figure().add_subplot()
+    plotting.plot_fraction(result, ax, window=20)
+    averages = plotting.moving_average(result, "ImprovedOFUL", np.full(2, 20.0))
+    of_instance = averages.reshape(4, 3, 2).mean(axis=1)
+    error = of_instance.std(axis=0, ddof=1) / 2.0
+    corners = ax.collections[0].get_paths()[0].vertices
+    last = corners[corners[:, 0] == 40.0][:, 1]
+    assert np.ptp(last) == pytest.approx(2 * error[1])
+    title = plotting.figure_of(result).axes[0].get_title(loc="left")
+    assert title.endswith("12 runs on 4 instances, ±1 standard error over instances")
+
+
+def test_sizes_that_differ_are_ranges(tmp_path):
+    sizes = (4, 6)
+    problems = [gbb.Problem(gbb.Graph.complete(n), np.eye(3), S=3.0) for n in sizes]
+    M = gbb.instances.absolute_normal(3, seed=0)
+    result = gbb.compare([gbb.Environment(each, M) for each in problems], policies, rounds=5)
+    gbb.save(result, tmp_path / "result.nc")
+    for each in (result, gbb.load(tmp_path / "result.nc")):
+        title = plotting.figure_of(each).axes[0].get_title(loc="left")
+        assert title.startswith("4 to 6 agents, 12 to 30 edges, 3 arms, 2 runs on 2 instances")
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """The matrices that the command plays on."""
+    seen = []
+
+    def spy(instances, *args, **settings):
+        seen.extend(env.M_star for env in instances)
+        return gbb.compare(instances, *args, **settings)
+
+    monkeypatch.setattr("gbb._cli.commands.compare.play", spy)
+    return seen
+
+
+def test_seeds_share_no_matrix(capsys, drawn):
+    for seed in (3, 4):
+        run(capsys, "complete:4", "--rounds", "2", "--runs", "1", "--seed", str(seed), "--json")
+    assert len({M.tobytes() for M in drawn}) == len(drawn) == 10
+
+
+def test_an_optimum_that_is_not_proven_is_said(capsys, monkeypatch):
+    def guess(problem, M, **settings):
+        found = gbb.optimum.solve(problem, M, **settings)
+        return dataclasses.replace(found, upper_bound=2 * found.value, proven=False)
+
+    monkeypatch.setattr("gbb.simulation._yardstick.solve", guess)
+    args = ("complete:4", "--rounds", "5", "--runs", "1", "--instances", "2")
+    code, printed = run(capsys, *args)
+    assert code == 0
+    assert printed.err.startswith("gbb: warning: 2 of 2 optima are not proven; all policies may")
+    assert printed.err.count("\n") == 1
+    _, printed = run(capsys, *args, "--json")
+    assert json.loads(printed.out)["unproven_optima"] == 2
+
+
+@pytest.mark.filterwarnings("always:The hidden matrix has the Frobenius norm")
+def test_a_bound_that_does_not_hold_is_said(capsys):
+    args = ("complete:4", "--rounds", "5", "--runs", "1", "--instances", "1")
+    code, printed = run(capsys, *args, "--S", "0.5")
+    assert code == 0
+    assert printed.err.startswith("gbb: warning: The hidden matrix has the Frobenius norm")
+    assert "more than `--S` = 0.5" in printed.err
+    assert printed.err.count("\n") == 1
+    _, printed = run(capsys, *args, "--S", "50")
+    assert printed.err == ""
+
+
+def test_instances_of_a_matrix_that_is_given_are_refused(capsys, tmp_path):
+    (tmp_path / "M.csv").write_text("0,1\n1,0\n")
+    args = ("complete:4", "--rounds", "5", "--matrix", str(tmp_path / "M.csv"))
+    code, printed = run(capsys, *args, "--instances", "3")
+    assert code == 2
+    assert (
+        "`--instances` is for random matrices and cannot be combined with `--matrix`" in printed.err
+    )
+    for extra in ((), ("--instances", "1")):
+        code, printed = run(capsys, *args, *extra)
+        assert code == 0
+        assert "1 instance x 4 runs" in printed.out
 
 
 def test_the_command_says_what_the_library_says(capsys):

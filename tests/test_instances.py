@@ -62,9 +62,11 @@ def test_zeta_sets_the_two_unwanted_rewards_and_nothing_else(M, zeta):
 
 def test_zeta_is_applied_after_the_scaling():
     M = absolute_normal(4, seed=1, frobenius=10, distinct_couple=True)
-    assert np.array_equal(
-        absolute_normal(4, seed=1, frobenius=10, distinct_couple=True, zeta=0.5), with_zeta(M, 0.5)
-    )
+    settings = {"seed": 1, "frobenius": 10, "distinct_couple": True}
+    assert np.array_equal(absolute_normal(4, **settings, zeta=0.1), with_zeta(M, 0.1))
+    larger = with_zeta(M, 0.5)
+    scaled = larger * 10 / np.linalg.norm(larger)
+    assert absolute_normal(4, **settings, zeta=0.5) == pytest.approx(scaled, rel=1e-14)
 
 
 @given(arms=arm_sets(), data=st.data())

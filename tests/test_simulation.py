@@ -262,16 +262,17 @@ def test_bad_settings_are_refused(options, message):
 
 
 def test_a_known_optimum_is_used():
-    value = ENV.expected_reward(np.zeros(5, dtype=int))
-    best = gbb.optimum.Optimum(
-        np.zeros(5, dtype=int), value, 2 * value, proven=False, method="guess"
+    first, second = sorted(
+        ([0, 0, 0, 0, 0], [1, 0, 0, 2, 3]), key=ENV.expected_reward, reverse=True
     )
-    other = FixedAllocation(PROBLEM, allocation=[1, 0, 0, 2, 3])
+    value = ENV.expected_reward(first)
+    best = gbb.optimum.Optimum(np.array(first), value, 2 * value, proven=False, method="guess")
+    other = FixedAllocation(PROBLEM, allocation=second)
     found = gbb.simulate(ENV, other, rounds=2, optimum=best)
     assert found.attrs["optimum"] == value
     assert found.attrs["optimum_upper_bound"] == 2 * value
     assert found.attrs["optimum_method"] == "guess"
-    lost = 2 * (value - ENV.expected_reward([1, 0, 0, 2, 3]))
+    lost = 2 * (value - ENV.expected_reward(second))
     assert float(found.regret[0, 0, -1]) == pytest.approx(lost)
 
 

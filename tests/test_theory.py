@@ -146,6 +146,14 @@ def test_the_bound_is_the_last_line_of_the_proof(seed):
     )
     assert regret_bound(problem, T, **settings) == pytest.approx(expected, rel=1e-12)
     env = gbb.Environment(problem, np.eye(d))
+    signed = bool(env.reward_table.min() < 0)
+    expected += (
+        signed
+        * problem.L
+        * problem.S
+        * problem.m
+        * critical_covariance_bound(problem, T, **settings)
+    )
     assert report_of(env, **settings).regret_bound(T) == pytest.approx(expected, rel=1e-12)
 
 

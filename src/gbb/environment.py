@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property, lru_cache
@@ -13,6 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from gbb._support import checks, discover
 from gbb._support.checks import FloatArray
 from gbb.problem import Problem
+
+ROUNDING = 1e-9
+"""A norm above S by this share is put down to rounding."""
 
 Noise = Callable[[np.random.Generator, int], FloatArray]
 """A law of unit noise: ``law(rng, size)`` draws ``size`` independent numbers."""
@@ -117,7 +121,8 @@ class Environment(TableSystem):
     problem
         What the learner knows.
     M_star
-        The hidden matrix (d x d), or one for each edge type (types x d x d).
+        The hidden matrix (d x d), or one for each edge type (types x d x d). If a Frobenius norm
+        exceeds ``problem.S`` there is a :class:`BoundWarning`.
     noise
         ``gaussian``, ``uniform``, ``rademacher``, ``none`` or another name of
         :func:`gbb.environment.noises`; ``package.module:law``; or a function ``law(rng, size)`` that
@@ -130,6 +135,7 @@ class Environment(TableSystem):
     ) -> None:
         super().__init__(problem, noise)
         self.M_star = check_matrices("M_star", problem, M_star)
+        _warn_of_norm(problem, self.M_star)
         tables = reward_tables("M_star", problem, self.M_star)
         self.reward_tables: FloatArray = checks.frozen(tables.reshape(-1, problem.K, problem.K))
         """``R[g, a, b] = x_a' M_g x_b``: what an edge of type g and weight 1 pays (types x K x K)."""
@@ -154,6 +160,20 @@ class Environment(TableSystem):
     def expected_reward(self, allocation: ArrayLike) -> float:
         """The expected global reward: the sum over all directed edges."""
         return self.expected(1, allocation)
+
+
+class BoundWarning(UserWarning):
+    """What the learner is told of the hidden matrix is not true of it."""
+
+
+def _warn_of_norm(problem: Problem, M_star: FloatArray) -> None:
+    norm = float(np.linalg.norm(M_star, axis=(-2, -1)).max())
+    if norm > problem.S * (1.0 + ROUNDING):
+        text = (
+            f"The hidden matrix has the Frobenius norm {norm:.6g}, more than `S` = {problem.S:g}, on "
+            "which the learner relies: its confidence sets may be wrong. Declare a larger `S`."
+        )
+        warnings.warn(text, BoundWarning, stacklevel=3)
 
 
 def check_matrices(

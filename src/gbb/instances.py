@@ -27,7 +27,8 @@ def absolute_normal(
     seed
         Where the randomness comes from.
     frobenius
-        Scale the matrix to this Frobenius norm.
+        Scale the matrix to this Frobenius norm, which the zeta construction may then lower. Where it
+        would raise it, the matrix is scaled down to this norm again.
     distinct_couple
         Draw again until the best couple of canonical arms has two different arms.
     zeta
@@ -44,7 +45,11 @@ def absolute_normal(
             break
     if frobenius is not None:
         M *= frobenius / np.linalg.norm(M)
-    return M if zeta is None else with_zeta(M, zeta)
+    if zeta is None:
+        return M
+    M = with_zeta(M, zeta)
+    norm = float(np.linalg.norm(M))
+    return M if frobenius is None or norm <= frobenius else M * (frobenius / norm)
 
 
 def best_couple(M: ArrayLike) -> tuple[int, int]:

@@ -108,12 +108,13 @@ def plot_fraction(
     """Draw the fraction of the optimum that each policy earned, round by round.
 
     A line is the moving average of the mean over runs, its band one standard error of that average
-    over runs, and the faint curve behind it the mean over runs of the recorded rounds.
+    over runs, or over instances where there are several, and the faint curve behind it the mean over
+    runs of the recorded rounds.
 
     Parameters
     ----------
     result
-        What :func:`gbb.simulate` returned.
+        What :func:`gbb.simulate` or :func:`gbb.compare` returned.
     ax
         Where to draw.
     window
@@ -139,7 +140,7 @@ def plot_fraction(
     looks = styles(map(str, result["policy"].to_numpy()))
     for policy, look in looks.items():
         raw = fraction.sel(policy=policy).mean("run").to_numpy()
-        smooth = moving_average(result, policy, span)
+        smooth = _by_instance(result, moving_average(result, policy, span))
         _draw_policy(ax, policy, look, rounds=rounds, raw=raw, smooth=smooth)
     if alphas and "alpha" in result.coords:
         _draw_alphas(ax, result, looks)
@@ -151,6 +152,14 @@ def plot_fraction(
     ax.set_ylabel("fraction of the optimum")
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False, loc="lower right", fontsize="small")
+
+
+def _by_instance(result: xr.Dataset, values: FloatArray) -> FloatArray:
+    """The runs of each instance averaged, where there are several: only instances are independent."""
+    if result.attrs.get("instances", 1) == 1:
+        return values
+    of = result["instance"].to_numpy()
+    return np.array([values[of == each].mean(axis=0) for each in np.unique(of)])
 
 
 def _draw_policy(
@@ -196,11 +205,22 @@ def figure_of(result: xr.Dataset) -> Figure:
     plot_fraction(result, ax)
     ax.set_xlabel("round t")
     sizes = {"agents": "n", "edges": "m", "arms": "K"}
-    parts = [f"{result.attrs[key]:,} {word}" for word, key in sizes.items() if key in result.attrs]
-    runs = result.sizes["run"]
-    parts.append(f"{runs} run" if runs == 1 else f"mean of {runs} runs, ±1 standard error")
+    parts = [
+        f"{_number(result.attrs[key])} {word}" for word, key in sizes.items() if key in result.attrs
+    ]
+    runs, instances = result.sizes["run"], int(result.attrs.get("instances", 1))
+    if instances > 1:
+        parts.append(f"{runs} runs on {instances} instances, ±1 standard error over instances")
+    else:
+        parts.append(f"{runs} run" if runs == 1 else f"mean of {runs} runs, ±1 standard error")
     ax.set_title(", ".join(parts), fontsize="small", loc="left")
     return figure
+
+
+def _number(size: Any) -> str:
+    """A size, or the least and the largest of several."""
+    low, *high = np.atleast_1d(size).tolist()
+    return f"{low:,} to {high[0]:,}" if high else f"{low:,}"
 
 
 def save_figure(figure: Figure, path: str | Path) -> None:

@@ -17,6 +17,7 @@ BAD_INPUT = 2
 
 WORDS = {
     "`M_star`": "`--matrix`",
+    "`S`": "`--S`",
     "`horizon`": "`--rounds`",
     "`policies`": "`--policy`",
     "Call fail() or abandon() for": "Use --fail or --abandon for",

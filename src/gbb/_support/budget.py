@@ -4,28 +4,35 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-from gbb._support import checks
+from gbb._support import checks, compiling
 
 
 class Budget:
-    """So many seconds from now on (None: no limit), unless ``stop`` says to end earlier."""
+    """So many seconds from now on (None: no limit), unless ``stop`` says to end earlier.
+
+    Importing numba and compiling kernels do not count.
+    """
 
     def __init__(
         self, seconds: float | None = None, *, stop: Callable[[], bool] | None = None
     ) -> None:
         if seconds is not None:
             seconds = checks.real("seconds", seconds, low=0.0, low_open=True)
+            compiling.listen()
         self.seconds = math.inf if seconds is None else seconds
         self.stop = stop
         self._interrupted = [False]  # shared by all parts of one allowance
+        self._compiled = compiling.seconds()
         self._start = time.perf_counter()
 
     @property
     def elapsed(self) -> float:
         """Seconds since the start."""
-        return time.perf_counter() - self._start
+        compiled = compiling.seconds() - self._compiled
+        return max(0.0, time.perf_counter() - self._start - compiled)
 
     @property
     def left(self) -> float:
@@ -36,6 +43,13 @@ class Budget:
     def over(self) -> bool:
         """Whether nothing remains."""
         return self.left == 0.0 or (self.stop is not None and self.stop())
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """What is done meanwhile does not count."""
+        before = self.elapsed
+        yield
+        self._start += self.elapsed - before
 
     def interrupt(self) -> None:
         """End this allowance and all it is a part of: a Ctrl-C came."""

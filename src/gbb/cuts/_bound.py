@@ -33,7 +33,7 @@ def upper_bound(graph: Graph, *, seconds: float | None = None, seed: Seed = 0) -
     every cut has at most ``m/2 + (sum(y) - n l) / 4`` undirected edges (m of them in all): the dual
     of Goemans and Williamson's relaxation, repaired by a shift, so that it holds however far the
     relaxation has been solved. Beyond some thousand agents the eigenvalue is bounded with
-    probability 1 - 10^-12.
+    probability 1 - 4 10^-12.
 
     Parameters
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -67,16 +68,19 @@ class KCut:
     @cached_property
     def merged(self) -> Cut:
         """The two groups of parts with most edges between them, as a cut."""
+        return max(self.groupings(), key=lambda cut: cut.m12)  # the first of several
+
+    def groupings(self) -> Iterator[Cut]:
+        """All groupings of the parts in two, as cuts; the last part stays in V1."""
         if self.k > GROUPED:
             cure = "Grouping them takes 2^k steps."
             raise checks.input_error("k", f"be at most {GROUPED}", self.k, cure)
-        best, side = -1, np.zeros(self.k, dtype=np.int64)
-        for code in range(2 ** (self.k - 1)):  # the last part stays in V1
-            group = (code >> np.arange(self.k)) & 1
-            across = int(self.counts[np.ix_(group == 0, group == 1)].sum())
-            if across > best:
-                best, side = across, group
-        return Cut.of(self.graph, side[self.parts])
+        for code in range(2 ** (self.k - 1)):
+            group = ((code >> np.arange(self.k)) & 1).astype(np.int8)
+            one, two = group == 0, group == 1
+            ends = ((one, two), (two, one), (one, one), (two, two))
+            edges = [int(self.counts[np.ix_(*pair)].sum()) for pair in ends]
+            yield Cut(self.graph, checks.frozen(group[self.parts]), *edges)
 
     def allocation(self, arms: ArrayLike) -> IntArray:
         """The allocation in which part a plays ``arms[a]``."""

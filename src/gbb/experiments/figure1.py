@@ -99,7 +99,8 @@ choose, run, steps = STUDY.choose, STUDY.run, STUDY.steps
 def _block(
     settings: Figure1Settings, start: int, seeds: list[np.random.SeedSequence], progress: Advance
 ) -> xr.Dataset:
-    problem = Problem(Graph.complete(settings.n), np.eye(settings.d))
+    # Nothing here depends on S, as long as no matrix exceeds it.
+    problem = Problem(Graph.complete(settings.n), np.eye(settings.d), S=10.0 * settings.d)
     cut = cuts.greedy(problem.graph)
     zetas = np.linspace(0.0, 1.0, settings.zeta_steps + 1)
     results = []

@@ -18,8 +18,9 @@ from gbb.problem import Problem
 Combine = Callable[[FloatArray], FloatArray]
 """A family of sums of edge-arms: a table (types x K x K x ...) becomes one with a row per member."""
 
-ROUNDING = 1e-9
-"""Sums of edge-arms that differ by less than this share are the same."""
+LABELS, LABEL = 3, 1 << 26
+"""So many random whole numbers below this label an edge-arm. Sums of them are exact, and differ where
+the numbers of edge-arms do but for a chance of ``LABEL ** -LABELS``, 10^-23."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,19 +99,38 @@ class Confidence:
     def excess(self, combine: Combine, chosen: int, radius: float) -> FloatArray:
         """Upper bounds on how much more than member ``chosen`` each member of a family pays.
 
-        With ``u = v - v_chosen``: ``<u, theta_hat> + radius ||u||_{A^-1} + lam S ||A^-1 u||``, and what
-        rounding can do to it; 0 for the chosen one itself and all that play the same edge-arms.
+        With ``u = v - v_chosen``: ``<u, theta_hat> + radius ||u||_{A^-1} + lam S ||A^-1 u||`` and what
+        rounding can do to it, or ``S ||u||`` where that is less; 0 for the chosen one itself and all
+        that play the same edge-arms as often. A small u is no reason for 0: S may be large.
         """
-        white = combine(self.whitened)
-        noise = np.linalg.norm(white - white[chosen], axis=1)
-        means, shrunk = combine(self.means), combine(self.shrunk)
-        bias = np.linalg.norm(shrunk - shrunk[chosen], axis=1)
-        blur = 2.0 * self.ridge.blur * self.problem.L * np.abs(self.problem.edge_weights).sum()
-        bound: FloatArray = (
-            means - means[chosen] + radius * noise + self.lam * self.problem.norm * bias + blur
+        means = combine(self.means)
+        noise, bias, size = (
+            np.linalg.norm(sums - sums[chosen], axis=1)
+            for sums in map(combine, (self.whitened, self.shrunk, self._edge_arms))
         )
-        bound[noise <= ROUNDING * np.linalg.norm(white[chosen])] = 0.0
+        norm, labels = self.problem.norm, combine(self._labels)
+        blur = 2.0 * self.ridge.blur * self.problem.L * np.abs(self.problem.edge_weights).sum()
+        bound: FloatArray = np.minimum(
+            means - means[chosen] + radius * noise + self.lam * norm * bias + blur, norm * size
+        )
+        bound[(labels == labels[chosen]).all(axis=1)] = 0.0
         return bound
+
+    @cached_property
+    def _edge_arms(self) -> FloatArray:
+        """Edge-arms, or their symmetric parts, by type in dimensions of its own."""
+        problem = self.problem
+        z = problem.edge_arms.reshape(1, problem.K, problem.K, -1)
+        if self.symmetric:
+            z = (z + z.transpose(0, 2, 1, 3)) / 2.0
+        return _spread(np.repeat(z, problem.types, axis=0), np.arange(problem.types))
+
+    @cached_property
+    def _labels(self) -> FloatArray:
+        """Labels of edge-arms, the same in both directions where these count alike."""
+        shape = (self.problem.types, self.problem.K, self.problem.K, LABELS)
+        labels = np.random.default_rng(0).integers(LABEL, size=shape).astype(np.float64)
+        return labels + labels.transpose(0, 2, 1, 3) if self.symmetric else labels
 
 
 def _spread(table: FloatArray, block_of: IntArray) -> FloatArray:

@@ -55,9 +55,22 @@ def self_normalised(sigma: float, log_det: float, delta: float) -> float:
 
     With probability 1 - delta no sum of noise ``sum q noise`` has a larger ``A^-1``-norm, at any time
     (Abbasi-Yadkori, Pal and Szepesvari 2011, Theorem 1). It needs neither all edges of a round nor both
-    directions of a link, and weights w <= 1 leave it valid (``sum w^2 q q' <= sum w q q'``).
+    directions of a link. Weights w <= 1 that stay what they are leave it valid (``sum w^2 q q' <= sum w
+    q q'``); whenever they change it starts anew, with a delta of its own: :func:`delta_after`.
     """
     return sigma * math.sqrt(max(log_det, 0.0) + 2.0 * math.log(1.0 / delta))
+
+
+def delta_after(forgettings: int, delta: float) -> float:
+    """The delta of what is said after something was forgotten so many times.
+
+    Each time old rounds are discounted or dropped, the sum of noise is another one, and the bound on it
+    may fail anew. With ``delta / ((k + 1) (k + 2))`` after k times, k = 1, 2, ..., all of them together
+    fail with probability ``delta / 2`` at most. Before the first it is ``delta`` itself.
+
+    It must not have been decided by the rewards when and by how much to forget.
+    """
+    return delta / ((forgettings + 1) * (forgettings + 2)) if forgettings else delta
 
 
 def confidence_radius(
@@ -87,7 +100,11 @@ def confidence_radius(
 
 
 def complete(problem: Problem, log_det: float, delta: float, lam: float) -> float:
-    """``sigma sqrt(log det(A / lam) + 2 log(1 / delta)) + sqrt(lam) S`` with all of A."""
+    """``sigma sqrt(log det(A / lam) + 2 log(1 / delta)) + sqrt(lam) S`` with all of A.
+
+    It holds at all times at once for a record to which rounds are only added; one that forgets needs
+    :func:`delta_after`.
+    """
     return self_normalised(problem.sigma, log_det, delta) + math.sqrt(lam) * problem.norm
 
 

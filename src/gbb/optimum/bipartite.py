@@ -10,13 +10,18 @@ from gbb.pairwise import PairProblem
 
 
 @Solver
-def bipartite(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> Optimum | None:  # noqa: ARG001
+def bipartite(
+    pairs: PairProblem,
+    budget: Budget,
+    rng: np.random.Generator,  # noqa: ARG001
+) -> Optimum | None:
     """Optimal on bipartite graphs (trees, stars, matchings, even circles, grids).
 
     Every edge joins the two sides, so every edge pays ``max W``. For one edge type and no forbidden
     arms.
     """
-    sides = pairs.graph.bipartition() if pairs.uniform else None
+    with budget.aside():  # the graph finds them once, and may have to compile what does
+        sides = pairs.graph.bipartition() if pairs.uniform else None
     if sides is None:
         return None
     a, b = divmod(int(np.argmax(pairs.tables[0])), pairs.K)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from gbb._support.budget import Budget
 from gbb._support.checks import FloatArray, IntArray
+from gbb.graph import Graph
 from gbb.optimum._optimum import Optimum, Solver
 from gbb.pairwise import ArmSearch, PairProblem
 from gbb.pairwise.search import Cooling, SideSearch, cut_cooling
@@ -47,6 +50,8 @@ def heuristic(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> O
 
 def find_arms(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> IntArray:
     """The best allocation found within the budget."""
+    with budget.aside():
+        compile_search()
     clock = Budget()
     champion = ArmSearch(pairs, homogeneous(pairs))
     price = clock.elapsed  # what another start costs before its search begins
@@ -72,6 +77,15 @@ def find_arms(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> I
     except KeyboardInterrupt:
         budget.interrupt()
     return champion.arms
+
+
+@cache
+def compile_search() -> None:
+    """Load or compile all that a search needs, by one on three agents."""
+    pairs, rng = PairProblem.of_table(Graph.complete(3), 1.0 - np.eye(2)), np.random.default_rng(0)
+    search = ArmSearch(pairs, couple_over_cut(pairs, Budget(), rng))
+    search.anneal(1, _cooling(pairs), rng, Budget())
+    search.finish(rng, Budget())
 
 
 def _kick(champion: ArmSearch, rng: np.random.Generator, budget: Budget) -> ArmSearch:

@@ -21,7 +21,9 @@ FLOPS = 3e9
 """Operations a second that a factorisation is expected to reach."""
 
 FAILURE = 1e-12
-"""Probability, over the random start, that the bound for larger matrices fails."""
+"""Probability, over the random start, that the Lanczos estimate of one end of the spectrum is further
+off than the theorem says. A bound for larger matrices relies on both ends, and what is built on it on
+two such bounds at most: all hold with probability 1 - 4 :data:`FAILURE`."""
 
 
 def largest_eigenvalue(
@@ -34,7 +36,7 @@ def largest_eigenvalue(
     matrix
         A symmetric matrix, dense or sparse. Its eigenvalues are computed up to size :data:`SMALL`.
         Up to :data:`DENSE`, time permitting, a Lanczos estimate is raised until ``bound I - matrix``
-        has a Cholesky factor. Otherwise the bound holds with probability 1 - :data:`FAILURE`.
+        has a Cholesky factor. Otherwise the bound holds with probability 1 - 4 :data:`FAILURE`.
     rng
         For the start of the Lanczos method.
     budget

@@ -136,9 +136,19 @@ class PairProblem:
         """Whether ``value`` reaches ``bound`` up to rounding.
 
         On the scale of what edges can pay at best: an entry that nobody would play, however large
-        its loss, must not make differences look small.
+        its loss, must not make differences look small. Nor must a link that pays far more than the
+        others: their arms are proven only on the scale of what depends on them.
         """
-        return bound - value <= 2e-9 * max(abs(value), abs(self.edge_bound))
+        size = max(abs(value), abs(self.edge_bound))
+        return bound - value <= max(2e-9 * min(size, self.smallest_spread), 1e-14 * size)
+
+    @cached_property
+    def smallest_spread(self) -> float:
+        """What arms can make of all edges if each depended on them as little as the least that does."""
+        used = self.tables[np.unique(self.types)]
+        spread = np.ptp(used, axis=(1, 2)) if used.size else np.zeros(1)
+        least = spread.min(where=spread > 0.0, initial=np.inf)
+        return float(least * self.graph.m / 2.0)
 
     @cached_property
     def once(self) -> IntArray:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
-from gbb.cuts import Cut
+from gbb.cuts import Cut, KCut
 from gbb.learning.record import AnyRecord, observe
 from gbb.problem import Problem
 
@@ -76,7 +76,7 @@ class Policy(ABC, Generic[State]):
         How results call this policy; the class's name when left out.
     """
 
-    guarantee: ClassVar[str | None] = None
+    guarantee: str | None = None
     """Which alpha of the theory report the policy is no-regret for, if any."""
 
     controllable: ClassVar[bool] = True
@@ -95,6 +95,9 @@ class Policy(ABC, Generic[State]):
 
     cut: Cut | None = None
     """The cut that it plays over, if it has one."""
+
+    parts: KCut | None = None
+    """The parts that it plays a tuple of arms over, if it does: those of the cut, or k of them."""
 
     lam: float | None = None
     """The ridge regulariser, if it has one."""

@@ -26,7 +26,10 @@ class DiscountedOFUL(ForgettingPolicy[Faded]):
 
     Each round ``N <- gamma N + N_t`` and ``Y <- gamma Y + Y_t``. A round of age s weighs ``gamma^s``,
     about ``1 / (1 - gamma)`` rounds in all. The width keeps ``A^-1``, which is larger than the faded
-    estimate's own ``A^-1 A_2 A^-1`` with weights ``gamma^(2 s)``: wider than need be, never narrower.
+    estimate's own ``A^-1 A_2 A^-1`` with weights ``gamma^(2 s)``. Every round starts the bound on the
+    noise anew, so that after t rounds the radius has ``delta / ((t + 1) (t + 2))`` in the place of
+    delta: where the matrix does not change, the confidence set misses it in any round at all with
+    probability delta / 2 at most.
 
     Parameters
     ----------
@@ -63,6 +66,9 @@ class DiscountedOFUL(ForgettingPolicy[Faded]):
     def remember(self, state: Faded) -> Learned:
         rounds = state.record.weight(self.problem) / self.problem.gram_growth_per_round
         return Learned(rounds, state.record)
+
+    def forgettings(self, state: Faded) -> int:
+        return state.rounds if self.gamma < 1.0 else 0
 
     def add(self, state: Faded, seen: AnyRecord) -> Faded:
         return Faded(state.rounds + 1, state.record.discount(self.gamma).merge(seen))

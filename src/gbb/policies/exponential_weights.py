@@ -34,9 +34,10 @@ class ExponentialWeights(Policy[Weighted]):
         ``theta_s = Q_s^-1 sum over E of z y``,  ``Q_s = E[sum over E of z z']``  under ``pi``,
 
     has no bias, whatever the matrices of the other rounds. With ``h`` the largest ``z' Q_mu^-1 z``,
-    ``gamma_t = sqrt(m h log(K^2) / (2 t))`` and ``eta_t = gamma_t / (L S m^2 h)``, so that no exponent
-    moves by more than 1 a round, and the regret against the best fixed couple is of order
-    ``m L S d sqrt(T log K)``.
+    ``gamma_t = sqrt(m h log(K^2) / (2 t))`` and ``eta_t = gamma_t / (B m^2 h)``, so that no exponent
+    moves by more than 1 a round as long as no edge pays more than B in size, noise included, and the
+    regret against the best fixed couple is of order ``m B d sqrt(T log K)``. B is ``L S`` unless given,
+    which holds without noise only: for noise that has no bound there is no such promise.
 
     Parameters
     ----------
@@ -44,6 +45,8 @@ class ExponentialWeights(Policy[Weighted]):
         What the learner knows; S bounds the matrices of all rounds.
     cut
         The parts V1 and V2.
+    bound
+        B, what no edge pays more than in size, noise included, > 0; ``L S`` when left out.
     rate
         Multiplies ``eta``; above 1, exponents may move further than the proof allows.
     name
@@ -59,10 +62,18 @@ class ExponentialWeights(Policy[Weighted]):
     off_policy = False  # its estimates weigh a round by the chance it had
 
     def __init__(
-        self, problem: Problem, *, cut: Cut, rate: float = 1.0, name: str | None = None
+        self,
+        problem: Problem,
+        *,
+        cut: Cut,
+        bound: float | None = None,
+        rate: float = 1.0,
+        name: str | None = None,
     ) -> None:
         super().__init__(problem, name=name)
         self.cut: Cut = check_cut(problem.graph, cut)
+        most = problem.L * problem.S if bound is None else bound
+        self.bound = checks.real("bound", most, low=0.0, low_open=bound is not None)
         self.rate = checks.real("rate", rate, low=0.0, low_open=True)
         arms = g_optimal(problem.arms).weights
         self.mixture: FloatArray = np.outer(arms, arms).ravel()
@@ -91,7 +102,7 @@ class ExponentialWeights(Policy[Weighted]):
         """How likely each couple is in the next round (K^2)."""
         m, t, K = self.problem.m, state.rounds + 1, self.problem.K
         gamma = min(0.5, float(np.sqrt(m * self.h * np.log(K * K) / (2.0 * t))))
-        scale = self.problem.L * self.problem.S * m * m * self.h
+        scale = self.bound * m * m * self.h
         gains = self._counts @ (self._pairs @ state.total)
         exponents = self.rate * gamma / scale * gains
         weights = np.exp(exponents - exponents.max())

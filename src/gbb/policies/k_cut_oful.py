@@ -17,8 +17,8 @@ class KCutOFUL(IndexPolicy):
         ``max over theta in C_t of <sum over p, q of m_pq z_{x_p x_q}, theta>``.
 
     With k = 2 this is :class:`~gbb.policies.ImprovedOFUL`. The tuple is at least as good as any couple
-    over two groups of the parts, so there is no regret against alpha_2 of the best such grouping,
-    which the attribute ``cut`` holds.
+    over two groups of the parts, so there is no regret against alpha_2 of every such grouping, hence
+    against the largest. The attribute ``cut`` holds the grouping with most edges between the groups.
 
     Parameters
     ----------

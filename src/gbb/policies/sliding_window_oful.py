@@ -25,6 +25,10 @@ class Recent(NamedTuple):
 class SlidingWindowOFUL(ForgettingPolicy[Recent]):
     """:class:`~gbb.policies.JointOFUL` on the record of the last ``window`` rounds.
 
+    Each round that is dropped starts the bound on the noise anew, so that after k of them the radius has
+    ``delta / ((k + 1) (k + 2))`` in the place of delta. Where the matrix does not change, the confidence
+    set misses it with probability delta at most while nothing was dropped, and delta / 2 ever after.
+
     Parameters
     ----------
     problem, cut, lam, delta, name
@@ -60,6 +64,9 @@ class SlidingWindowOFUL(ForgettingPolicy[Recent]):
     def remember(self, state: Recent) -> Learned:
         record = reduce(lambda all, seen: all.merge(seen), state.window, empty(self.problem))
         return Learned(len(state.window), record)
+
+    def forgettings(self, state: Recent) -> int:
+        return state.rounds - len(state.window)
 
     def add(self, state: Recent, seen: AnyRecord) -> Recent:
         return Recent(state.rounds + 1, (*state.window, seen)[-self.window :])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -54,7 +54,9 @@ def compare(
     xarray.Dataset
         As of :func:`gbb.simulate`, with ``regret`` and ``alpha_regret`` in units of the instance's
         optimum, the total in rewards as ``lost``, and ``run`` over all instances and their runs; the
-        coordinate ``instance`` says which is which.
+        coordinate ``instance`` says which is which. ``unproven_optima`` among its attributes counts the
+        instances whose optimum was not proven: policies may have lost more there. Sizes in which
+        instances differ are the least and the largest.
     """
     import xarray as xr  # noqa: PLC0415
 
@@ -82,9 +84,23 @@ def compare(
         here = found.drop_vars("alpha").assign_coords(instance=("run", np.full(runs, index)))
         parts.append(here)
     joined = xr.concat(parts, dim="run", coords="minimal", compat="override", join="override")
-    sizes = {key: parts[0].attrs[key] for key in ("n", "m", "K", "d", "sigma")}
-    joined.attrs = {**sizes, "optimum": 1.0, "instances": len(instances), "runs": runs}
+    joined.attrs = {
+        **_sizes([part.attrs for part in parts]),
+        "optimum": 1.0,
+        "unproven_optima": sum(not part.attrs["optimum_proven"] for part in parts),
+        "instances": len(instances),
+        "runs": runs,
+    }
     return joined.assign_coords(run=np.arange(joined.sizes["run"]))
+
+
+def _sizes(found: Sequence[Mapping[str, float]]) -> dict[str, float | list[float]]:
+    """What all instances are like: a number where they agree, else the least and the largest."""
+    sizes: dict[str, float | list[float]] = {}
+    for key in ("n", "m", "K", "d", "sigma"):
+        values = [each[key] for each in found]
+        sizes[key] = values[0] if len(set(values)) == 1 else [min(values), max(values)]
+    return sizes
 
 
 def _check_instances(instances: Environment | Sequence[Environment]) -> list[Environment]:

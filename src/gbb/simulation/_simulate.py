@@ -81,7 +81,8 @@ def simulate(
     keep_allocations
         Keep the allocations as well as the couples.
     optimum
-        The best allocation, when it is known already; solved for otherwise.
+        The best allocation, when it is known already; solved for otherwise. One that was not proven is
+        raised, with a warning, to what a policy earned beyond it.
     cut
         Where the couples that an adversary's regret is measured against are played; the policies' own
         cut when left out, or the greedy one where they have none or several.
@@ -101,7 +102,8 @@ def simulate(
     -------
     xarray.Dataset
         Over (policy, run, round), always ``expected_reward`` and ``couple``. In a
-        :class:`gbb.Environment` also ``fraction``, ``regret`` and ``alpha_regret``; the coordinate
+        :class:`gbb.Environment` also ``fraction`` (NaN unless the optimum is positive), ``regret`` and
+        ``alpha_regret``; the coordinate
         ``alpha`` says which alpha each policy's alpha-regret uses: that of its theorem, or 1 for
         policies that have none. Against a :class:`gbb.AdversarialEnvironment`, ``regret`` is what the
         best fixed couple over ``cut`` up to that round earned beyond the policy, ``dynamic_regret``

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -11,12 +13,15 @@ import numpy as np
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.adversary import AdversarialEnvironment
-from gbb.cuts import Cut, check_cut, greedy
+from gbb.cuts import Cut, KCut, check_cut, greedy
 from gbb.environment import Environment, System
 from gbb.optimum import Optimum, solve
 from gbb.policies import AnyPolicy
 from gbb.simulation._hindsight import best_couples
 from gbb.theory import guaranteed_alpha
+
+ROUNDING = 1e-9
+"""Rewards above the optimum by this share are put down to rounding."""
 
 
 class Measures(NamedTuple):
@@ -67,21 +72,24 @@ def _by_optimum(
     env: Environment, policies: Sequence[AnyPolicy], recorded: IntArray, optimum: Optimum | None
 ) -> Yardstick:
     """Fractions of the best allocation, and regrets against it and alpha times it."""
-    known = solve(env.problem, env.M_star) if optimum is None else _check_optimum(env, optimum)
-    alphas = np.array(
-        [guaranteed_alpha(env, each.guarantee, cut=each.cut, optimum=known) for each in policies]
-    )
-    best = known.value
-    attrs = {
-        "optimum": best,
-        "optimum_upper_bound": known.upper_bound,
-        "optimum_proven": int(known.proven),
-        "optimum_method": known.method,
-    }
+    solved = solve(env.problem, env.M_star) if optimum is None else _check_optimum(env, optimum)
 
     def measure(reward: FloatArray, cumulative: FloatArray) -> Measures:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            fraction = reward / best
+        known = _raise_optimum(solved, _most_earned(reward, cumulative, recorded))
+        alphas = np.array(
+            [
+                guaranteed_alpha(env, each.guarantee, cut=_parts(each), optimum=known)
+                for each in policies
+            ]
+        )
+        best = known.value
+        attrs = {
+            "optimum": best,
+            "optimum_upper_bound": known.upper_bound,
+            "optimum_proven": int(known.proven),
+            "optimum_method": known.method,
+        }
+        fraction = reward / best if best > 0 else np.full_like(reward, np.nan)
         alpha_regret = recorded * (alphas[:, None, None] * best) - cumulative
         variables = {
             "fraction": (fraction, "fraction of the optimal global reward"),
@@ -91,6 +99,29 @@ def _by_optimum(
         return Measures(variables, alphas, attrs)
 
     return measure
+
+
+def _most_earned(reward: FloatArray, cumulative: FloatArray, recorded: IntArray) -> float:
+    """The most that some round earned for sure: a recorded one, or the mean between two of them."""
+    spans = np.diff(recorded, prepend=0)
+    means = np.diff(cumulative, axis=-1, prepend=0.0) / spans
+    return float(max(reward.max(), means.max()))
+
+
+def _raise_optimum(known: Optimum, earned: float) -> Optimum:
+    """``known``, or what was earned where that is more and nobody had proven the optimum."""
+    if earned <= known.value + ROUNDING * max(abs(known.value), abs(earned)):
+        return known
+    if known.proven:
+        found = f"{known.value:g} where a policy earned {earned:g}"
+        raise checks.input_error("optimum", "be the best allocation's if it is proven", found)
+    warnings.warn(
+        f"A policy earned {earned:g} a round where the best allocation found, which was not proven to "
+        f"be the best, pays {known.value:g}; the optimum is raised to what was earned.",
+        stacklevel=5,
+    )
+    most = max(known.upper_bound, earned)
+    return dataclasses.replace(known, value=earned, upper_bound=most, method="played")
 
 
 def _by_couples(env: AdversarialEnvironment, recorded: IntArray, cut: Cut) -> Yardstick:
@@ -116,6 +147,11 @@ def _common_cut(system: System, policies: Sequence[AnyPolicy], cut: Cut | None) 
     own = [each for each in cuts if isinstance(each, Cut)]
     same = bool(own) and all(np.array_equal(own[0].sides, each.sides) for each in own)
     return own[0] if same else greedy(graph)
+
+
+def _parts(policy: AnyPolicy) -> Cut | KCut | None:
+    """What a policy plays over: a cut, or more than two parts."""
+    return policy.cut if policy.parts is None or policy.parts.k == 2 else policy.parts
 
 
 def _check_optimum(env: Environment, optimum: Optimum) -> Optimum:

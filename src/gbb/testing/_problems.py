@@ -70,7 +70,9 @@ PROBLEMS = PAPER_PROBLEMS | OTHER_PROBLEMS
 
 
 def environment(problem: Problem) -> Environment:
-    """An environment of ``problem`` with normal matrices, always the same."""
+    """An environment of ``problem`` with normal matrices of norm S at most, always the same."""
     d = problem.d
     shape = (d, d) if problem.types == 1 else (problem.types, d, d)
-    return Environment(problem, np.random.default_rng(5).normal(size=shape))
+    M = np.random.default_rng(5).normal(size=shape)
+    norm = float(np.linalg.norm(M, axis=(-2, -1)).max())
+    return Environment(problem, M * min(1.0, problem.S / norm))

@@ -14,7 +14,14 @@ from gbb.learning.ridge import Ridge
 from gbb.problem import Problem
 
 
-def regret_bound(problem: Problem, T: int, *, lam: float = 1.0, delta: float = 1e-3) -> float:
+def regret_bound(
+    problem: Problem,
+    T: int,
+    *,
+    lam: float = 1.0,
+    delta: float = 1e-3,
+    non_negative: bool = True,
+) -> float:
     """The bound on the alpha-regret after T rounds, with every constant of the proof's last line.
 
     With probability 1 - delta, for alpha_1 and Algorithm 1 as for alpha_2 and the improved one,
@@ -22,6 +29,9 @@ def regret_bound(problem: Problem, T: int, *, lam: float = 1.0, delta: float = 1
         ``sqrt(32 T m d^2 max(2, (LS)^2) log(1 + T m L^2 / (lam d^2)))
         (sigma sqrt(d^2 log((1 + T m L^2 / lam) / delta)) + sqrt(lam) S)
         + L S m ceil(d^2 log2(T m L^2 / (lam delta)))``.
+
+    That needs expected rewards that are not negative, as the paper assumes: a round then loses at most
+    ``L S m``. Without it (``non_negative=False``) a round may lose ``2 L S m``, which takes its place.
     """
     T = checks.integer("T", T, low=1)
     lam = checks.real("lam", lam, low=0.0, low_open=True)
@@ -30,7 +40,8 @@ def regret_bound(problem: Problem, T: int, *, lam: float = 1.0, delta: float = 1
     seen = T * m * L**2 / lam
     radius = problem.sigma * math.sqrt(d2 * math.log((1 + seen) / delta)) + math.sqrt(lam) * S
     learning = math.sqrt(32 * T * m * d2 * max(2.0, (L * S) ** 2) * math.log1p(seen / d2)) * radius
-    return learning + L * S * m * critical_covariance_bound(problem, T, lam=lam, delta=delta)
+    lost = L * S * m if non_negative else 2.0 * L * S * m
+    return learning + lost * critical_covariance_bound(problem, T, lam=lam, delta=delta)
 
 
 def critical_covariance_bound(

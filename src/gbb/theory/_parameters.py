@@ -10,6 +10,9 @@ from gbb.cuts import Cut
 from gbb.environment import Environment
 from gbb.optimum import Optimum
 
+TIE = 1e-12
+"""Couples within this share of the largest entry pay the same along one edge."""
+
 
 class CoupleGain(NamedTuple):
     """What counting the unwanted edges gains.
@@ -34,20 +37,24 @@ def gamma(env: Environment, optimum: Optimum) -> float:
 def couple_gain(env: Environment, cut: Cut) -> CoupleGain:
     """Delta and the two couples it compares.
 
-    Both orders of ``(x*, x*')`` attain the maximum along one edge, and the proof of Theorem 4.1 holds
-    for either; the one with the larger Delta is taken, which gives the larger alpha_2.
+    Several couples may attain the maximum along one edge, as both orders of ``(x*, x*')`` do, and the
+    proof of Theorem 4.1 holds for each; the one with the largest Delta is taken, which gives the largest
+    alpha_2.
     """
     R = env.reward_table
     K = len(R)
-    values = cut.couple_values(R)
-    a, b = divmod(int(np.argmax(R + R.T)), K)
-    star = (a, b) if values[a, b] <= values[b, a] else (b, a)
+    values, along = cut.couple_values(R), R + R.T
+    ties = along >= along.max() - TIE * np.abs(along).max()
+    star = divmod(int(np.argmin(np.where(ties, values, np.inf))), K)
     tilde = divmod(int(np.argmax(values)), K)
     return CoupleGain(star, tilde, float(values[tilde] - values[star]))
 
 
 def alpha_1(gamma: float) -> float:
-    """Algorithm 1's alpha as the paper states it: ``(1 + gamma) / 2``."""
+    """Algorithm 1's alpha as the paper states it: ``(1 + gamma) / 2``.
+
+    For cuts with at least half of the edges, as the paper's have; :func:`alpha_1_sharp` is for all.
+    """
     return (1.0 + gamma) / 2.0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gbb._support import checks
-from gbb.cuts import Cut, check_cut
+from gbb.cuts import Cut, KCut, check_cut
 from gbb.environment import Environment
 from gbb.optimum import Optimum, solve
 from gbb.problem import Problem
@@ -20,6 +20,9 @@ class Report:
 
     When the optimum is not proven, gamma, epsilon and both alphas are computed from the best value
     known; since a larger optimum lowers gamma and epsilon, they are then upper estimates.
+
+    ``alpha_1`` is ``(1 + gamma) / 2`` where at least half of the edges are cut, as the theorem needs,
+    and ``alpha_1_sharp`` where fewer are.
     """
 
     environment: Environment
@@ -37,8 +40,13 @@ class Report:
     best_couple_over_cut: tuple[int, int]
 
     def regret_bound(self, T: int) -> float:
-        """The bound of Theorems 3.2 and 4.1 on the alpha-regret after T rounds."""
-        return regret_bound(self.environment.problem, T, lam=self.lam, delta=self.delta)
+        """The bound of Theorems 3.2 and 4.1 on the alpha-regret after T rounds.
+
+        With the larger constant where some expected reward is negative.
+        """
+        positive = bool(self.environment.reward_table.min() >= 0.0)
+        problem = self.environment.problem
+        return regret_bound(problem, T, lam=self.lam, delta=self.delta, non_negative=positive)
 
     @property
     def assumptions(self) -> list[Assumption]:
@@ -86,7 +94,7 @@ def report(
         gamma=ratio,
         Delta=gain.Delta,
         epsilon=epsilon,
-        alpha_1=alpha_1(ratio),
+        alpha_1=alpha_1(ratio) if cut.rho >= 0.5 else alpha_1_sharp(ratio, cut),
         alpha_1_sharp=alpha_1_sharp(ratio, cut),
         alpha_2=alpha_2(ratio, epsilon, cut),
         best_couple=gain.best_couple,
@@ -95,23 +103,26 @@ def report(
 
 
 def guaranteed_alpha(
-    env: Environment, guarantee: str | None, *, cut: Cut | None, optimum: Optimum
+    env: Environment, guarantee: str | None, *, cut: Cut | KCut | None, optimum: Optimum
 ) -> float:
     """The alpha of a policy's theorem on this instance; 1 where it has none, or none that holds.
 
+    The theorems' regret bounds are for expected rewards that are not negative; where some are,
+    the constant is another (:func:`regret_bound`).
+
     Parameters
     ----------
-    env, cut, optimum
+    env, optimum
         As for :func:`report`.
     guarantee
         What :attr:`gbb.policies.Policy.guarantee` says: the name of an alpha in the report.
+    cut
+        As for :func:`report`. Of k parts every grouping in two has its alpha, and the largest is taken.
     """
     if guarantee is None or cut is None or not is_covered(env.problem):
         return 1.0
-    found = report(env, cut=cut, optimum=optimum)
-    if guarantee == "alpha_1":  # the theorem needs half of the edges cut
-        return min(found.alpha_1, found.alpha_1_sharp)
-    return float(getattr(found, guarantee))
+    cuts = [cut] if isinstance(cut, Cut) else cut.groupings()
+    return max(float(getattr(report(env, cut=each, optimum=optimum), guarantee)) for each in cuts)
 
 
 def is_covered(problem: Problem) -> bool:

@@ -6,19 +6,25 @@ import sys
 from collections.abc import Sequence
 from typing import Annotated
 
+import numpy as np
 import typer
 
 from gbb import policies
 from gbb._cli import options as opt
+from gbb._cli.errors import warn
 from gbb._cli.given.graphs import cut_of, graph_of
 from gbb._cli.given.instance import InstanceOptions, draw_environment
 from gbb._cli.given.policies import Learner, parse, policies_option
 from gbb._cli.given.results import Results, say_written
 from gbb._cli.show import around, as_json, console, grid, number
-from gbb._support import checks
+from gbb._support import checks, seeds
 from gbb.problem import Problem
 from gbb.simulation import Comparison, comparison
 from gbb.simulation import compare as play
+
+INSTANCES = 5
+MATRICES = 0x6D617472
+"""Sets the matrices' seeds apart from those of the runs."""
 
 DEFAULT = ("ImprovedOFUL", "JointOFUL", "ThompsonSampling")
 
@@ -31,7 +37,9 @@ def compare(
         policies_option(DEFAULT, metavar="SPEC", note=" (NAME or NAME:KEY=VALUE,...)"),
     ] = None,
     rounds: opt.Rounds = 1000,
-    instances: Annotated[int, opt.option("Random matrices to play on.", 5, panel=opt.RUN)] = 5,
+    instances: Annotated[
+        int | None, opt.option("Random matrices to play on.", INSTANCES, panel=opt.RUN)
+    ] = None,
     runs: Annotated[int, opt.option("Runs per matrix.", 4, panel=opt.RUN)] = 4,
     results: Results,
     json: opt.Json = False,
@@ -44,11 +52,9 @@ def compare(
     there is one instance), and the ratio of its regret to the first policy's.
     """
     results.check()
-    checks.integer("--instances", instances, low=1)
-    if instance.files.matrix is not None:
-        instances = 1
+    count = _count(instances, given=instance.files.matrix is not None)
     seed, built = instance.graph.seed, graph_of(graph, instance.graph)
-    family = [draw_environment(built, instance, seed + i) for i in range(instances)]
+    family = [draw_environment(built, instance, child) for child in _seeds(seed, count)]
     shared = learner.settings(cut=cut_of(built, instance.cut, seed), horizon=rounds)
     specs = [parse(text) for text in policy or DEFAULT]
 
@@ -61,12 +67,35 @@ def compare(
     result = play(family, make, rounds=rounds, runs=runs, seed=seed, progress=sys.stderr.isatty())
     results.write(result)
     rows = comparison(result)
+    unproven = int(result.attrs["unproven_optima"])
+    if unproven:
+        which = f"{unproven} of {count} optima are" if count > 1 else "The optimum is"
+        warn(f"{which} not proven; all policies may have lost more than it says.")
     if json:
-        typer.echo(as_json({"rounds": rounds, "policies": [row._asdict() for row in rows]}))
+        shown = {"rounds": rounds, "unproven_optima": unproven}
+        typer.echo(as_json({**shown, "policies": [row._asdict() for row in rows]}))
         return
-    shape = f"{instances} instance{'s' * (instances > 1)} x {runs} run{'s' * (runs > 1)}"
+    shape = f"{count} instance{'s' * (count > 1)} x {runs} run{'s' * (runs > 1)}"
     _print(f"{graph}: {rounds:,} rounds, {shape}; 95 % intervals", rows)
     say_written(results.out, results.plot)
+
+
+def _count(instances: int | None, *, given: bool) -> int:
+    """How many instances to play on: as many as asked for, or the one that is given."""
+    if instances is None:
+        return 1 if given else INSTANCES
+    checks.integer("--instances", instances, low=1)
+    if given and instances > 1:
+        what = "`--instances` is for random matrices"
+        raise checks.conflict(f"{what} and cannot be combined with `--matrix`.")
+    return instances
+
+
+def _seeds(seed: int, count: int) -> list[np.random.SeedSequence]:
+    """Where the matrix of each instance comes from: the first as of all commands, no two seeds alike."""
+    first = seeds.sequence(seed)
+    others = [np.random.SeedSequence(seed, spawn_key=(MATRICES, i)) for i in range(1, count)]
+    return [first, *others]
 
 
 def _print(title: str, rows: Sequence[Comparison]) -> None:

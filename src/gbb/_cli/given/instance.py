@@ -13,6 +13,7 @@ from gbb._cli.given.tables import read_arms, read_matrix
 from gbb._cli.options import INSTANCE, option
 from gbb._support import checks, seeds
 from gbb._support.checks import FloatArray
+from gbb._support.seeds import Seed
 from gbb.environment import Environment, noises
 from gbb.graph import Graph
 from gbb.graph.links import FEEDBACKS
@@ -107,7 +108,7 @@ def environment(
     bounds: Bounds | None = None,
     *,
     draw: Draw | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
     rewards: Rewards | None = None,
 ) -> Environment:
     """The instance, its matrix drawn from ``seed`` where there is no file.
@@ -138,7 +139,7 @@ def environment(
     return Environment(problem, matrix, noise=rewards.noise)
 
 
-def draw_environment(graph: Graph, given: InstanceOptions, seed: int) -> Environment:
+def draw_environment(graph: Graph, given: InstanceOptions, seed: Seed) -> Environment:
     """The instance of all options, its matrix drawn from ``seed`` unless there is a file."""
     return environment(
         graph, given.files, given.bounds, draw=given.draw, seed=seed, rewards=given.rewards
@@ -160,7 +161,7 @@ def _read(
     return matrix
 
 
-def _draw(arms: FloatArray | None, draw: Draw, seed: int, number: int) -> FloatArray:
+def _draw(arms: FloatArray | None, draw: Draw, seed: Seed, number: int) -> FloatArray:
     d = draw.d
     if arms is not None:
         if d is not None and d != arms.shape[1]:

@@ -11,8 +11,7 @@ from gbb._support.checks import FloatArray, IntArray
 from gbb.controller.answers.answers import Estimate, Prediction, Recommendation, name_arms
 from gbb.controller.state.report import limit_text, limits_of
 from gbb.controller.state.state import State
-from gbb.learning import Ridge
-from gbb.learning.radius import confidence_radius
+from gbb.learning import Ridge, radius
 from gbb.learning.record import weigh
 from gbb.optimum import Optimum, solve
 from gbb.pairwise import PairProblem
@@ -26,8 +25,10 @@ class Knowledge:
 
     All statements hold together with probability ``1 - delta``: the radius is that of the
     self-normalised bound in all ``types d^2`` dimensions
-    (:func:`gbb.learning.radius.confidence_radius`). What rounding can do is added
-    (:attr:`gbb.Ridge.rounding`), and shows where sigma is near the last digit of the rewards.
+    (:func:`gbb.learning.radius.confidence_radius`). Once something was discounted, those from then on
+    hold together with probability ``1 - delta / 2`` (:func:`gbb.learning.radius.delta_after`). What
+    rounding can do is added (:attr:`gbb.Ridge.rounding`), and shows where sigma is near the last digit
+    of the rewards.
 
     Parameters
     ----------
@@ -42,7 +43,8 @@ class Knowledge:
         own = setup.problem.allowed
         self.allowed = own if setup.allowed is None else own & setup.allowed
         self.lam = LAM if policy.lam is None else policy.lam
-        self.delta = DELTA if policy.delta is None else policy.delta
+        left = radius.delta_after(setup.discounts, DELTA)
+        self.delta = left if policy.delta is None else policy.delta
         self.out_of_bounds_rounds = state.out_of_bounds_rounds
 
     @property
@@ -68,7 +70,7 @@ class Knowledge:
     @cached_property
     def radius(self) -> float:
         """Radius of the confidence set."""
-        return confidence_radius(self.ridge, self.delta) + self.ridge.rounding
+        return radius.confidence_radius(self.ridge, self.delta) + self.ridge.rounding
 
     @cached_property
     def norms(self) -> FloatArray:

@@ -127,7 +127,8 @@ def _discount(state: State, event: Event) -> State:
         record=state.record.discount(factor),
         own_two_way_record=None if two_way is None else two_way.discount(factor),
     )
-    return relearn(replace(state.setup, seq=event.seq), state)
+    discounts = state.setup.discounts + (factor < 1.0)
+    return relearn(state.setup.change(seq=event.seq, discounts=discounts), state)
 
 
 def _retract(state: State, event: Event) -> State:

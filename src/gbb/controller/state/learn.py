@@ -37,8 +37,9 @@ def learn(
     halves = learns_halves(after)
     if halves != learns_halves(state):
         return relearn(state.setup, after)
-    memory = policy.absorb(state.memory, choice, two_way if halves else seen)
-    return replace(after, memory=memory)
+    learnt = two_way if halves else seen
+    rounds = count_rounds(learnt, now, 1)  # a trial of a larger graph adds what several rounds do
+    return replace(after, memory=policy.absorb(state.memory, choice, learnt, rounds=rounds))
 
 
 def relearn(setup: Setup, state: State) -> State:

@@ -15,7 +15,7 @@ from gbb.controller.state.problem import Spec
 from gbb.controller.storage import codec
 from gbb.cuts import Cut, KCut
 from gbb.graph import Graph
-from gbb.learning import Moments, Record
+from gbb.learning import Moments, Record, radius
 from gbb.policies import AnyPolicy, Learned, Policy
 from gbb.problem import Problem
 
@@ -61,14 +61,17 @@ def _decode_cut(spec: Spec, graph: Graph) -> Cut | KCut:
     return Cut.of(graph, spec["sides"].astype(np.int64))
 
 
-def decode_policy(spec: Spec, problem: Problem) -> AnyPolicy:
+def decode_policy(spec: Spec, problem: Problem, discounts: int) -> AnyPolicy:
     """The policy for ``problem`` that :func:`encode_policy` was given.
 
-    In a fixed allocation, arms that are not allowed now give way to the agent's first allowed one.
+    Its delta is what so many ``discounts`` leave of it. In a fixed allocation, arms that are not allowed
+    now give way to the agent's first allowed one.
     """
     settings = dict(spec["settings"])
     if "cut" in settings:
         settings["cut"] = _decode_cut(settings["cut"], problem.graph)
+    if "delta" in settings:
+        settings["delta"] = radius.delta_after(discounts, settings["delta"])
     if "allocation" in settings:
         settings["allocation"] = problem.instead[np.arange(problem.n), settings["allocation"]]
     return policies.find(spec["kind"])(problem, **settings)

@@ -35,6 +35,7 @@ def write_snapshot(state: State) -> str | None:
             "graph": setup.graph_seq,
             "policy": setup.spec,
             "allowed": setup.allowed,
+            "discounts": setup.discounts,
             "rng": list(state.rng),
             "memory": memory,
             "record": state.record.to_dict(),
@@ -73,6 +74,7 @@ def read_snapshot(text: str, study: Study) -> State | None:
         spec=content["policy"],
         allowed=content["allowed"],
         seed=decode_seed(first["seed"]),
+        discounts=content["discounts"],
     )
     memory: Any = codec.loads(content["memory"], tuples_of(setup.policy))
     two_way = content["two_way_record"]

@@ -59,6 +59,8 @@ class Setup:
         Which agent may play which arm (n x K); None when all may play all.
     seed
         Where the policy's randomness comes from.
+    discounts
+        How many times everything told was discounted.
     problem, policy
         What is played, and by which policy.
     knows_allowed
@@ -71,6 +73,7 @@ class Setup:
     spec: Spec
     allowed: Allowed | None
     seed: np.random.SeedSequence
+    discounts: int
     problem: Problem
     policy: AnyPolicy
     knows_allowed: bool
@@ -80,12 +83,12 @@ class Setup:
         """The setup where ``on`` is played, with all fields but those that follow from them."""
         spec = fields["spec"]
         problem, knows = narrow_problem(fields["base"], on, spec["kind"], fields["allowed"])
-        policy = decode_policy(spec, problem)
+        policy = decode_policy(spec, problem, fields["discounts"])
         return cls(**fields, problem=problem, policy=policy, knows_allowed=knows)
 
     def change(self, on: Problem | None = None, **changes: Any) -> Setup:
         """The setup with ``changes``, its problem and policy built anew; ``on`` has another graph."""
-        names = ("seq", "graph_seq", "base", "spec", "allowed", "seed")
+        names = ("seq", "graph_seq", "base", "spec", "allowed", "seed", "discounts")
         fields = {name: getattr(self, name) for name in names} | changes
         return Setup.build(self.problem if on is None else on, **fields)
 
@@ -160,6 +163,7 @@ def begin(event: Event) -> State:
         spec=content["policy"],
         allowed=content["problem"].get("allowed"),
         seed=seed,
+        discounts=0,
     )
     return State(
         seq=event.seq,

@@ -67,7 +67,8 @@ class IndexPolicy(Policy[Learned]):
         The parts that the tuple of arms is played over: V1 and V2, or k parts.
     radius
         One of :data:`gbb.radius.RADII`; a function ``schedule(problem, rounds, lam, delta)`` of an array
-        of numbers of rounds; or None for no optimism.
+        of numbers of rounds; or None for no optimism. ``released`` and functions of one's own have no
+        theorem, so that the policy's ``guarantee`` is then None.
     v
         Scale of the draw around ``theta_hat``; 0 for none.
     explore
@@ -117,7 +118,7 @@ class IndexPolicy(Policy[Learned]):
         name: str | None = None,
     ) -> None:
         super().__init__(problem, name=name)
-        self.parts = as_parts(problem, cut)
+        self.parts: KCut = as_parts(problem, cut)
         if isinstance(cut, Cut):
             self.cut: Cut = cut
         elif self.parts.k == 2:  # its own two parts in its own order, as couples say them
@@ -127,6 +128,8 @@ class IndexPolicy(Policy[Learned]):
         self.lam: float = checks.real("lam", lam, low=0.0, low_open=True)
         self.delta: float = checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
         self.radius = None if radius is None else check_radius(problem, radius)
+        if self.radius == "released" or callable(self.radius):
+            self.guarantee = None  # nobody has proven a theorem with these
         self.v = checks.real("v", v, low=0.0)
         self.explore = checks.real("explore", explore, low=0.0, high=1.0)
         self.shrinking = shrinking

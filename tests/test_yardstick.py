@@ -1,0 +1,146 @@
+"""What runs are measured by: optima that are wrong are not silent, and shares of nothing are none."""
+
+import time
+import warnings
+
+import numba
+import numpy as np
+import pytest
+
+import gbb
+from gbb._support.budget import Budget
+from gbb.environment import BoundWarning
+from gbb.optimum import Optimum, solve
+from gbb.policies import FixedAllocation, ImprovedOFUL, UniformRandom
+
+GRAPH = gbb.Graph.complete(4)
+PROBLEM = gbb.Problem(GRAPH, np.eye(3), S=4.0)
+ENV = gbb.Environment(PROBLEM, np.diag([1.0, 2.0, 3.0]))
+
+
+def test_compiling_does_not_spend_a_time_limit():
+    budget = Budget(0.5)
+
+    @numba.njit
+    def slow(x):
+        total = 0.0
+        for i in range(10):
+            total += np.linalg.norm(np.sin(x) * i)
+        return total
+
+    start = time.perf_counter()
+    slow(np.ones(3))
+    took = time.perf_counter() - start
+    assert took > 0.2  # or this tests nothing
+    assert budget.elapsed < took / 2
+    before = budget.elapsed
+    time.sleep(0.05)
+    assert budget.elapsed - before >= 0.049
+
+
+def test_what_is_done_aside_does_not_count():
+    budget = Budget(10.0)
+    with budget.aside():
+        time.sleep(0.1)
+    assert budget.elapsed < 0.09
+
+
+def test_what_a_search_needs_is_compiled_before_its_clock_starts(monkeypatch):
+    def slow():
+        time.sleep(0.3)
+
+    problem = gbb.Problem(gbb.Graph.random(25, p=0.5, seed=0), np.eye(4), S=9.0)
+    M = gbb.instances.absolute_normal(4, seed=0)
+    kept = [solve(problem, M, seconds=0.25, method="heuristic").value for _ in range(2)][1]
+    monkeypatch.setattr("gbb.optimum.heuristic.compile_search", slow)
+    found = solve(problem, M, seconds=0.25, method="heuristic")
+    assert found.seconds < 0.3
+    assert found.value == kept
+
+
+def unproven(arm, *, proven=False):
+    value = ENV.expected_reward([arm] * 4)
+    return Optimum(np.full(4, arm), value, 100.0, proven, "guess")
+
+
+def test_what_is_played_raises_an_optimum_that_was_not_proven():
+    policies = [
+        FixedAllocation(PROBLEM, allocation=[2] * 4),
+        ImprovedOFUL(PROBLEM, cut=gbb.cuts.greedy(GRAPH)),
+    ]
+    with pytest.warns(
+        UserWarning, match=r"earned 36 a round where .* pays 24; the optimum is raised"
+    ):
+        found = gbb.simulate(ENV, policies, rounds=5, optimum=unproven(1))
+    known = gbb.simulate(ENV, policies, rounds=5, optimum=solve(PROBLEM, ENV.M_star))
+    assert found.attrs["optimum"] == 36.0
+    assert found.attrs["optimum_proven"] == 0
+    for name in ("fraction", "regret", "alpha_regret", "alpha"):
+        assert np.array_equal(found[name], known[name]), name
+    assert float(found["fraction"].max()) <= 1.0
+
+
+def test_rounds_that_are_not_recorded_raise_it_too():
+    class Improves(FixedAllocation):
+        """The best for nine rounds, the worst in the tenth."""
+
+        def init(self):
+            return 0
+
+        def update(self, state, choice, rewards):  # noqa: ARG002
+            return state + 1
+
+        def select(self, state, rng):  # noqa: ARG002
+            return gbb.policies.Choice(np.full(4, 0 if state % 10 == 9 else 2))
+
+    policy = Improves(PROBLEM, allocation=[2] * 4)
+    with pytest.warns(UserWarning, match="the optimum is raised to what was earned"):
+        found = gbb.simulate(
+            ENV, policy, rounds=20, record=[10, 20], optimum=unproven(1), method="reference"
+        )
+    assert float(found["expected_reward"].max()) < 24 < found.attrs["optimum"]
+
+
+def test_a_proven_optimum_that_is_exceeded_is_an_error():
+    policy = FixedAllocation(PROBLEM, allocation=[2] * 4)
+    with pytest.raises(gbb.InputError, match=r"`optimum` to be .*, but got 24 where .* earned 36"):
+        gbb.simulate(ENV, policy, rounds=5, optimum=unproven(1, proven=True))
+
+
+@pytest.mark.parametrize("M", [-np.ones((3, 3)), np.zeros((3, 3))])
+def test_there_are_no_fractions_of_an_optimum_that_is_not_positive(M):
+    found = gbb.simulate(gbb.Environment(PROBLEM, M), UniformRandom(PROBLEM), rounds=5)
+    assert np.isnan(found["fraction"]).all()
+    assert np.isfinite(found["regret"]).all()
+
+
+def test_a_matrix_beyond_the_bound_that_the_learner_has_is_said():
+    with pytest.warns(
+        BoundWarning, match=r"hidden matrix has the Frobenius norm 5, more than `S` = 4"
+    ):
+        gbb.Environment(PROBLEM, 5.0 * np.eye(3) / np.sqrt(3.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gbb.Environment(PROBLEM, 4.0 * np.eye(3) / np.sqrt(3.0))
+    typed = gbb.Problem(GRAPH, np.eye(3), S=4.0, edge_types="source")
+    matrices = np.stack([np.eye(3)] * 4)
+    gbb.Environment(typed, matrices)
+    matrices[2] *= 3.0
+    with pytest.warns(BoundWarning, match=r"norm 5\.19615"):
+        gbb.Environment(typed, matrices)
+
+
+def test_a_random_matrix_has_no_norm_above_the_one_asked_for():
+    below = 0
+    for seed in range(40):
+        for zeta in (0.0, 0.5, 1.0):
+            M = gbb.instances.absolute_normal(
+                3, seed=seed, frobenius=4.0, zeta=zeta, distinct_couple=True
+            )
+            norm = np.linalg.norm(M)
+            assert norm <= 4.0 * (1 + 1e-15)
+            below += norm < 3.99
+            a, b = gbb.instances.best_couple(M)
+            if a != b:
+                assert M[a, a] == pytest.approx(zeta * (M[a, b] + M[b, a]) / 2)
+    assert below  # it is not raised
