@@ -70,8 +70,9 @@ def test_killed_runs_leave_whole_files_and_are_continued(tmp_path: Path) -> None
             assert read_dataset(out / "parts" / name).sizes["matrix"] == 1
         assert not (out / "figure2.nc").exists()
         before = now
-    (out / "parts" / ".figure2-0123456789abcdef-matrix9-abcd_123.nc").write_bytes(b"half")
-    (out / ".report-x1y2z3a4.html").write_bytes(b"half")
+    for place in (out, out / "parts"):
+        (place / ".gbb-x1y2z3a4").mkdir()
+        (place / ".gbb-x1y2z3a4" / "figure2.nc").write_bytes(b"half")
     (out / ".mine").write_text("kept")
 
     assert start(out).wait() == 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,15 +12,12 @@ from pathlib import Path
 import xarray as xr
 
 import gbb
-from gbb._support import checks
+from gbb._support import checks, files
 from gbb.experiments._study import Keep, Settings, to_json
 from gbb.simulation.result import read_dataset, write_dataset
 
 if sys.platform != "win32":
     import fcntl
-
-LEFTOVER = re.compile(r"\.(table1|figure1|figure2|report)[\w-]*-\w{8}\.(nc|csv|png|pdf|md|html)")
-"""Names of the temporary files that a killed run leaves behind."""
 
 
 @cache
@@ -60,14 +56,9 @@ class ResultStore:
             except OSError:
                 busy = f"Another run is writing to {str(self.directory)!r}."
                 raise checks.conflict(f"{busy} Wait for it, or choose another `out`.") from None
-            self._sweep()
+            for place in (self.directory, self.parts):
+                files.sweep(place)
             yield
-
-    def _sweep(self) -> None:
-        for place in (self.directory, self.parts):
-            for path in place.glob(".*"):
-                if LEFTOVER.fullmatch(path.name):
-                    path.unlink(missing_ok=True)
 
     def keeper(self, experiment: str, settings: Settings, seed: int) -> Keep:
         """The ``keep`` function of one experiment with these settings and seed."""
