@@ -120,9 +120,18 @@ def test_an_unreadable_part_is_computed_again(tmp_path: Path) -> None:
     small = dataclasses.replace(figure1.QUICK, n=4, d=3, matrices=4, block=2, zeta_steps=4)
     assert count_parts(tmp_path, small) == 2
     victim = min((tmp_path / "parts").glob("*.nc"))
-    victim.write_bytes(victim.read_bytes()[:100])
-    assert count_parts(tmp_path, small) == 1
-    assert read_dataset(victim).sizes["matrix"] == 2
+    whole = victim.read_bytes()
+    damaged = [whole[:100], whole[:-78], *(_flip(whole, place) for place in (700, 5000, -3000))]
+    for bad in damaged:
+        victim.write_bytes(bad)
+        assert count_parts(tmp_path, small) == 1
+        assert read_dataset(victim).sizes["matrix"] == 2
+
+
+def _flip(data: bytes, place: int) -> bytes:
+    flipped = bytearray(data)
+    flipped[place] ^= 64
+    return bytes(flipped)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs advisory locks")

@@ -36,7 +36,7 @@ class ResultStore:
 
     A part's name holds a digest of the settings, the seed and the program's version and source. Files
     are written under a temporary name and renamed, so a part is there whole or not at all; one that
-    cannot be read is computed again.
+    is not what was written is computed again.
     """
 
     def __init__(self, directory: str | Path) -> None:
@@ -68,7 +68,7 @@ class ResultStore:
         def keep(part: str, compute: Callable[[], xr.Dataset]) -> xr.Dataset:
             path = self.parts / f"{experiment}-{key}-{part}.nc"
             try:
-                return read_dataset(path)
+                return read_dataset(path, sealed=True)
             except checks.InputError:
                 result = compute()
                 write_dataset(result, path)
