@@ -139,6 +139,7 @@ def test_csv_with_names(tmp_path: Path, text: str, names: tuple[str, ...]) -> No
         ("a.csv", "x,y\n", r"\('x', 'y'\) at row 0 without \('y', 'x'\)\. Pass undirected=True"),
         ("a.csv", "0,1\n1,0\n1,1\n", r"different agents.*\(1, 1\) at row 2"),
         ("a.csv", "a,b\n\xff\xfe,b\n", r"it is malformed \(.*utf-8"),
+        ("a.csv", "0\r,0", "a source and a target with a comma between: '0'"),
         ("a.graphml", "", "the file is empty"),
         ("a.graphml", "hello", r"it is malformed \(syntax error"),
         ("a.graphml", "<graphml></graphml>", r"it is malformed \("),
@@ -164,6 +165,11 @@ def test_csv_with_names(tmp_path: Path, text: str, names: tuple[str, ...]) -> No
         ("a.txt", "3 1\na 2 1\n", r"it is malformed \("),
         ("a.txt", "3 1\n1\n", r"it is malformed \("),
         ("a.txt", "3 2\n1 2\n2 1\n", "each undirected edge once"),
+        ("a.txt", "9" * 400 + " 1\n1 2\n", "must have at most 15 digits"),
+        ("a.txt", "3 " + "9" * 400 + "\n1 2\n", "must have at most 15 digits"),
+        ("a.txt", "3 1\n1 " + "9" * 400 + "\n", r"it is malformed \("),
+        ("a.txt", "200000000 1\n1 2\n", "without large gaps, but got 199999999 among 1 rows"),
+        ("a.json", '{"nodes": [{"id": ' + "9" * 5000 + '}], "edges": []}', "it is malformed"),
         ("a.gset", "0 0\n", "`n` to be a whole number >= 1"),
     ],
 )
@@ -174,6 +180,12 @@ def test_bad_files(tmp_path: Path, file: str, text: str, message: str) -> None:
         Graph.read(path)
     assert str(caught.value).startswith(f"Cannot read `path` '{path}': ")
     assert "\n" not in str(caught.value)
+
+
+def test_csv_with_the_ends_of_lines_of_old_systems(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"source,target\r0,1\r1,2\r")
+    assert Graph.read(path, undirected=True) == Graph.path(3)
 
 
 def test_missing_files_and_unknown_extensions(tmp_path: Path) -> None:

@@ -92,6 +92,8 @@ def array(
         if isinstance(value, np.ndarray) and value.dtype.kind == "c":
             raise TypeError  # numpy would drop the imaginary part with a warning
         result = np.array(value, dtype=np.float64)
+    except OverflowError:
+        raise input_error(name, "hold finite numbers only", "one of over 308 digits") from None
     except (TypeError, ValueError):
         raise input_error(name, "be an array of numbers", type(value).__name__, cure) from None
     about = f", {meaning}" if meaning else ""

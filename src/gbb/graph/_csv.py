@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from gbb._support.checks import InputError, IntArray, input_error
-from gbb.graph._rows import Rows
+from gbb.graph._rows import Rows, check_gaps
 
 if TYPE_CHECKING:
     from gbb.graph._graph import Graph
@@ -29,6 +29,9 @@ HEADERS = (
 )
 """Names of the columns of sources and targets, in small or capital letters."""
 
+DIGITS = 15
+"""Of the numbers in the first line of a Gset file."""
+
 WHOLE = re.compile(r"\s*[+-]?\d+\s*")
 
 
@@ -42,7 +45,8 @@ def read_csv(path: Path, undirected: bool) -> Rows:
     order of first appearance: among the sources when both directions are listed (the order in
     which ``write_csv`` put them), row by row otherwise.
     """
-    data = path.read_bytes().removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
+    data = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
+    data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     if b"#" in data:
         data = COMMENT.sub(b"", data)
     data = data.lstrip()
@@ -97,12 +101,15 @@ def read_gset(path: Path, _undirected: bool) -> Rows:
     head = first.decode("utf-8").split()
     if len(head) < 2 or not (head[0].isdecimal() and head[1].isdecimal()):
         raise InputError("its first line must be `n m`, the numbers of agents and edges.")
+    if max(map(len, head[:2])) > DIGITS:
+        raise InputError(f"the numbers of agents and edges must have at most {DIGITS} digits.")
     n, count = int(head[0]), int(head[1])
     edges = np.empty((0, 2), dtype=np.int64)
     if body.strip():
         edges = _read_columns(body, (0, 1), np.int64, separator=r"\s+").to_numpy()
     if len(edges) != count:
         raise InputError(f"its first line promises {count} edges, but {len(edges)} follow.")
+    check_gaps(n, count, "Graph.from_edges takes as many agents as it is told.")
     bad = ((edges < 1) | (edges > n)).any(axis=1)
     if bad.any():
         row = int(np.argmax(bad))

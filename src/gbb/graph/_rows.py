@@ -53,12 +53,16 @@ def number_rows(
                 "n", "be given when `edges` is empty", None, "Pass n, the number of agents."
             )
         n = int(rows.max()) + 1
-        if n > max(10**7, 100 * len(rows)):
-            rule = "number the agents 0..n-1 without large gaps when `n` is left out"
-            cure = "Pass n, or turn other ids into strings to use them as names."
-            raise input_error("edges", rule, f"{n - 1} among {len(rows)} rows", cure)
+        check_gaps(n, len(rows), "Pass n, or turn other ids into strings to use them as names.")
     _check_range(rows, min(n, MOST_AGENTS))
     return Rows(rows, n, names if names is None else tuple(names), undirected)
+
+
+def check_gaps(n: int, count: int, cure: str) -> None:
+    """Refuse, before anything of that size is made, a number of agents that must be a slip."""
+    if n > max(10**7, 100 * count):
+        rule = "number the agents 0..n-1 without large gaps"
+        raise input_error("edges", rule, f"{n - 1} among {count} rows", cure)
 
 
 def _to_table(edges: ArrayLike | Iterable[Sequence[Any]]) -> NDArray[Any]:
