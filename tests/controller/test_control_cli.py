@@ -84,6 +84,15 @@ def test_a_whole_story_in_csv(farm, tmp_path):
     assert "1" in farm("ask", "farm.db", "--name", "second").out
 
 
+def test_a_dry_run_prints_agents_arms_and_features_as_read_and_creates_nothing(run, tmp_path):
+    before = sorted(tmp_path.iterdir())
+    done = run("create", "farm.db", "farm.csv", "--undirected", "--arms", "arms.csv", "--dry-run")
+    for words in ("3: north, south, east", "3: straight, left, right", "2: yaw, pitch", "0.6"):
+        assert words in done.out
+    assert "would create 'default': Problem(n=3, m=6, K=3, d=2" in done.out
+    assert sorted(tmp_path.iterdir()) == before
+
+
 def test_far_rewards_are_told_with_a_warning(farm):
     farm("ask", "farm.db")
     with warnings.catch_warnings():
