@@ -17,6 +17,10 @@ SAMPLE = 1000
 """Rows that are looked at to tell a header from an edge."""
 
 
+LONG = 100
+"""Characters of a row that a message shows."""
+
+
 def doubt_first_row(body: bytes) -> None:
     """Refuse a first row of words above numbers, a header that is not known; warn of more columns."""
     text = body[: 1 << 20].decode("utf-8", errors="replace")
@@ -26,8 +30,9 @@ def doubt_first_row(body: bytes) -> None:
     for place, cell in enumerate(first):
         below = [row[place] for row in rest if place < len(row)]
         if cell.strip() and below and not is_number(cell) and all(map(is_number, below)):
-            found = ",".join(first)
-            raise InputError(f"its first row, {found}, looks like a header: write source,target.")
+            raise InputError(
+                f"its first row, {_shown(first)}, looks like a header: write source,target."
+            )
     if len(first) > 2:
         _warn(
             f"Took the first two of {len(first)} columns as source and target, as there is no "
@@ -39,7 +44,7 @@ def doubt_first_edge(edges: IntArray, names: Sequence[str]) -> None:
     """Warn of a first row whose two ends come up nowhere else, in a graph of more than pairs."""
     alone = np.bincount(edges.ravel())[edges] == 1
     if len(edges) > 1 and alone[0].all() and not alone.all():
-        first = ",".join(names[agent] for agent in edges[0])
+        first = _shown([names[agent] for agent in edges[0]])
         _warn(
             f"Took the first row, {first}, as an edge, though its ends come up nowhere else. "
             "If it is a header, write source,target instead."
@@ -62,6 +67,12 @@ def doubt_weights(weights: Iterable[Any]) -> None:
             "Left out the weights of the edges, as a graph holds none. "
             "Pass them to Problem as edge_weights."
         )
+
+
+def _shown(cells: Sequence[str]) -> str:
+    """A row on one line, the start of a long one."""
+    text = repr(",".join(cells))[1:-1]
+    return text if len(text) < LONG else f"{text[:LONG]}..."
 
 
 def _warn(text: str) -> None:

@@ -84,7 +84,8 @@ def load(path: str | Path) -> xr.Dataset:
     """Read a result written by :func:`save` into memory.
 
     The digest of its bytes, which stands after what other programs read, tells whether it is as it
-    was written; a damaged file is refused, and one without a digest read with a warning.
+    was written; a damaged file is refused, and one without a digest read with a warning. What the
+    netCDF library does with a file that has none is not bounded: take such files from people you trust.
     """
     result = read_dataset(path)
     missing = [f"the dimension {axis!r}" for axis in AXES if axis not in result.dims]
@@ -143,14 +144,17 @@ def read_dataset(path: str | Path, *, sealed: bool = False) -> xr.Dataset:
 
 def _read(path: Path) -> xr.Dataset:
     """The dataset, unless it says that it holds more than fits into the file."""
+    import netCDF4  # noqa: PLC0415
     import xarray as xr  # noqa: PLC0415
 
-    most = EXPANSION * path.stat().st_size
-    with xr.open_dataset(path, engine="netcdf4") as stored:
+    length = path.stat().st_size
+    with netCDF4.Dataset(path) as stored:  # xarray reads some of it when it opens it
         for name, variable in stored.variables.items():
-            chunk = variable.encoding.get("chunksizes") or ()
-            size = max(variable.size, math.prod(map(int, chunk)))
-            if size * max(variable.dtype.itemsize, 8) > most:
-                rule = f"hold what fits into its {path.stat().st_size:,} bytes"
+            chunks = variable.chunking()
+            chunk = chunks if isinstance(chunks, list) else []
+            size = max(math.prod(map(int, variable.shape)), math.prod(map(int, chunk)))
+            if 8 * size > EXPANSION * length:
+                rule = f"hold what fits into its {length:,} bytes"
                 raise checks.input_error("path", rule, f"{size:,} numbers in {name!r} of {path}")
-        return stored.load()
+    with xr.open_dataset(path, engine="netcdf4") as opened:
+        return opened.load()
