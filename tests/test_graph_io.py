@@ -206,6 +206,8 @@ def test_a_first_row_like_no_other_is_read_with_a_warning(tmp_path: Path) -> Non
     path.write_text("site_a,site_b\nP1,P2\nP2,P3\n")
     with pytest.warns(UserWarning, match="Took the first row, site_a,site_b, as an edge, though"):
         assert Graph.read(path, undirected=True).n == 5
+    path.write_text("hub,1\n2,1\n")  # a header has no numbers
+    assert Graph.read(path, undirected=True) == named("hub", "1", "2")
     path.write_text("a,b\nc,d\n")  # pairs, all of them
     assert Graph.read(path, undirected=True) == Graph.from_edges(
         [("a", "b"), ("c", "d")], undirected=True

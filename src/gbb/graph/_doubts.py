@@ -27,12 +27,12 @@ def doubt_first_row(body: bytes) -> None:
     reader = csv.reader(StringIO(text, newline=""), skipinitialspace=True)
     sample = [row for row in itertools.islice(reader, SAMPLE) if row]
     first, rest = sample[0], sample[1:]
-    for place, cell in enumerate(first):
+    words = not any(map(is_number, first))
+    for place in range(len(first) if words else 0):
         below = [row[place] for row in rest if place < len(row)]
-        if cell.strip() and below and not is_number(cell) and all(map(is_number, below)):
-            raise InputError(
-                f"its first row, {_shown(first)}, looks like a header: write source,target."
-            )
+        if first[place].strip() and below and all(map(is_number, below)):
+            found = _shown(first)
+            raise InputError(f"its first row, {found}, looks like a header: write source,target.")
     if len(first) > 2:
         _warn(
             f"Took the first two of {len(first)} columns as source and target, as there is no "
