@@ -4,13 +4,22 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup paper test test-crash test-demos checks lint types imports plain unit constraints format bench clean
+# A Python that is asked for is the one that runs: an environment of another version is made anew.
+ifneq ($(origin PYTHON),file)
+VERSION := import sys; print(sys.version_info[:2])
+ifneq ($(shell $(PYTHON) -c '$(VERSION)'),$(shell $(BIN)/python -c '$(VERSION)' 2>/dev/null))
+$(shell rm -f $(READY))
+endif
+endif
+
+.PHONY: help setup paper test test-crash test-demos test-packages checks lint types imports plain unit constraints format bench clean
 
 help:
 	@echo "make paper   set up .venv and reproduce the paper's table and figures in results/paper"
 	@echo "make test    set up .venv and pass every check (format, lint, types, imports, tests)"
 	@echo "make test-crash  kill the controller 5,000 times, and learn with missing rewards on five matrices"
 	@echo "make test-demos  install the three simulators and control them (traffic, wind, radio)"
+	@echo "make test-packages  build the wheel and the source archive and use each in a clean environment"
 	@echo "make format  rewrite the sources in the project's format"
 	@echo "make bench   measure speed ratios side by side"
 	@echo "make clean   remove .venv, caches and results"
@@ -63,6 +72,10 @@ $(DEMOS): $(READY)
 
 test-demos: $(DEMOS)
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests/demos
+
+# Builds, installs and uses what is released; it takes some minutes.
+test-packages: $(READY)
+	$(BIN)/python -m pytest tests/packages
 
 constraints: $(READY)
 	@(head -1 constraints.txt; $(BIN)/python -m pip freeze --exclude-editable | grep '==') > constraints.new

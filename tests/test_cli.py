@@ -469,18 +469,55 @@ def test_arms_may_have_a_header_and_names(tmp_path):
         ("\ufeff,x,y\n7,1,2\n8,3,4\n", ("7", "8")),
     ):
         path.write_text(text, encoding="utf-8")
-        arms, found = read_arms(path)
-        np.testing.assert_array_equal(arms, [[1, 2], [3, 4]])
-        assert found == names
+        arms = read_arms(path)
+        np.testing.assert_array_equal(arms.features, [[1, 2], [3, 4]])
+        assert arms.names == names
+        assert arms.columns in (None, ("x", "y"))
+
+
+@pytest.mark.parametrize("heading", ["id", "ID", "arm_id", "no", "index", "#"])
+def test_a_column_of_numbers_that_is_called_an_id_holds_names(tmp_path, heading):
+    path = tmp_path / "X.csv"
+    path.write_text(f"{heading},yaw,pitch\n1,0.5,0\n2,0,0.5\n3,0.1,0.2\n")
+    arms = read_arms(path)
+    assert arms.names == ("1", "2", "3")
+    assert arms.columns == ("yaw", "pitch")
+    assert arms.features.shape == (3, 2)
+
+
+@pytest.mark.parametrize("header", ["", "turbine,yaw,pitch\n"])
+def test_a_feature_that_counts_the_arms_is_read_with_a_warning(tmp_path, header):
+    path = tmp_path / "X.csv"
+    path.write_text(f"{header}1,0.5,0\n2,0,0.5\n3,0.1,0.2\n")
+    with pytest.warns(
+        UserWarning, match=r"first column of `--arms` .*X\.csv', which counts the rows"
+    ):
+        assert read_arms(path).features.shape == (3, 3)
+    path.write_text("0,1\n1,0\n")
+    assert read_arms(path).names is None
+
+
+def test_inspect_prints_agents_arms_and_features_as_read(run, tmp_path):
+    (tmp_path / "g.csv").write_text("source,target\nnorth,south\nsouth,east\n")
+    (tmp_path / "X.csv").write_text("arm,yaw,pitch\nup,1,0.25\ndown,0,1\n")
+    args = ("inspect", "g.csv", "--undirected", "--arms", "X.csv")
+    out = run(*args).out
+    for words in ("3: north, south, east", "2: up, down", "2: yaw, pitch", "0.25"):
+        assert words in out
+    data = json.loads(run(*args, "--json").out)["as_read"]
+    assert data["agents"] == ["north", "south", "east"]
+    assert data["arms"] == ["up", "down"]
+    assert data["features"] == ["yaw", "pitch"]
+    assert "As read" not in run("inspect", "complete:5").out
 
 
 def test_arms_of_one_dimension(tmp_path):
     path = tmp_path / "X.csv"
     for text in ("1\n2\n", "x\n1\n2\n"):
         path.write_text(text)
-        arms, names = read_arms(path)
-        np.testing.assert_array_equal(arms, [[1], [2]])
-        assert names is None
+        arms = read_arms(path)
+        np.testing.assert_array_equal(arms.features, [[1], [2]])
+        assert arms.names is None
 
 
 def test_a_matrix_may_be_one_number(tmp_path):

@@ -109,3 +109,29 @@ def test_a_time_limit_is_positive(run: Run) -> None:
     assert "`--seconds` to be a finite number > 0, but got -1.0" in run(
         "cut", "complete:6", "--seconds", -1, code=2
     )
+
+
+def interrupt(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_ctrl_c_shows_the_best_cut_so_far_and_starts_nothing_new(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The upper bound took a fifth of the time limit after the search was interrupted."""
+    calls = []
+    monkeypatch.setattr("gbb.cuts.upper_bound", lambda *_, **__: calls.append(1))
+    monkeypatch.setattr("gbb.pairwise.search.SideSearch._anneal", interrupt)
+    data = json.loads(run("cut", "random:150", "--seconds", 60, "--json"))
+    assert not calls
+    assert data["proof"] == "not proven: it was interrupted"
+    assert not data["proven"]
+    assert data["upper_bound"] > data["cut"] > data["upper_bound"] / 2
+
+
+def test_ctrl_c_while_a_cut_is_bounded_shows_the_cut(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gbb.cuts.upper_bound", interrupt)
+    out = run("cut", "random:150", "--seconds", 0.1)
+    assert "not proven: it was interrupted" in out

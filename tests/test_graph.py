@@ -324,7 +324,7 @@ def test_from_edges_without_edges() -> None:
         ([(0.0, np.nan)], {}, r"whole numbers.*\(0\.0, nan\) at row 0"),
         ([(0.0, np.inf)], {}, r"whole numbers.*\(0\.0, inf\) at row 0"),
         ([(True, False)], {}, r"whole numbers.*values of type boolean"),
-        ([(0, None)], {}, r"whole numbers.*values of type"),
+        ([(0, None)], {}, r"a name for every agent, but got \(0, None\) at row 0"),
         ([], {}, r"`n` to be given when `edges` is empty, but got None\. Pass n"),
         ([(0, 1)], {"n": 0}, r"`n` to be a whole number >= 1.*got 0"),
         ([(0, 1)], {"names": ["a"]}, r"agents from 0 to 0, but got \(0, 1\)"),

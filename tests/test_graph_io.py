@@ -46,8 +46,12 @@ def like_numbers(graph: Graph) -> bool:
         return False
 
 
+def distinct(graph: Graph) -> bool:
+    return len({name.strip() for name in graph.names or ()}) == len(graph.names or ())
+
+
 @untimed
-@given(graphs(isolated=False).filter(lambda graph: not like_numbers(graph)))
+@given(graphs(isolated=False).filter(lambda graph: not like_numbers(graph) and distinct(graph)))
 @example(named("source", "target"))
 @example(named("#1", "a#b", "a,b", 'say "x"'))
 @example(named("NA", "nan", "null", " x "))
@@ -71,7 +75,6 @@ def test_csv_has_a_header_and_both_directions(tmp_path: Path) -> None:
         ("# a comment, with, commas, in, it\nsource,target\n0,1\n#1,2\n1,2\n", True),
         ("weight,Target,Source\r\n3,1,0\r\n4,2,1\r\n", True),
         ("\ufeffsource, target\n0, 1\n\n1, 2\n", True),
-        ("0,1,0.5\n1,2,0.7,more\n", True),
         ("\n2,1\n1,0\n", True),
     ],
 )
@@ -139,6 +142,7 @@ def test_csv_with_names(tmp_path: Path, text: str, names: tuple[str, ...]) -> No
         ("a.csv", "x,y\n", r"\('x', 'y'\) at row 0 without \('y', 'x'\)\. Pass undirected=True"),
         ("a.csv", "0,1\n1,0\n1,1\n", r"different agents.*\(1, 1\) at row 2"),
         ("a.csv", "a,b\n\xff\xfe,b\n", r"it is malformed \(.*utf-8"),
+        ("a.csv", "0\r,0", "a source and a target with a comma between: '0'"),
         ("a.graphml", "", "the file is empty"),
         ("a.graphml", "hello", r"it is malformed \(syntax error"),
         ("a.graphml", "<graphml></graphml>", r"it is malformed \("),
@@ -164,6 +168,11 @@ def test_csv_with_names(tmp_path: Path, text: str, names: tuple[str, ...]) -> No
         ("a.txt", "3 1\na 2 1\n", r"it is malformed \("),
         ("a.txt", "3 1\n1\n", r"it is malformed \("),
         ("a.txt", "3 2\n1 2\n2 1\n", "each undirected edge once"),
+        ("a.txt", "9" * 400 + " 1\n1 2\n", "must have at most 15 digits"),
+        ("a.txt", "3 " + "9" * 400 + "\n1 2\n", "must have at most 15 digits"),
+        ("a.txt", "3 1\n1 " + "9" * 400 + "\n", r"it is malformed \("),
+        ("a.txt", "200000000 1\n1 2\n", "without large gaps, but got 199999999 among 1 rows"),
+        ("a.json", '{"nodes": [{"id": ' + "9" * 5000 + '}], "edges": []}', "it is malformed"),
         ("a.gset", "0 0\n", "`n` to be a whole number >= 1"),
     ],
 )
@@ -174,6 +183,95 @@ def test_bad_files(tmp_path: Path, file: str, text: str, message: str) -> None:
         Graph.read(path)
     assert str(caught.value).startswith(f"Cannot read `path` '{path}': ")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "site_a,site_b,km\nP1,P2,3\nP2,P3,4.5\n",
+        "id,site_a,site_b\n0,P1,P2\n1,P2,P3\n",
+        "a,b\n1,2\n2,3\n",
+    ],
+)
+def test_an_unknown_header_is_not_taken_for_agents(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    first = text.partition("\n")[0]
+    with pytest.raises(InputError, match=f"first row, {first}, looks like a header: write source"):
+        Graph.read(path, undirected=True)
+
+
+def test_a_first_row_like_no_other_is_read_with_a_warning(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("site_a,site_b\nP1,P2\nP2,P3\n")
+    with pytest.warns(UserWarning, match="Took the first row, site_a,site_b, as an edge, though"):
+        assert Graph.read(path, undirected=True).n == 5
+    path.write_text("hub,1\n2,1\n")  # a header has no numbers
+    assert Graph.read(path, undirected=True) == named("hub", "1", "2")
+    path.write_text("a,b\nc,d\n")  # pairs, all of them
+    assert Graph.read(path, undirected=True) == Graph.from_edges(
+        [("a", "b"), ("c", "d")], undirected=True
+    )
+
+
+def test_columns_without_a_header_are_read_with_a_warning(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("0,1,0.5\n1,2,0.7,more\n")
+    with pytest.warns(UserWarning, match="Took the first two of 3 columns as source and target"):
+        assert Graph.read(path, undirected=True) == Graph.path(3)
+    path.write_text("1,P1,P2\n2,P2,P3\n")  # numbers of the rows
+    with pytest.warns(UserWarning, match="Took the first two of 3 columns as source and target"):
+        Graph.read(path, undirected=True)
+
+
+def test_blanks_around_agents_do_not_make_others(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("P1,P2 \nP2,\tP3\t\n")
+    assert Graph.read(path, undirected=True) == named("P1", "P2", "P3")
+    path.write_text("0 , 1 \n1 ,2\n")
+    assert Graph.read(path, undirected=True) == Graph.path(3)
+    path.write_text('"P1","P2 "\n"P2","P3"\n')
+    with pytest.raises(InputError, match="agents 'P2 ' and 'P2' differ by blanks only"):
+        Graph.read(path, undirected=True)
+    with pytest.raises(InputError, match=r"'a' and 'a ' differ by blanks only\. Write a \.graphml"):
+        named("a", "a ").write(path)
+
+
+def test_missing_cells_are_no_agents(tmp_path: Path) -> None:
+    for missing in (None, float("nan")):
+        with pytest.raises(InputError, match=r"a name for every agent.*\('b', .*\) at row 1"):
+            Graph.from_edges([("a", "b"), ("b", missing)], undirected=True)
+        with pytest.raises(
+            InputError, match=r"`names` to hold a name each, but got .* at position"
+        ):
+            Graph.from_edges([(0, 1)], names=["a", missing], undirected=True)
+    path = tmp_path / "a.json"
+    path.write_text('{"nodes": [{"id": "a"}, {"id": NaN}], "edges": []}')
+    with pytest.raises(InputError, match="hold a name each, but got nan at position 1"):
+        Graph.read(path)
+
+
+@pytest.mark.parametrize("suffix", [".json", ".graphml"])
+def test_weights_of_networkx_are_left_out_with_a_warning(tmp_path: Path, suffix: str) -> None:
+    g = nx.path_graph(3)
+    nx.set_edge_attributes(g, {(0, 1): 1.0, (1, 2): 2.5}, "weight")
+    with pytest.warns(UserWarning, match="Left out the weights of the edges"):
+        assert Graph.from_networkx(g) == Graph.path(3)
+    path = tmp_path / f"a{suffix}"
+    if suffix == ".json":
+        path.write_text(json.dumps(nx.node_link_data(g, edges="edges")))
+    else:
+        nx.write_graphml(g, path)
+    with pytest.warns(UserWarning, match="Left out the weights of the edges"):
+        assert Graph.read(path) == Graph.path(3)
+    nx.set_edge_attributes(g, 1, "weight")
+    assert Graph.from_networkx(g) == Graph.path(3)
+
+
+def test_csv_with_the_ends_of_lines_of_old_systems(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"source,target\r0,1\r1,2\r")
+    assert Graph.read(path, undirected=True) == Graph.path(3)
 
 
 def test_missing_files_and_unknown_extensions(tmp_path: Path) -> None:
@@ -247,7 +345,8 @@ def test_graphml_of_others(tmp_path: Path) -> None:
 def test_gset(tmp_path: Path, head: str, file: str) -> None:
     path = tmp_path / file
     path.write_text(f"{head}\n1 3 1\n2 1 -1\n3 2 1\n")
-    graph = Graph.read(path)
+    with pytest.warns(UserWarning, match=r"Left out the weights of the edges.*edge_weights"):
+        graph = Graph.read(path)
     assert (graph.n, graph.m, graph.names) == (4, 6, None)
     assert graph.neighbours(0).tolist() == [1, 2]
     assert graph.degrees.tolist() == [2, 2, 2, 0]

@@ -332,7 +332,7 @@ class TestFiles:
         packed = max(blocks, key=lambda start: len(set(data[start : start + 256])))
         data[packed + 128] ^= 0xFF
         path.write_bytes(data)
-        with pytest.raises(gbb.InputError, match="`path` to name a readable netCDF file"):
+        with pytest.raises(gbb.InputError, match=r"`path` to be what gbb\.save wrote"):
             gbb.load(path)
 
     def test_another_netcdf_file(self, result, tmp_path):

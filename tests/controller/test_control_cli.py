@@ -6,8 +6,10 @@ import json
 import warnings
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+from gbb import InputError
 from gbb._cli.control.answers import FIELDS
 from gbb.cli import main
 from gbb.controller import Controller
@@ -82,6 +84,15 @@ def test_a_whole_story_in_csv(farm, tmp_path):
     assert "1" in farm("ask", "farm.db", "--name", "second").out
 
 
+def test_a_dry_run_prints_agents_arms_and_features_as_read_and_creates_nothing(run, tmp_path):
+    before = sorted(tmp_path.iterdir())
+    done = run("create", "farm.db", "farm.csv", "--undirected", "--arms", "arms.csv", "--dry-run")
+    for words in ("3: north, south, east", "3: straight, left, right", "2: yaw, pitch", "0.6"):
+        assert words in done.out
+    assert "would create 'default': Problem(n=3, m=6, K=3, d=2" in done.out
+    assert sorted(tmp_path.iterdir()) == before
+
+
 def test_far_rewards_are_told_with_a_warning(farm):
     farm("ask", "farm.db")
     with warnings.catch_warnings():
@@ -107,6 +118,32 @@ def test_after_far_rewards_answers_carry_a_caveat(farm):
     assert data["low"] <= data["reward"] <= data["high"] <= data["upper_bound"] <= 6 * 2
     farm("retract", "farm.db", 1, "--reason", "wrong unit")
     assert farm("recommend", "farm.db").err == ""
+
+
+@pytest.mark.parametrize("rewards", ["[N, 1, 1, 1, 1, 1]", '[["north", "south", N]]'])
+def test_whole_numbers_beyond_all_floats_are_refused(farm, refused, tmp_path, rewards):
+    farm("ask", "farm.db")
+    (tmp_path / "r.json").write_text(rewards.replace("N", "9" * 400))
+    assert "`rewards` to hold finite numbers only" in refused("tell", "farm.db", 1, "r.json")
+
+
+def test_two_columns_of_rewards_are_refused(farm, refused, tmp_path):
+    farm("ask", "farm.db")
+    (tmp_path / "r.csv").write_text("source,target,reward,reward\nnorth,south,1,2\n")
+    assert "the column 'reward' twice" in refused("tell", "farm.db", 1, "r.csv")
+    table = pd.DataFrame([["north", "south", 1, 2]], columns=["source", "target", *2 * ["reward"]])
+    with (
+        Controller.open(f"sqlite:///{tmp_path / 'farm.db'}") as controller,
+        pytest.raises(InputError, match="`rewards` to have each column once, but got 'reward' tw"),
+    ):
+        controller.tell(1, table)
+
+
+@pytest.mark.usefixtures("farm")
+@pytest.mark.parametrize("setting", ["timeout=x", "timeout=1&timeout=2"])
+def test_settings_of_a_url_that_cannot_be_read_are_refused(refused, setting):
+    said = refused("status", f"sqlite:///farm.db?{setting}")
+    assert "`url` to have settings that SQLite can read" in said
 
 
 def test_a_told_typo_is_taken_back(farm, tmp_path):

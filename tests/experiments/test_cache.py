@@ -70,8 +70,9 @@ def test_killed_runs_leave_whole_files_and_are_continued(tmp_path: Path) -> None
             assert read_dataset(out / "parts" / name).sizes["matrix"] == 1
         assert not (out / "figure2.nc").exists()
         before = now
-    (out / "parts" / ".figure2-0123456789abcdef-matrix9-abcd_123.nc").write_bytes(b"half")
-    (out / ".report-x1y2z3a4.html").write_bytes(b"half")
+    for place in (out, out / "parts"):
+        (place / ".gbb-x1y2z3a4").mkdir()
+        (place / ".gbb-x1y2z3a4" / "figure2.nc").write_bytes(b"half")
     (out / ".mine").write_text("kept")
 
     assert start(out).wait() == 0
@@ -119,9 +120,18 @@ def test_an_unreadable_part_is_computed_again(tmp_path: Path) -> None:
     small = dataclasses.replace(figure1.QUICK, n=4, d=3, matrices=4, block=2, zeta_steps=4)
     assert count_parts(tmp_path, small) == 2
     victim = min((tmp_path / "parts").glob("*.nc"))
-    victim.write_bytes(victim.read_bytes()[:100])
-    assert count_parts(tmp_path, small) == 1
-    assert read_dataset(victim).sizes["matrix"] == 2
+    whole = victim.read_bytes()
+    damaged = [whole[:100], whole[:-78], *(_flip(whole, place) for place in (700, 5000, -3000))]
+    for bad in damaged:
+        victim.write_bytes(bad)
+        assert count_parts(tmp_path, small) == 1
+        assert read_dataset(victim).sizes["matrix"] == 2
+
+
+def _flip(data: bytes, place: int) -> bytes:
+    flipped = bytearray(data)
+    flipped[place] ^= 64
+    return bytes(flipped)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs advisory locks")

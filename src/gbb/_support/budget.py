@@ -56,6 +56,11 @@ class Budget:
         self._interrupted[0] = True
 
     @property
+    def interrupted(self) -> bool:
+        """Whether a Ctrl-C ended it."""
+        return self._interrupted[0]
+
+    @property
     def progress(self) -> float:
         """Fraction of the allowance spent, from 0 to 1."""
         return min(1.0, self.elapsed / self.seconds)

@@ -99,6 +99,8 @@ def array(
             kind = f"{kind} of {raw.dtype}"
             raise TypeError
         result = np.array(raw, dtype=np.float64)
+    except OverflowError:
+        raise input_error(name, "hold finite numbers only", "one of over 308 digits") from None
     except (TypeError, ValueError):
         raise input_error(name, rule, kind, cure) from None
     about = f", {meaning}" if meaning else ""
@@ -147,6 +149,24 @@ def indices(name: str, value: ArrayLike, *, length: int, high: int, meaning: str
     return result
 
 
+def is_number(value: object) -> bool:
+    """Whether Python takes it as a number; text may be one."""
+    try:
+        float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return False
+    except OverflowError:
+        pass
+    return True
+
+
+def is_missing(value: object) -> bool:
+    """Whether it stands for a cell that holds nothing: None, NaN, and what pandas calls NA."""
+    if isinstance(value, float | np.floating):
+        return math.isnan(value)
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
 def choice(name: str, value: object, options: Iterable[str]) -> str:
     """One of ``options``; suggests the nearest one."""
     known = sorted(options)
@@ -168,6 +188,9 @@ def names(name: str, value: Sequence[Any] | None, *, length: int) -> tuple[str, 
         return None
     if isinstance(value, str):
         raise input_error(name, "be a list of names", repr(value))
+    for place, item in enumerate(value):
+        if is_missing(item):
+            raise input_error(name, "hold a name each", f"{item!r} at position {place}")
     result = tuple(str(item) for item in value)
     if len(result) != length:
         raise input_error(name, f"hold {length} names", len(result))

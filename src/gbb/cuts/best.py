@@ -40,7 +40,11 @@ def best(graph: Graph, *, seed: Seed = None, seconds: float = SECONDS) -> Cut:
     the best cut so far. How many runs fit in the time depends on the machine; a graph that is solved
     exactly gives the same cut every time.
     """
-    budget = Budget(seconds)
+    return best_within(graph, Budget(seconds), seed=seed)
+
+
+def best_within(graph: Graph, budget: Budget, *, seed: Seed = None) -> Cut:
+    """:func:`best` in what remains of ``budget``, which a Ctrl-C ends."""
     sure = edwards_erdos(graph)
     proven = exact_sides(graph, quick=True)
     if proven is not None:
@@ -58,5 +62,5 @@ def best(graph: Graph, *, seed: Seed = None, seconds: float = SECONDS) -> Cut:
                 champion = rival
             sweeps = min(2 * sweeps, MOST)
     except KeyboardInterrupt:
-        pass
+        budget.interrupt()
     return Cut.of(graph, champion.sides)

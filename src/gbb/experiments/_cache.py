@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,15 +12,12 @@ from pathlib import Path
 import xarray as xr
 
 import gbb
-from gbb._support import checks
+from gbb._support import checks, files
 from gbb.experiments._study import Keep, Settings, to_json
 from gbb.simulation.result import read_dataset, write_dataset
 
 if sys.platform != "win32":
     import fcntl
-
-LEFTOVER = re.compile(r"\.(table1|figure1|figure2|report)[\w-]*-\w{8}\.(nc|csv|png|pdf|md|html)")
-"""Names of the temporary files that a killed run leaves behind."""
 
 
 @cache
@@ -40,7 +36,7 @@ class ResultStore:
 
     A part's name holds a digest of the settings, the seed and the program's version and source. Files
     are written under a temporary name and renamed, so a part is there whole or not at all; one that
-    cannot be read is computed again.
+    is not what was written is computed again.
     """
 
     def __init__(self, directory: str | Path) -> None:
@@ -60,14 +56,9 @@ class ResultStore:
             except OSError:
                 busy = f"Another run is writing to {str(self.directory)!r}."
                 raise checks.conflict(f"{busy} Wait for it, or choose another `out`.") from None
-            self._sweep()
+            for place in (self.directory, self.parts):
+                files.sweep(place)
             yield
-
-    def _sweep(self) -> None:
-        for place in (self.directory, self.parts):
-            for path in place.glob(".*"):
-                if LEFTOVER.fullmatch(path.name):
-                    path.unlink(missing_ok=True)
 
     def keeper(self, experiment: str, settings: Settings, seed: int) -> Keep:
         """The ``keep`` function of one experiment with these settings and seed."""
@@ -77,7 +68,7 @@ class ResultStore:
         def keep(part: str, compute: Callable[[], xr.Dataset]) -> xr.Dataset:
             path = self.parts / f"{experiment}-{key}-{part}.nc"
             try:
-                return read_dataset(path)
+                return read_dataset(path, sealed=True)
             except checks.InputError:
                 result = compute()
                 write_dataset(result, path)

@@ -12,11 +12,13 @@ import numpy as np
 import pandas as pd
 
 from gbb._support.checks import InputError, IntArray, input_error
-from gbb.graph._rows import Rows
+from gbb.graph._doubts import doubt_first_edge, doubt_first_row, doubt_weights, refuse_blanks
+from gbb.graph._rows import Rows, check_gaps
 
 if TYPE_CHECKING:
     from gbb.graph._graph import Graph
 
+BLANKS = re.compile(rb"(?<=[,\n])[ \t]+|(?<![ \t])[ \t]+(?=,|\n|\Z)")
 COMMENT = re.compile(rb"^#.*(?:\n|\Z)", re.MULTILINE)
 HEADERS = (
     ("source", "target"),
@@ -29,6 +31,9 @@ HEADERS = (
 )
 """Names of the columns of sources and targets, in small or capital letters."""
 
+DIGITS = 15
+"""Of the numbers in the first line of a Gset file."""
+
 WHOLE = re.compile(r"\s*[+-]?\d+\s*")
 
 
@@ -38,11 +43,14 @@ def read_csv(path: Path, undirected: bool) -> Rows:
     The first line is a header when it holds a pair of :data:`HEADERS`; other columns are left out.
     ``source,target`` always is one, another pair when rows follow in which its words are no agents.
 
+    Blanks around a label do not count, unless the file has quotation marks.
+
     Labels that are exactly 0..n-1 are the agents' numbers. Any others are names, numbered in their
     order of first appearance: among the sources when both directions are listed (the order in
     which ``write_csv`` put them), row by row otherwise.
     """
-    data = path.read_bytes().removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
+    data = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
+    data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     if b"#" in data:
         data = COMMENT.sub(b"", data)
     data = data.lstrip()
@@ -50,6 +58,10 @@ def read_csv(path: Path, undirected: bool) -> Rows:
         raise InputError("it holds no edge.")
     columns, header = _columns(data)
     body = data.partition(b"\n")[2] if header else data
+    quoted = b'"' in body
+    body = body if quoted else BLANKS.sub(b"", body)
+    if not header:
+        doubt_first_row(body)
     edges = _read_numbers(body, columns)
     if edges is not None:
         return Rows(edges, int(edges.max()) + 1, None, undirected)
@@ -58,8 +70,6 @@ def read_csv(path: Path, undirected: bool) -> Rows:
     if empty.any():
         row = int(np.argmax(empty))
         raise InputError(f"row {row} has no {'source' if table[0].iloc[row] == '' else 'target'}.")
-    if not header:
-        _refuse_unknown_header(table)
     if undirected:
         codes, names = pd.factorize(table.to_numpy(dtype=object).ravel())
         rows = np.asarray(codes, dtype=np.int64).reshape(-1, 2)
@@ -67,7 +77,12 @@ def read_csv(path: Path, undirected: bool) -> Rows:
         both = pd.concat([table[0], table[1]], ignore_index=True)
         codes, names = pd.factorize(both.to_numpy(dtype=object))
         rows = np.asarray(codes, dtype=np.int64).reshape(2, -1).T
-    return Rows(rows, len(names), tuple(map(str, names)), undirected)
+    agents = tuple(map(str, names))
+    if quoted:
+        refuse_blanks(agents)
+    if not header:
+        doubt_first_edge(rows, agents)
+    return Rows(rows, len(agents), agents, undirected)
 
 
 def write_csv(graph: Graph, path: Path) -> None:
@@ -86,6 +101,10 @@ def write_csv(graph: Graph, path: Path) -> None:
     if all(map(WHOLE.fullmatch, graph.names)) and set(map(int, graph.names)) == set(range(graph.n)):
         rule = "be told from the agents' numbers 0..n-1 in a CSV"
         raise input_error("names", rule, "exactly those numbers", cure)
+    try:
+        refuse_blanks(graph.names)
+    except InputError as error:
+        raise InputError(f"{error} {cure}") from None
     names = np.array(graph.names, dtype=object)
     table = pd.DataFrame({"source": names[graph.sources], "target": names[graph.indices]})
     table.to_csv(path, index=False, quoting=csv.QUOTE_ALL, encoding="utf-8")
@@ -97,12 +116,18 @@ def read_gset(path: Path, _undirected: bool) -> Rows:
     head = first.decode("utf-8").split()
     if len(head) < 2 or not (head[0].isdecimal() and head[1].isdecimal()):
         raise InputError("its first line must be `n m`, the numbers of agents and edges.")
+    if max(map(len, head[:2])) > DIGITS:
+        raise InputError(f"the numbers of agents and edges must have at most {DIGITS} digits.")
     n, count = int(head[0]), int(head[1])
     edges = np.empty((0, 2), dtype=np.int64)
     if body.strip():
         edges = _read_columns(body, (0, 1), np.int64, separator=r"\s+").to_numpy()
+        if len(body.lstrip().partition(b"\n")[0].split()) > 2:
+            weights = _read_columns(body, (0, 2), str, separator=r"\s+")[1]
+            doubt_weights(weights.unique())
     if len(edges) != count:
         raise InputError(f"its first line promises {count} edges, but {len(edges)} follow.")
+    check_gaps(n, count, "Graph.from_edges takes as many agents as it is told.")
     bad = ((edges < 1) | (edges > n)).any(axis=1)
     if bad.any():
         row = int(np.argmax(bad))
@@ -164,12 +189,3 @@ def _read_numbers(data: bytes, columns: tuple[int, int]) -> IntArray | None:
     if not edges.size or edges.min() < 0 or edges.max() >= edges.size:
         return None
     return edges if np.bincount(edges.ravel()).all() else None
-
-
-def _refuse_unknown_header(table: pd.DataFrame) -> None:
-    first, rest = table.iloc[0], table.iloc[1:]
-    if len(rest) == 0 or first.str.fullmatch(r"\d+").any():
-        return
-    if all(rest[side].str.fullmatch(r"\d+").all() for side in (0, 1)):
-        found = f"{first[0]},{first[1]}"
-        raise InputError(f"its first row, {found}, looks like a header: write source,target.")

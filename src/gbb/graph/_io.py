@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import sys
 from collections.abc import Iterator
@@ -19,7 +20,17 @@ if TYPE_CHECKING:
     from gbb.graph._graph import Graph
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-BROKEN = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, ParseError)
+BROKEN = (
+    OSError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    RecursionError,
+    OverflowError,
+    ParseError,
+    csv.Error,
+)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ import numpy as np
 
 from gbb._support import checks
 from gbb._support.checks import InputError, input_error
+from gbb.graph._doubts import doubt_weights
 from gbb.graph._rows import Rows
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ def from_networkx(g: Any, *, undirected: bool = False) -> Rows:
     else:
         place = {node: i for i, node in enumerate(nodes)}
         names = checks.names("node labels", nodes, length=len(nodes))
+    doubt_weights(weight for _, _, weight in g.edges(data="weight", default=1))
     ends = [place[node] for pair in g.edges() for node in pair]
     edges = np.array(ends, dtype=np.int64).reshape(-1, 2)
     return Rows(edges, len(nodes), names, undirected or not g.is_directed())

@@ -53,12 +53,16 @@ def number_rows(
                 "n", "be given when `edges` is empty", None, "Pass n, the number of agents."
             )
         n = int(rows.max()) + 1
-        if n > max(10**7, 100 * len(rows)):
-            rule = "number the agents 0..n-1 without large gaps when `n` is left out"
-            cure = "Pass n, or turn other ids into strings to use them as names."
-            raise input_error("edges", rule, f"{n - 1} among {len(rows)} rows", cure)
+        check_gaps(n, len(rows), "Pass n, or turn other ids into strings to use them as names.")
     _check_range(rows, min(n, MOST_AGENTS))
     return Rows(rows, n, names if names is None else tuple(names), undirected)
+
+
+def check_gaps(n: int, count: int, cure: str) -> None:
+    """Refuse, before anything of that size is made, a number of agents that must be a slip."""
+    if n > max(10**7, 100 * count):
+        rule = "number the agents 0..n-1 without large gaps"
+        raise input_error("edges", rule, f"{n - 1} among {count} rows", cure)
 
 
 def _to_table(edges: ArrayLike | Iterable[Sequence[Any]]) -> NDArray[Any]:
@@ -70,12 +74,21 @@ def _to_table(edges: ArrayLike | Iterable[Sequence[Any]]) -> NDArray[Any]:
         raw = np.asarray(edges)
     except ValueError:
         raise input_error("edges", SHAPE, "rows of different lengths") from None
+    if raw.dtype.kind == "U" and not hasattr(edges, "__array__"):
+        _refuse_missing(cast("Iterable[Sequence[Any]]", edges))  # numpy made "nan" of it
     if raw.shape == (0,):
         raw = np.empty((0, 2), dtype=np.int64)
     if raw.ndim != 2 or raw.shape[1] != 2:
         cure = "Did you mean edges.T?" if raw.ndim == 2 and raw.shape[0] == 2 else ""
         raise input_error("edges", SHAPE, f"shape {raw.shape}", cure)
     return raw
+
+
+def _refuse_missing(edges: Iterable[Sequence[Any]]) -> None:
+    for row, ends in enumerate(edges):
+        if not isinstance(ends, str) and any(map(checks.is_missing, ends)):
+            rule = "have a name for every agent"
+            raise input_error("edges", rule, f"{tuple(ends)!r} at row {row}")
 
 
 def _infer_kind(raw: NDArray[Any]) -> str:
@@ -124,6 +137,7 @@ def _to_whole(raw: NDArray[Any]) -> Integers:
             return raw.astype(np.int64)
         except OverflowError:
             raise input_error("edges", rule, "numbers beyond 64 bits") from None
+    _refuse_missing(raw)
     raise input_error("edges", rule, f"values of type {kind}")
 
 

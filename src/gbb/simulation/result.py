@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gbb._support import checks, files
-from gbb._support.checks import IntArray
+from gbb._support import checks, files, seal
+from gbb._support.checks import InputError, IntArray
 from gbb.environment import System, TableSystem
 from gbb.policies import AnyPolicy
 from gbb.simulation._trace import Trace
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
 AXES = ("policy", "run", "round")
 VARIABLES = ("expected_reward", "couple")
 """What every result of :func:`gbb.simulate` holds."""
+
+UNSEALED = "if it was damaged since it was written, nobody can tell."
+EXPANSION = 1100
+"""No file grows by more when it is read: so much does zlib, at most, make of a byte."""
 
 
 def assemble(
@@ -66,7 +72,7 @@ def assemble(
 
 
 def save(result: xr.Dataset, path: str | Path) -> None:
-    """Write a result as netCDF, compressed, with checksums; ``path`` appears whole or not at all."""
+    """Write a result as netCDF, compressed, with a digest; ``path`` appears whole or not at all."""
     import xarray as xr  # noqa: PLC0415
 
     if not isinstance(result, xr.Dataset):
@@ -75,7 +81,12 @@ def save(result: xr.Dataset, path: str | Path) -> None:
 
 
 def load(path: str | Path) -> xr.Dataset:
-    """Read a result written by :func:`save` into memory."""
+    """Read a result written by :func:`save` into memory.
+
+    The digest of its bytes, which stands after what other programs read, tells whether it is as it
+    was written; a damaged file is refused, and one without a digest read with a warning. What the
+    netCDF library does with a file that has none is not bounded: take such files from people you trust.
+    """
     result = read_dataset(path)
     missing = [f"the dimension {axis!r}" for axis in AXES if axis not in result.dims]
     missing += [f"the variable {name!r}" for name in VARIABLES if name not in result]
@@ -98,12 +109,15 @@ def write_dataset(result: xr.Dataset, path: str | Path) -> None:
     }
     with files.atomic(target) as temporary:
         result.to_netcdf(temporary, engine="netcdf4", encoding=packed)
+        seal.seal(temporary)
 
 
-def read_dataset(path: str | Path) -> xr.Dataset:
-    """Read any dataset into memory."""
-    import xarray as xr  # noqa: PLC0415
+def read_dataset(path: str | Path, *, sealed: bool = False) -> xr.Dataset:
+    """Read any dataset into memory; one that is not what was written is refused.
 
+    A file without a digest, of another program or an earlier version, is read with a warning, unless
+    it must be ``sealed``.
+    """
     if not Path(path).is_file():
         raise checks.input_error(
             "path",
@@ -112,10 +126,35 @@ def read_dataset(path: str | Path) -> xr.Dataset:
             "It is a directory." if Path(path).is_dir() else "No such file.",
         )
     try:
-        with xr.open_dataset(path, engine="netcdf4") as stored:
-            return stored.load()
-    except (OSError, ValueError, RuntimeError) as error:  # netCDF4 raises all three
+        intact = seal.is_intact(Path(path))
+        if intact is None and not sealed:
+            warnings.warn(f"{str(path)!r} has no digest: {UNSEALED}", stacklevel=3)
+        elif not intact:
+            cure = "Restore it from a copy, or run it again."
+            raise checks.input_error("path", "be what gbb.save wrote", f"{path}, damaged", cure)
+        return _read(Path(path))
+    except InputError:
+        raise
+    except Exception as error:  # netCDF4 and xarray raise nearly anything
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise checks.input_error(
             "path", "name a readable netCDF file", f"{path} ({reason})"
         ) from None
+
+
+def _read(path: Path) -> xr.Dataset:
+    """The dataset, unless it says that it holds more than fits into the file."""
+    import netCDF4  # noqa: PLC0415
+    import xarray as xr  # noqa: PLC0415
+
+    length = path.stat().st_size
+    with netCDF4.Dataset(path) as stored:  # xarray reads some of it when it opens it
+        for name, variable in stored.variables.items():
+            chunks = variable.chunking()
+            chunk = chunks if isinstance(chunks, list) else []
+            size = max(math.prod(map(int, variable.shape)), math.prod(map(int, chunk)))
+            if 8 * size > EXPANSION * length:
+                rule = f"hold what fits into its {length:,} bytes"
+                raise checks.input_error("path", rule, f"{size:,} numbers in {name!r} of {path}")
+    with xr.open_dataset(path, engine="netcdf4") as opened:
+        return opened.load()

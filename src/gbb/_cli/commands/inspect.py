@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from gbb import theory
 from gbb._cli import options as opt
+from gbb._cli.given.as_read import as_read, print_as_read
 from gbb._cli.given.graphs import CutName, GraphOptions, cut_of, graph_of
 from gbb._cli.given.instance import Bounds, Files, environment
 from gbb._cli.given.policies import Learner
+from gbb._cli.given.tables import read_arms
 from gbb._cli.show import as_json, console, grid, number, pairs
 from gbb._support import checks
 from gbb.cuts import Cut
@@ -38,11 +41,12 @@ def inspect(
 ) -> None:
     """Show a graph and its cut; with --matrix also the theory report.
 
+    Agents, and with --arms arms and features, are listed as they were read.
     The report gives the optimum, gamma, Delta, epsilon, both alphas, the regret
     bound and whether each assumption of the theory holds.
     """
     if files.matrix is None:
-        report_only = {**asdict(files), **asdict(bounds), **asdict(learner), "rounds": rounds}
+        report_only = {**asdict(bounds), **asdict(learner), "rounds": rounds}
         for name, value in report_only.items():
             if value is not None:
                 raise checks.conflict(f"`--{name}` can only be combined with `--matrix`.")
@@ -50,13 +54,15 @@ def inspect(
     built = graph_of(graph, options)
     found = cut_of(built, cut, options.seed)
     data: dict[str, Any] = _graph_numbers(found) | {"cut_method": cut}
+    arms = None if files.arms is None else read_arms(files.arms)
+    data["as_read"] = as_read(built, arms)
     if agents:
         data["agents"] = {
             "V1": [built.labels[i] for i in found.V1],
             "V2": [built.labels[i] for i in found.V2],
         }
     if files.matrix is not None:
-        env = environment(built, files, bounds)
+        env = environment(built, files, bounds, read=arms)
         report = theory.report(env, cut=found, **learner.settings())
         data["theory"] = _theory_numbers(report, horizon)
         if agents:
@@ -65,6 +71,9 @@ def inspect(
         typer.echo(as_json(data))
         return
     _print_graph(graph, data)
+    if Path(graph).is_file() or arms is not None:
+        console.print()
+        print_as_read(built, arms)
     if "theory" in data:
         _print_theory(data["theory"])
     if agents:

@@ -21,8 +21,10 @@ from gbb._cli.given.instance import Files, environment
 from gbb._cli.given.outputs import check_output
 from gbb._cli.show import as_json, console, number, pairs
 from gbb._support import checks
+from gbb._support.budget import Budget
 from gbb._support.files import atomic
 from gbb.cuts import largest_if_quick
+from gbb.cuts.best import best_within
 from gbb.graph import Graph
 
 FIELDS = ("value", "upper_bound", "gap", "proven", "method", "bound_method", "seconds")
@@ -78,7 +80,7 @@ def cut(
     """Cut a graph in parts so that many edges run between them.
 
     A line says what is proven: at most so many edges can be cut. Ctrl-C shows the
-    best cut so far.
+    best cut so far, within a second and with no proof.
     """
     search.check(graph)
     if k != 2 and method != "best":
@@ -105,18 +107,17 @@ def cut(
 
 
 def _two(graph: Graph, method: str, seconds: float, seed: int) -> dict[str, Any]:
-    chosen = cuts.find(method, argument="--method")
-    if method == "best":
-        found = cuts.best(graph, seconds=seconds * (1 - BOUND_SHARE), seed=seed)
-    else:
-        found = chosen(graph, seed=seed)
+    chosen, search = cuts.find(method, argument="--method"), Budget(seconds * (1 - BOUND_SHARE))
+    found = best_within(graph, search, seed=seed) if method == "best" else chosen(graph, seed=seed)
     size = found.m12
-    bound = cuts.upper_bound(graph, seconds=seconds * BOUND_SHARE, seed=seed).edges
-    whole = max(size, int(np.floor(bound + 1e-6)))
-    if size < whole and largest_if_quick(graph) == size:
-        whole = size
-    proof = f"proven: no cut has more than {number(whole)} edges"
-    proof += "; this one is maximal" if size == whole else f"; gap {1 - size / whole:.2%}"
+    try:
+        if search.interrupted:
+            raise KeyboardInterrupt
+        whole = _most(graph, size, seconds * BOUND_SHARE, seed)
+        proof = f"proven: no cut has more than {number(whole)} edges"
+        proof += "; this one is maximal" if size == whole else f"; gap {1 - size / whole:.2%}"
+    except KeyboardInterrupt:  # the best so far, and nothing that takes longer
+        whole, proof = graph.m // 2, "not proven: it was interrupted"
     return {
         "method": method,
         "cut": size,
@@ -126,6 +127,13 @@ def _two(graph: Graph, method: str, seconds: float, seed: int) -> dict[str, Any]
         "proof": proof,
         "parts": found.sides,
     }
+
+
+def _most(graph: Graph, size: int, seconds: float, seed: int) -> int:
+    """So many edges, and not more, can be cut for all that is proven."""
+    bound = cuts.upper_bound(graph, seconds=seconds, seed=seed).edges
+    whole = max(size, int(np.floor(bound + 1e-6)))
+    return size if size < whole and largest_if_quick(graph) == size else whole
 
 
 def _many(graph: Graph, k: int, seconds: float, seed: int) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from gbb._cli import options as opt
 from gbb._cli.control.links import links_of
 from gbb._cli.control.options import Storage, url_of
 from gbb._cli.errors import reword
+from gbb._cli.given.as_read import print_as_read
 from gbb._cli.given.graphs import CutName, GraphOptions, cut_of, graph_of
 from gbb._cli.given.instance import EdgeArmBound, Feedback, Sigma
 from gbb._cli.given.policies import Learner, RadiusName, class_name
@@ -57,21 +58,25 @@ def create(
     L: EdgeArmBound = None,
     learner: Learner,
     radius: RadiusName = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Show agents, arms and features as read; create nothing."),
+    ] = False,
 ) -> None:
     """Start a controller for a graph and its arms."""
     from gbb.controller import Controller
 
     seed, built = options.seed, graph_of(graph, options)
-    features, names = read_arms(arms)
+    read = read_arms(arms)
     with reword(OWN_WORDS):
         types, weights = links_of(links, built, undirected=options.undirected)
         problem = Problem(
             built,
-            features,
+            read.features,
             L=L,
             S=1.0 if S is None else S,
             sigma=1.0 if sigma is None else sigma,
-            arm_names=names,
+            arm_names=read.names,
             edge_types=types,
             edge_weights=weights,
             feedback=feedback,
@@ -81,6 +86,12 @@ def create(
             policies.check_setting(class_name(policy), key)
         settings["cut"] = cut_of(built, cut, seed)
         chosen = policies.build(class_name(policy), problem, **settings)
+    if dry_run:
+        print_as_read(built, read)
+        typer.echo(
+            f"\nwould create {name!r}: {problem!r}, policy {chosen.name}; nothing is written"
+        )
+        return
     with Controller.create(url_of(url), problem, chosen, seed, name=name) as controller:
         typer.echo(f"created {name!r}: {controller.problem!r}, policy {chosen.name}")
     assumed = [f"{key} = 1" for key, given in (("S", S), ("sigma", sigma)) if given is None]

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from gbb._cli.given.graphs import CutName, GraphOptions
-from gbb._cli.given.tables import read_arms, read_matrix
+from gbb._cli.given.tables import Arms, read_arms, read_matrix
 from gbb._cli.options import INSTANCE, option
 from gbb._support import checks, seeds
 from gbb._support.checks import FloatArray
@@ -110,13 +110,17 @@ def environment(
     draw: Draw | None = None,
     seed: Seed = 0,
     rewards: Rewards | None = None,
+    read: Arms | None = None,
 ) -> Environment:
     """The instance, its matrix drawn from ``seed`` where there is no file.
 
-    Without ``--S`` the learner is told the Frobenius norm of M* itself.
+    Without ``--S`` the learner is told the Frobenius norm of M* itself. ``read`` are the arms of the
+    file where the caller has read it.
     """
     bounds, rewards = bounds or Bounds(), rewards or Rewards()
-    arms, names = (None, None) if files.arms is None else read_arms(files.arms)
+    if read is None and files.arms is not None:
+        read = read_arms(files.arms)
+    arms, names = (None, None) if read is None else (read.features, read.names)
     own = draw is not None and draw.own_matrices
     if files.matrix is not None:
         matrix = _read(files.matrix, arms, files.arms, draw)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import warnings
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,7 +13,7 @@ from gbb._support import csv_files, files
 from gbb._support.checks import FloatArray, InputError
 from gbb._support.csv_files import cannot_read
 
-NAME_HEADINGS = ("", "arm", "name")
+NAME_HEADINGS = ("", "arm", "name", "id", "arm_id", "label", "index", "no", "nr", "number", "#")
 """First cells of a header that say that the first column holds names, even if they are numbers."""
 
 
@@ -33,8 +35,25 @@ def write_matrix(matrix: FloatArray, path: Path) -> None:
     files.write_text(path, "\n".join(rows) + "\n")
 
 
-def read_arms(path: Path) -> tuple[FloatArray, tuple[str, ...] | None]:
-    """The K x d arms in a CSV file, and their names if its first column holds some."""
+class Arms(NamedTuple):
+    """Arms as they stand in a file."""
+
+    features: FloatArray
+    """K x d numbers."""
+
+    names: tuple[str, ...] | None = None
+    """What the first column calls them, if it holds names."""
+
+    columns: tuple[str, ...] | None = None
+    """What the header calls the features, if there is one."""
+
+
+def read_arms(path: Path) -> Arms:
+    """The arms in a CSV file, with their names if its first column holds some.
+
+    A first column of numbers that just counts the rows is a feature, and a warning says so, unless the
+    header calls it one of :data:`NAME_HEADINGS`.
+    """
     rows = _rows("--arms", path)
     beyond = rows[0][1:] or rows[0]
     header = all(_number(cell) is None for cell in beyond)
@@ -45,7 +64,23 @@ def read_arms(path: Path) -> tuple[FloatArray, tuple[str, ...] | None]:
     named = len(body[0]) > 1 and (named or all(_number(row[0]) is None for row in body))
     values = [row[1:] for row in body] if named else body
     names = tuple(row[0] for row in body) if named else None
-    return _numbers(path, values, first_row=1 + header, first_column=1 + named), names
+    columns = tuple(rows[0][named:]) if header else None
+    features = _numbers(path, values, first_row=1 + header, first_column=1 + named)
+    if not named:
+        _doubt_first_column(path, features)
+    return Arms(features, names, columns)
+
+
+def _doubt_first_column(path: Path, features: FloatArray) -> None:
+    """Warn of a first feature that counts the arms: it may be meant as their names."""
+    K, d = features.shape
+    first = features[:, 0]
+    if K > 2 and d > 1 and np.array_equal(first - first[0], np.arange(K)) and first[0] in (0, 1):
+        warnings.warn(
+            f"Took the first column of `--arms` {str(path)!r}, which counts the rows, as a feature. "
+            "If it holds the arms' names, head it with the word arm.",
+            stacklevel=2,
+        )
 
 
 def _rows(option: str, path: Path) -> list[list[str]]:

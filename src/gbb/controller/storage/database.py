@@ -69,7 +69,11 @@ def _hide_secrets(url: str) -> str:
 def connect(url: sa.URL) -> sa.Engine:
     """An engine whose transactions survive a crash once they are committed."""
     if url.get_backend_name() == "sqlite":
-        engine = sa.create_engine(url, connect_args={"timeout": WAIT})
+        try:
+            engine = sa.create_engine(url, connect_args={"timeout": WAIT})
+        except (TypeError, ValueError) as error:
+            rule = f"have settings that SQLite can read ({error})"
+            raise checks.input_error("url", rule, repr(hide_password(url)), CURE) from None
         sa.event.listen(engine, "connect", _sqlite_connect)
         sa.event.listen(engine, "begin", _sqlite_begin)
         return engine

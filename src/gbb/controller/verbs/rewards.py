@@ -69,6 +69,9 @@ def _read_table(problem: Problem, table: pd.DataFrame) -> Observed:
         some = len(wanted) > 1
         rule = f"have the columns {', '.join(wanted)}" if some else "have a column reward"
         raise checks.input_error("rewards", rule, ", ".join(map(str, table.columns)) or "none")
+    for name in wanted:
+        if list(table.columns).count(name) > 1:
+            raise checks.input_error("rewards", "have each column once", f"{name!r} twice")
     *whose, values = (table[name].tolist() for name in wanted)
     return _put_in_order(problem, whose, values)
 
@@ -118,5 +121,5 @@ def _read_number(value: Any) -> float:
     """A number, or NaN for what is none; truth values are not 0 and 1."""
     try:
         return float("nan") if isinstance(value, bool | np.bool_) else float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return float("nan")
