@@ -28,6 +28,7 @@ from gbb.controller.storage.store import Store
 from gbb.controller.verbs import setup, tell
 from gbb.controller.verbs.ask import draft_ask
 from gbb.controller.verbs.retract import retract
+from gbb.controller.verbs.rewards import open_rewards
 from gbb.controller.verbs.setup import Names, list_names
 from gbb.controller.verbs.trials import find_trial, make_trial
 from gbb.cuts import Cut, KCut
@@ -50,8 +51,8 @@ class Controller:
     object may be shared by the threads of one process.
     """
 
-    def __init__(self, log: Log, name: str) -> None:
-        self._log, self.name = log, name
+    def __init__(self, log: Log) -> None:
+        self._log, self.name = log, log.name
 
     @classmethod
     def create(
@@ -83,17 +84,16 @@ class Controller:
             Settings of a policy given by name, such as ``delta``; the cut is greedy by default.
         """
         setup.check_name(name)
-        draft = setup.draft_create(problem, policy, seed, settings)
+        draft = setup.draft_create(name, problem, policy, seed, settings)
         store = Store(url, create=True)
         first = seal_draft(draft, seq=1, time=time.time(), before=0)
-        return cls(Log(store, store.add_study(name, first)), name)
+        return cls(Log(store, store.add_study(name, first), name))
 
     @classmethod
     def open(cls, url: str | sa.URL, name: str | None = None) -> Controller:
         """Open an existing controller; ``name`` may be left out when the database holds only one."""
         store = Store(url)
-        study, found = store.find_study(name)
-        return cls(Log(store, study), found)
+        return cls(Log(store, *store.find_study(name)))
 
     @property
     def problem(self) -> Problem:
@@ -149,6 +149,7 @@ class Controller:
         -----
         Telling a trial the same again changes nothing; telling it anything else is an error.
         """
+        rewards = open_rewards(rewards)
         with self._turn() as turn:
             tell.tell(turn, find_trial(turn, trial), rewards)
 
@@ -180,6 +181,7 @@ class Controller:
         """
         if key is not None and (not isinstance(key, str) or not key.strip()):
             raise checks.input_error("key", "be a text that is not empty", repr(key))
+        rewards = open_rewards(rewards)
         with self._turn() as turn:
             tell.attach(turn, allocation, rewards, key)
 

@@ -14,7 +14,7 @@ from gbb.controller.state.fold import fold
 from gbb.controller.state.problem import decode_problem
 from gbb.controller.state.snapshot import read_snapshot, write_snapshot
 from gbb.controller.state.state import State, begin
-from gbb.controller.storage.events import Draft, Event, seal_draft
+from gbb.controller.storage.events import Draft, Event, damaged, seal_draft
 from gbb.controller.storage.store import Store
 from gbb.controller.storage.study import Study
 from gbb.problem import Problem
@@ -45,7 +45,7 @@ class Turn:
 
     def problem_at(self, seq: int) -> Problem:
         """The problem on the graph in force at an event."""
-        place, setup = self.study.graph_at(seq), self.state.setup
+        place, setup = max(g for g in self.state.graphs if g <= seq), self.state.setup
         if place == setup.graph_seq or place in self.state.past_problems:
             return self.state.problem_on(place)
         return decode_problem(setup.base, self.study.event(place).content["graph"])
@@ -56,20 +56,23 @@ class Log:
 
     Parameters
     ----------
-    store, study
-        Where the events are.
+    store, study, name
+        Where the events are: the storage, and the study's number and name.
     replay
         Fold the whole log, whatever the snapshots say.
     """
 
-    def __init__(self, store: Store, study: int, *, replay: bool = False) -> None:
-        self.store, self.study = store, study
+    def __init__(self, store: Store, study: int, name: str, *, replay: bool = False) -> None:
+        self.store, self.study, self.name = store, study, name
         self._lock = threading.RLock()  # threads of one process take turns as processes do
         self._bytes = 0
         with store.reading() as connection, one_thread():
-            here = Study(connection, study)
+            here = Study(connection, study, name)
+            first = here.event(1)
+            if first.content.get("name", name) != name:
+                raise damaged(f"the log of {name!r} is of {first.content['name']!r}")
             state = None if replay else _read_snapshot(here)
-            self._state = begin(here.event(1)) if state is None else state
+            self._state = begin(first) if state is None else state
             self._snapshot_seq = self._state.seq
             self._catch_up(connection)
 
@@ -112,7 +115,7 @@ class Log:
         """The study, whose events are fetched some bytes at a time."""
         problem = self._state.setup.problem
         most = max(4, min(1000, FETCH_BYTES // (8 * problem.m + 8 * problem.n)))
-        return Study(connection, self.study, most)
+        return Study(connection, self.study, self.name, most)
 
     def _catch_up(self, connection: sa.Connection) -> Study:
         """Fold what other processes wrote."""
