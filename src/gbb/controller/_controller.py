@@ -16,6 +16,7 @@ from gbb._support import checks
 from gbb._support.seeds import Seed
 from gbb._support.threads import one_thread
 from gbb.controller.answers.answers import Entry, Estimate, Prediction, Recommendation, Trial
+from gbb.controller.answers.check import Check, check_log
 from gbb.controller.answers.history import read_history, read_rounds
 from gbb.controller.answers.knowledge import Knowledge
 from gbb.controller.answers.status import read_status
@@ -221,6 +222,14 @@ class Controller:
             raise checks.InputError("No round was told on the present graph: nothing to diagnose.")
         with one_thread():
             return diagnose(problem, played, paid, worst=worst)
+
+    def check(self) -> Check:
+        """Read the whole log and compare it with all that was kept of it; an error says what is wrong.
+
+        Opening reads what was told since the last snapshot; this reads everything: every page of an SQLite
+        file, the seal of every event, and whether the events fold to what the snapshot says.
+        """
+        return check_log(self._log)
 
     def status(self) -> dict[str, Any]:
         """The controller's sizes and progress, as plain values."""

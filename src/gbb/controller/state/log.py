@@ -9,11 +9,13 @@ from contextlib import contextmanager
 
 import sqlalchemy as sa
 
+from gbb._support.checks import InputError
 from gbb._support.threads import one_thread
 from gbb.controller.state.fold import fold
 from gbb.controller.state.problem import decode_problem
 from gbb.controller.state.snapshot import read_snapshot, write_snapshot
 from gbb.controller.state.state import State, begin
+from gbb.controller.storage.errors import StorageError
 from gbb.controller.storage.events import Draft, Event, damaged, seal_draft
 from gbb.controller.storage.store import Store
 from gbb.controller.storage.study import Study
@@ -72,7 +74,7 @@ class Log:
             if first.content.get("name", name) != name:
                 raise damaged(f"the log of {name!r} is of {first.content['name']!r}")
             state = None if replay else _read_snapshot(here)
-            self._state = begin(first) if state is None else state
+            self._state = fold_read(None, first) if state is None else state
             self._snapshot_seq = self._state.seq
             self._catch_up(connection)
 
@@ -109,9 +111,9 @@ class Log:
     def events(self) -> Iterator[Event]:
         """Every event, in order, each checked against its seal."""
         with self.store.reading() as connection:
-            yield from self._find_study(connection).events()
+            yield from self.find_study(connection).events()
 
-    def _find_study(self, connection: sa.Connection) -> Study:
+    def find_study(self, connection: sa.Connection) -> Study:
         """The study, whose events are fetched some bytes at a time."""
         problem = self._state.setup.problem
         most = max(4, min(1000, FETCH_BYTES // (8 * problem.m + 8 * problem.n)))
@@ -119,9 +121,9 @@ class Log:
 
     def _catch_up(self, connection: sa.Connection) -> Study:
         """Fold what other processes wrote."""
-        study, state = self._find_study(connection), self._state
+        study, state = self.find_study(connection), self._state
         for event in study.events(after=state.seq, seal=state.seal):
-            state = fold(state, event)
+            state = fold_read(state, event)
             self._bytes += len(event.data)
         self._state = state
         return study
@@ -134,6 +136,19 @@ class Log:
         if text is not None:
             turn.study.keep_snapshot(state.seq, text)
         return True
+
+
+def fold_read(state: State | None, event: Event) -> State:
+    """The state after an event that was read; ``state`` is None before the first."""
+    try:
+        return begin(event) if state is None else fold(state, event)
+    except (InputError, StorageError):
+        raise
+    except (ValueError, LookupError, TypeError, ArithmeticError, RecursionError) as error:
+        raise StorageError(
+            f"Event {event.seq} says what this version of gbb cannot read ({error}). Use the version "
+            "that wrote it, or a newer one."
+        ) from None
 
 
 def _read_snapshot(study: Study) -> State | None:

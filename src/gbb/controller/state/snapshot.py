@@ -54,15 +54,23 @@ def _checksum(text: str) -> str:
     return f"{zlib.crc32(text.encode('utf-8')):08x}"
 
 
+def open_snapshot(text: str) -> dict[str, Any] | None:
+    """What a snapshot says; None when it is damaged."""
+    checksum, _, text = text.partition(" ")
+    if checksum != _checksum(text):
+        return None
+    content: dict[str, Any] = codec.loads(text)
+    return content
+
+
 def read_snapshot(text: str, study: Study) -> State | None:
     """The state of a snapshot; None when it is damaged or of another version.
 
     One that is whole must fit the log: otherwise it is the log that has lost something.
     """
-    checksum, _, text = text.partition(" ")
-    if checksum != _checksum(text):
+    content = open_snapshot(text)
+    if content is None:
         return None
-    content = codec.loads(text)
     if study.event(content["seq"]).seal != content["seal"]:
         raise damaged(f"event {content['seq']} is not what the snapshot of it says")
     if content["format"] != FORMAT:

@@ -99,7 +99,8 @@ def explain_errors(url: sa.URL) -> Iterator[None]:
     """Turn what the database says into one line."""
     try:
         yield
-    except (DBAPIError, sqlite3.Error) as error:
+    except (DBAPIError, sqlite3.Error, UnicodeDecodeError) as error:
+        # SQLite's own messages may quote bytes of a damaged file that are no text.
         cause = error.orig if isinstance(error, DBAPIError) else error
         reason = " ".join(str(cause).split()) or type(cause).__name__
         text = f"Cannot use {hide_password(url)!r}: {reason.rstrip('.')}.{_advice(cause)}"
@@ -107,6 +108,8 @@ def explain_errors(url: sa.URL) -> Iterator[None]:
 
 
 def _advice(error: BaseException | None) -> str:
+    if "decode" in str(error):  # what SQLite has for text is none
+        return " The file is damaged: restore it from a copy."
     code = getattr(error, "sqlite_errorname", "") or getattr(error, "sqlstate", "") or ""
     advice = {
         "55P03": f"Another process has held it for over {WAIT} s; nothing was changed, try again.",

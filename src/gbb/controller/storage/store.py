@@ -140,6 +140,15 @@ class Store:
             raise InputError(f"Cannot tell which controller is meant: this storage has {rule}.")
         return numbers[checks.choice("name", name, numbers)], name
 
+    def check_pages(self, connection: sa.Connection) -> bool:
+        """Look at every page of an SQLite file; False where there are none to look at."""
+        if self.engine.dialect.name != "sqlite":
+            return False
+        found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
+        if found != "ok":
+            raise damaged(f"SQLite says {' '.join(str(found).split())!r}")
+        return True
+
     def close(self) -> None:
         """Let the connections go."""
         self.engine.dispose()
@@ -154,7 +163,7 @@ class Store:
 def _studies(connection: sa.Connection) -> dict[str, int]:
     """The numbers of all studies by name, as many as were made."""
     rows = connection.execute(_STUDIES).all()
-    found = {name: id for _, id, name, _ in rows if id is not None}
+    found = {name: id for _, id, name, _ in rows if id is not None and isinstance(name, str)}
     if not rows or rows[0][0] != str(len(found)):
         raise damaged(f"{len(found)} controllers are there, which is not how many were made")
     return found

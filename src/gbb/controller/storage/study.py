@@ -44,7 +44,7 @@ class Study(NamedTuple):
     def head(self) -> Head:
         """Where the study's row says that its log ends."""
         row = self.connection.execute(_HEAD, {"study": self.id}).first()
-        if row is None or row[0] != self.name:
+        if row is None or row[0] != self.name or not all(isinstance(x, int) for x in row[1:]):
             raise damaged(f"the row of {self.name!r} is not what was written")
         return Head(*row[1:])
 
