@@ -100,8 +100,9 @@ def test_a_flipped_byte_is_never_silent(every, tmp_path):
             try:
                 said = answers(url, name)
             except (StorageError, gbb.InputError) as error:
-                assert "\n" not in str(error), where
                 found["refused"] += 1
+                if "\n" in str(error):
+                    silent.append(f"{where}: {error!r}")
             except Exception as error:
                 silent.append(f"{where}: {error!r}")
             else:

@@ -226,8 +226,8 @@ class Controller:
     def check(self) -> Check:
         """Read the whole log and compare it with all that was kept of it; an error says what is wrong.
 
-        Opening reads what was told since the last snapshot; this reads everything: every page of an SQLite
-        file, the seal of every event, and whether the events fold to what the snapshot says.
+        Opening reads what was told since the last snapshot; this reads everything: every page of an
+        SQLite file, the seal of every event, and whether the events fold to what the snapshot says.
         """
         return check_log(self._log)
 
