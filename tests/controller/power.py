@@ -1,4 +1,4 @@
-"""A disk that loses power: what SQLite wrote since it last waited for the disk may be gone, or half there.
+"""A disk that loses power: what SQLite wrote since it last waited for the disk may be gone, or in part.
 
 SQLite reaches its files through a table of functions. Here that table is one of ours, which hands every
 call on and keeps a list of the writes, and of when they had to be on the disk.

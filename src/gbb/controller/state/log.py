@@ -25,6 +25,9 @@ SNAPSHOT_EVENTS = 1000
 SNAPSHOT_BYTES = 1 << 26
 """A snapshot is due after so many events, or so many bytes of them."""
 
+UNREADABLE = (ValueError, LookupError, TypeError, ArithmeticError, RecursionError, MemoryError)
+"""What goes wrong when an event says what no program of this version wrote."""
+
 FETCH_BYTES = 1 << 26
 """About how many bytes of events are fetched at once."""
 
@@ -144,7 +147,7 @@ def fold_read(state: State | None, event: Event) -> State:
         return begin(event) if state is None else fold(state, event)
     except (InputError, StorageError):
         raise
-    except (ValueError, LookupError, TypeError, ArithmeticError, RecursionError) as error:
+    except UNREADABLE as error:
         raise StorageError(
             f"Event {event.seq} says what this version of gbb cannot read ({error}). Use the version "
             "that wrote it, or a newer one."
