@@ -5,9 +5,11 @@ import sqlite3
 import numpy as np
 import pytest
 
+import gbb
 from control import drive, environment, small, url_of
 from gbb.controller import Controller, StorageError
-from gbb.controller.state import log
+from gbb.controller.state import log, snapshot
+from gbb.controller.storage import events, schema
 
 
 def change(folder, *statements):
@@ -75,19 +77,13 @@ def test_a_snapshot_of_any_version_beyond_the_log_is_missed(format, tmp_path):
     connection.close()
     _, _, body = text.partition(" ")
     changed = body.replace('"format":6', f'"format":{format}')
-    text = f"{log_checksum(changed)} {changed}"
+    text = f"{snapshot._checksum(changed)} {changed}"
     with sqlite3.connect(tmp_path / "control.db") as connection:
         connection.execute("UPDATE gbb_snapshots SET content = ?", (text,))
         connection.execute("DELETE FROM gbb_events WHERE seq > 7")
     connection.close()
     with pytest.raises(StorageError, match="log is damaged: event 16 or the one before it is miss"):
         Controller.open(url)
-
-
-def log_checksum(text):
-    from gbb.controller.state import snapshot  # noqa: PLC0415
-
-    return snapshot._checksum(text)
 
 
 def test_an_open_trial_whose_arms_were_changed_is_not_told(tmp_path):
@@ -120,8 +116,6 @@ def test_a_told_trial_that_was_changed_is_not_compared_with(tmp_path):
 
 def test_a_graph_that_was_changed_before_a_snapshot_is_not_used(tmp_path):
     """A repeated tell of a trial of the graph before must find that graph."""
-    import gbb  # noqa: PLC0415
-
     url = url_of(tmp_path)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(log, "SNAPSHOT_EVENTS", 5)
@@ -154,3 +148,45 @@ def test_a_list_of_trials_that_lost_some_is_missed(tmp_path):
     connection.close()
     with pytest.raises(StorageError, match="its list of trials is not what was written"):
         Controller.open(url).tell(8, np.zeros(12))
+
+
+FIRST = {
+    "no keys": "{}",
+    "no arrays": '{"problem":3,"graph":4,"policy":5,"seed":6}',
+    "too deep": "[" * 200_000 + "]" * 200_000,
+    "no JSON": "}{",
+}
+
+
+def sealed(file, text):
+    """Put another first event in place, with all checksums as they should be."""
+    with sqlite3.connect(file) as connection:
+        (time,) = connection.execute("SELECT time FROM gbb_events WHERE seq = 1").fetchone()
+        seal = events._seal(events.Event(1, "create", None, time, text, b"", 0), 0)
+        connection.execute("UPDATE gbb_events SET content = ?, seal = ?", (text, seal))
+        row = schema.seal_head(1, "default", 1, seal)
+        connection.execute("UPDATE gbb_studies SET head = 1, seal = ?", (row,))
+    connection.close()
+
+
+@pytest.mark.parametrize("how", FIRST)
+def test_an_event_of_a_stranger_that_says_nonsense_is_one_line(how, tmp_path):
+    url = made(tmp_path, 0)
+    sealed(tmp_path / "control.db", FIRST[how])
+    with pytest.raises(StorageError, match="vent 1 ") as caught:
+        Controller.open(url)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_seed_of_a_stranger_does_not_take_for_ever(tmp_path):
+    url = made(tmp_path, 0)
+    with sqlite3.connect(tmp_path / "control.db") as connection:
+        (text,) = connection.execute("SELECT content FROM gbb_events").fetchone()
+    connection.close()
+    assert '"pool":4' in text
+    sealed(tmp_path / "control.db", text.replace('"pool":4', '"pool":100000000'))
+    with pytest.raises(StorageError, match="a pool of 100000000 numbers"):
+        Controller.open(url)
+    with pytest.raises(gbb.InputError, match="`seed` to have a pool of at most 1024"):
+        seed = np.random.SeedSequence(1, pool_size=2000)
+        Controller.create(url, small(), seed=seed, name="other")

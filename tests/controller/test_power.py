@@ -73,6 +73,27 @@ def test_a_power_cut_at_any_moment_loses_nothing_acknowledged(tmp_path, monkeypa
     assert cut(disk, states, tmp_path / "after", CUTS) == 0
 
 
+def test_a_create_that_was_cut_off_can_be_made_again(tmp_path):
+    disk, states = record(tmp_path / "disk")
+    first = next(place for place, step in enumerate(disk.steps) if step.kind == "heard")
+    rng = np.random.default_rng(2)
+    for place in range(0, first, 2):
+        after = tmp_path / f"after {place}"
+        after.mkdir()
+        for name, data in disk.after_a_cut(place, rng).items():
+            (after / name).write_bytes(data)
+        try:
+            controller = Controller.open(url_of(after))
+        except gbb.InputError as error:  # none is there, and nothing is damaged
+            said = str(error)
+            controller = Controller.create(url_of(after), small(), seed=3)
+        else:
+            said = ""
+        assert not said or "to lead to a controller" in said or "Cannot tell which" in said
+        with controller:
+            assert controller.ask().arms.tolist() == states[2].open[1].allocation.tolist()
+
+
 def test_the_cuts_find_a_program_that_does_not_wait_for_the_disk(tmp_path, monkeypatch):
     def hasty(connection, given):
         waits(connection, given)
