@@ -187,6 +187,6 @@ def test_a_seed_of_a_stranger_does_not_take_for_ever(tmp_path):
     sealed(tmp_path / "control.db", text.replace('"pool":4', '"pool":100000000'))
     with pytest.raises(StorageError, match="a pool of 100000000 numbers"):
         Controller.open(url)
+    seed = np.random.SeedSequence(1, pool_size=2000)
     with pytest.raises(gbb.InputError, match="`seed` to have a pool of at most 1024"):
-        seed = np.random.SeedSequence(1, pool_size=2000)
         Controller.create(url, small(), seed=seed, name="other")

@@ -16,7 +16,7 @@ from gbb.problem import Problem
 Spec = dict[str, Any]
 
 LARGEST_POOL = 1024
-"""Numbers in a seed's pool: mixing them takes the square of it, and there are four unless told otherwise."""
+"""Numbers in a seed's pool: mixing them takes the square of it, and mostly there are four."""
 
 GRAPH_KEYS = frozenset({"indptr", "indices", "names", "edge_types", "edge_weights"})
 PROBLEM_KEYS = frozenset({"arms", "arm_names", "sigma", "S", "L", "feedback", "allowed"})
