@@ -45,7 +45,8 @@ def drive(controller: Controller, env: gbb.Environment, rng, rounds: int) -> np.
 
 def replayed(controller: Controller):
     """The state that the log alone gives, without snapshots."""
-    return Log(controller._log.store, controller._log.study, replay=True).state
+    log = controller._log
+    return Log(log.store, log.study, log.name, replay=True).state
 
 
 def plain(value) -> object:

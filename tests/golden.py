@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
 
 import gbb
-from gbb.controller import Controller
+from gbb.controller import Controller, RewardWarning
 
 FOLDER = Path(__file__).parent / "fixtures"
 LOGS = FOLDER / "logs.db.gz"
 ANSWERS = FOLDER / "answers.json"
 RUNS = FOLDER / "runs.json"
+CORPUS = FOLDER / "corpus"
 
 NAMES = ["west", "north", "east", "south"]
 LINKS = [
@@ -115,6 +117,54 @@ def rewards_of(problem: gbb.Problem, arms: np.ndarray) -> np.ndarray:
     return 0.5 + 0.5 * np.cos(1.7 * place + played)
 
 
+def _tell(controller: Controller, trial: gbb.controller.Trial) -> None:
+    controller.tell(trial, rewards_of(controller.problem, trial.arms))
+
+
+def _some(problem: gbb.Problem, arms: np.ndarray) -> object:
+    """Some of a round's rewards by name: one link both ways and one one way, or two agents."""
+    full = rewards_of(problem, arms)
+    if problem.feedback == "global":
+        return float(full[0])
+    if problem.feedback == "agent":
+        return {"north": full[1], "south": full[3]}
+    links = [("west", "north"), ("north", "west"), ("east", "south")]
+    return {link: 0.25 * place for place, link in enumerate(links)}
+
+
+def story(controller: Controller, kind: str, policy: str, settings: dict[str, object]) -> None:
+    """Two dozen events of all kinds; two or three trials stay open."""
+    first, second, third = controller.ask_many(3)
+    _tell(controller, second)
+    controller.tell(first, _some(controller.problem, first.arms))
+    controller.attach([0, 1, 1, 0], rewards_of(controller.problem, np.zeros(4)), key="day 1")
+    controller.attach([1, 2, 0, 1], _some(controller.problem, np.zeros(4)))
+    controller.forbid(["west"], ["left"])
+    wrong, failed = controller.ask_many(2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RewardWarning)
+        controller.tell(wrong, 1e3 * rewards_of(controller.problem, wrong.arms))
+    controller.retract(wrong, "typed in wrong")
+    controller.fail(failed)
+    controller.discount(0.75)
+    controller.pin("south", "left")
+    _tell(controller, wrong)
+    if policy != "FixedAllocation":
+        controller.set_policy("UniformRandom")
+        _tell(controller, controller.ask())
+        controller.set_policy(policy, **settings)
+    grown = policy != "FixedAllocation"
+    names = [*NAMES, "mill"] if grown else NAMES
+    links = [*LINKS[:4], ("east", "mill")] if grown else LINKS[:4]
+    graph = gbb.Graph.from_edges(links, names=names, undirected=True)
+    controller.replace_graph(graph, **links_of(graph, kind))
+    controller.allow("west")
+    controller.tell(third, _some(controller.problem, third.arms))  # late, of the graph before
+    _tell(controller, controller.ask())
+    controller.abandon(controller.ask(), "no time")
+    controller.ask_many(2)
+
+
 def answers(controller: Controller) -> dict[str, object]:
     """What a controller says without being changed, in plain values."""
     problem = controller.problem
@@ -147,6 +197,23 @@ def allocations_of(problem: gbb.Problem) -> list[np.ndarray]:
     """Two allocations to predict."""
     agents = np.arange(problem.n)
     return [agents % problem.K, (2 * agents + 1) % problem.K]
+
+
+def kept(controller: Controller) -> dict[str, object]:
+    """What a log says, whatever is made of it: events, counts, what was told, and what is open."""
+    names = ("name", "agents", "edges", "arms", "rounds", "trials", "open", "events", "forbidden")
+    rounds = controller.history(("ask", "tell", "attach", "fail", "abandon"))
+    text = json.dumps(
+        [[each.seq, each.kind, each.trial_id, each.content] for each in rounds], sort_keys=True
+    )
+    tables = [(each.N, each.Y) for each in controller.estimate()]
+    return {
+        "status": {name: value for name, value in controller.status().items() if name in names},
+        "policy": type(controller.policy).__name__,
+        "rounds": hashlib.sha256(text.encode()).hexdigest(),
+        "open": [[each.id, each.round, each.arms.tolist()] for each in controller.open_trials()],
+        "told": [[None if x is None else x.tolist() for x in pair] for pair in tables],
+    }
 
 
 def asks(controller: Controller) -> list[list[int]]:

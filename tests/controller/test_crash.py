@@ -73,6 +73,10 @@ def whole_lines(path: Path) -> list[str]:
 def test_killed_at_random_points(tmp_path):
     url, acknowledged = url_of(tmp_path), tmp_path / "acknowledged"
     Controller.create(url, small(), "ImprovedOFUL", seed=5).close()
+    (tmp_path / "before").mkdir()
+    with Controller.create(url_of(tmp_path / "before"), small(), "ImprovedOFUL") as other:
+        for _ in range(2):  # loads what forks then have already
+            step(other, environment(small()))
     rng = np.random.default_rng(0)
     kill = 0
     # A busy machine answers less often between two kills, and is killed more often then.

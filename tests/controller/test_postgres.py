@@ -8,7 +8,7 @@ import numpy as np
 import psycopg
 import pytest
 import sqlalchemy as sa
-from test_processes import check_processes, check_race
+from test_processes import check_linearisable, check_processes, check_race
 
 import gbb
 from control import drive, environment, replayed, same_state, small, url_of
@@ -28,6 +28,10 @@ def test_eight_processes_on_one_postgresql_server(postgres_url):
 
 def test_racing_for_the_same_thing_has_one_winner(postgres_url):
     check_race(postgres_url)
+
+
+def test_five_processes_see_one_order_of_events(postgres_url):
+    check_linearisable(postgres_url)
 
 
 def test_both_databases_give_the_same_asks(tmp_path, postgres_url):

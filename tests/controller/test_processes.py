@@ -3,8 +3,10 @@
 import itertools
 import multiprocessing
 import os
+import time
 import traceback
 from collections import Counter
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -55,21 +57,20 @@ def run_one(target, url, args, queue):
         raise
 
 
-def run_workers(url, target, args):
+def run_workers(url, target, args, count=PROCESSES):
     """What the processes give. They may be as slow as the machine is, but must not stand still."""
     context = multiprocessing.get_context("fork")
     queue = context.Queue()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(database, "WAIT", WAIT)  # a busy machine is no reason to give up
         workers = [
-            context.Process(target=run_one, args=(target, url, args, queue))
-            for _ in range(PROCESSES)
+            context.Process(target=run_one, args=(target, url, args, queue)) for _ in range(count)
         ]
         for worker in workers:
             worker.start()
     answers = []
     try:
-        while len(answers) < PROCESSES:
+        while len(answers) < count:
             what, value = queue.get(timeout=STILL)
             assert what != "failed", value
             if what == "done":
@@ -128,3 +129,73 @@ def check_race(url):
 
 def test_racing_for_the_same_thing_has_one_winner(tmp_path):
     check_race(url_of(tmp_path))
+
+
+class Call(NamedTuple):
+    """A call of one process: when it began and ended, and what it was told."""
+
+    kind: str
+    began: int
+    ended: int
+    answer: Any
+
+
+def act(url, count, step):
+    """Calls of all kinds, in an order of the process's own."""
+    rng, calls, waiting = np.random.default_rng(os.getpid()), [], []
+
+    def call(kind, function, *args):
+        began = time.monotonic_ns()  # one clock for all processes
+        answer = function(*args)
+        calls.append([kind, began, time.monotonic_ns(), answer])
+        step()
+        return answer
+
+    with Controller.open(url) as controller:
+        for _ in range(count):
+            kind = rng.choice(["ask", "tell", "abandon", "status"], p=[0.4, 0.3, 0.1, 0.2])
+            if kind == "status":
+                call(kind, controller.status)
+            elif kind == "ask" or not waiting:
+                waiting.append(call("ask", controller.ask).id)
+                calls[-1][-1] = waiting[-1]
+            else:
+                trial = waiting.pop(int(rng.integers(len(waiting))))
+                more = (rewards_of(trial),) if kind == "tell" else ()
+                call(kind, getattr(controller, kind), trial, *more)
+                calls[-1][-1] = trial
+    return calls
+
+
+def check_linearisable(url, count=60):
+    """The log is an order of all calls in which each answer is right and none comes before its time."""
+    Controller.create(url, small(), "ImprovedOFUL", seed=4).close()
+    answers = run_workers(url, act, (count,), count=5)
+    calls = [Call(*each) for each in itertools.chain.from_iterable(answers)]
+    controller = Controller.open(url)
+    entries = [(entry.kind, entry.trial_id) for entry in controller.history()]
+    places = {entry: seq for seq, entry in enumerate(entries, 1)}
+    writes = [(call.kind, call.answer) for call in calls if call.kind != "status"]
+    assert sorted(writes) == sorted(entries[1:])  # each once, and nothing else
+    order = []
+    for call in calls:
+        if call.kind != "status":
+            order.append((places[call.kind, call.answer], call.began, call.ended))
+            continue
+        facts = call.answer
+        before = entries[: facts["events"]]
+        kinds = Counter(kind for kind, _ in before)
+        assert (facts["rounds"], facts["trials"]) == (kinds["tell"], kinds["ask"])
+        closed = {trial for kind, trial in before if kind in ("tell", "abandon")}
+        asked = [trial for kind, trial in before if kind == "ask"]
+        assert facts["open"] == [trial for trial in asked if trial not in closed]
+        order.append((facts["events"] + 0.5, call.began, call.ended))
+    latest = 0
+    for _, began, ended in sorted(order):
+        latest = max(latest, began)
+        assert ended >= latest  # else it had ended before one that the log has first
+    assert same_state(replayed(controller), controller._log.state)
+
+
+def test_five_processes_see_one_order_of_events(tmp_path):
+    check_linearisable(url_of(tmp_path))

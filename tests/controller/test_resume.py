@@ -225,15 +225,16 @@ def test_an_older_storage_is_brought_up_to_date(tmp_path, monkeypatch):
     url = url_of(tmp_path)
     before = drive(Controller.create(url, small()), environment(small()), noise_of(0), 5)
     newer = sa.text("ALTER TABLE gbb_studies ADD COLUMN note TEXT")
-    monkeypatch.setattr(schema, "VERSION", 3)
-    steps = {1: lambda _: None, 2: lambda connection: connection.execute(newer)}
+    now = schema.VERSION
+    monkeypatch.setattr(schema, "VERSION", now + 2)
+    steps = {now: lambda _: None, now + 1: lambda connection: connection.execute(newer)}
     monkeypatch.setattr(schema, "MIGRATIONS", steps)
     for _ in range(2):
         controller = Controller.open(url)
         asked = [entry.content["allocation"] for entry in controller.history("ask")]
         assert [list(arms.values()) for arms in asked] == before.tolist()
     with controller._log.store.reading() as connection:
-        assert schema.version_of(connection) == 3
+        assert schema.version_of(connection) == now + 2
         assert connection.execute(sa.text("SELECT note FROM gbb_studies")).scalar() is None
 
 
@@ -243,7 +244,7 @@ def test_a_storage_upgraded_meanwhile_is_left_alone(tmp_path, monkeypatch):
     Controller.create(url, small()).close()
     seen = iter([schema.VERSION, 9])
     with monkeypatch.context() as patch:
-        patch.setattr(schema, "VERSION", 3)
+        patch.setattr(schema, "VERSION", schema.VERSION + 1)
         patch.setattr(schema, "MIGRATIONS", {})
         patch.setattr(schema, "version_of", lambda _: next(seen))
         with pytest.raises(StorageError, match="has version 9 and was written by a newer gbb"):
@@ -297,9 +298,10 @@ def test_a_log_of_version_1_opens_and_an_older_program_refuses_it_from_then_on(
         assert controller.ask().arms[0] == 0
         assert controller.estimate()[0].Y[0, 1] == 1.0
         with controller._log.store.reading() as connection:
-            assert schema.version_of(connection) == 2
-    monkeypatch.setattr(schema, "VERSION", 1)
-    with pytest.raises(StorageError, match="has version 2 and was written by a newer gbb"):
+            assert schema.version_of(connection) == schema.VERSION
+    newest = schema.VERSION
+    monkeypatch.setattr(schema, "VERSION", newest - 1)
+    with pytest.raises(StorageError, match=f"has version {newest} and was written by a newer gbb"):
         Controller.open(url_of(tmp_path))
 
 
@@ -311,7 +313,7 @@ def test_what_a_newer_program_says_is_not_passed_over(place, tmp_path):
     controller.replace_graph(gbb.Graph.path(3))
     store = controller._log.store
     with store.writing(1) as connection:
-        study = Study(connection, 1)
+        study = Study(connection, 1, "default")
         events = list(study.events())
         connection.execute(sa.delete(schema.events))
         before = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,7 +54,7 @@ def table(name: str, source: str, text: str) -> pd.DataFrame:
     if not rows:
         raise cannot_read(name, source, "it is no CSV (it has no header)")
     header, *body = rows
-    again = next((column for column in header if column and header.count(column) > 1), None)
+    again = next((name for name, count in Counter(header).items() if name and count > 1), None)
     if again is not None:
         raise cannot_read(name, source, f"it has the column {again!r} twice")
     return pd.DataFrame(body, columns=header, dtype=str)

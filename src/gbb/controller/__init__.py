@@ -2,9 +2,11 @@
 
 from gbb.controller._controller import Controller
 from gbb.controller.answers.answers import Entry, Estimate, Prediction, Recommendation, Trial
+from gbb.controller.answers.check import Check
 from gbb.controller.storage.errors import RewardWarning, StorageError
 
 __all__ = [
+    "Check",
     "Controller",
     "Entry",
     "Estimate",

@@ -16,6 +16,7 @@ from gbb._support import checks
 from gbb._support.seeds import Seed
 from gbb._support.threads import one_thread
 from gbb.controller.answers.answers import Entry, Estimate, Prediction, Recommendation, Trial
+from gbb.controller.answers.check import Check, check_log
 from gbb.controller.answers.history import read_history, read_rounds
 from gbb.controller.answers.knowledge import Knowledge
 from gbb.controller.answers.status import read_status
@@ -28,6 +29,7 @@ from gbb.controller.storage.store import Store
 from gbb.controller.verbs import setup, tell
 from gbb.controller.verbs.ask import draft_ask
 from gbb.controller.verbs.retract import retract
+from gbb.controller.verbs.rewards import open_rewards
 from gbb.controller.verbs.setup import Names, list_names
 from gbb.controller.verbs.trials import find_trial, make_trial
 from gbb.cuts import Cut, KCut
@@ -50,8 +52,8 @@ class Controller:
     object may be shared by the threads of one process.
     """
 
-    def __init__(self, log: Log, name: str) -> None:
-        self._log, self.name = log, name
+    def __init__(self, log: Log) -> None:
+        self._log, self.name = log, log.name
 
     @classmethod
     def create(
@@ -83,17 +85,16 @@ class Controller:
             Settings of a policy given by name, such as ``delta``; the cut is greedy by default.
         """
         setup.check_name(name)
-        draft = setup.draft_create(problem, policy, seed, settings)
+        draft = setup.draft_create(name, problem, policy, seed, settings)
         store = Store(url, create=True)
         first = seal_draft(draft, seq=1, time=time.time(), before=0)
-        return cls(Log(store, store.add_study(name, first)), name)
+        return cls(Log(store, store.add_study(name, first), name))
 
     @classmethod
     def open(cls, url: str | sa.URL, name: str | None = None) -> Controller:
         """Open an existing controller; ``name`` may be left out when the database holds only one."""
         store = Store(url)
-        study, found = store.find_study(name)
-        return cls(Log(store, study), found)
+        return cls(Log(store, *store.find_study(name)))
 
     @property
     def problem(self) -> Problem:
@@ -149,6 +150,7 @@ class Controller:
         -----
         Telling a trial the same again changes nothing; telling it anything else is an error.
         """
+        rewards = open_rewards(rewards)
         with self._turn() as turn:
             tell.tell(turn, find_trial(turn, trial), rewards)
 
@@ -180,6 +182,7 @@ class Controller:
         """
         if key is not None and (not isinstance(key, str) or not key.strip()):
             raise checks.input_error("key", "be a text that is not empty", repr(key))
+        rewards = open_rewards(rewards)
         with self._turn() as turn:
             tell.attach(turn, allocation, rewards, key)
 
@@ -219,6 +222,14 @@ class Controller:
             raise checks.InputError("No round was told on the present graph: nothing to diagnose.")
         with one_thread():
             return diagnose(problem, played, paid, worst=worst)
+
+    def check(self) -> Check:
+        """Read the whole log and compare it with all that was kept of it; an error says what is wrong.
+
+        Opening reads what was told since the last snapshot; this reads everything: every page of an
+        SQLite file, the seal of every event, and whether the events fold to what the snapshot says.
+        """
+        return check_log(self._log)
 
     def status(self) -> dict[str, Any]:
         """The controller's sizes and progress, as plain values."""

@@ -32,6 +32,10 @@ PLACES: Places = {
         "control.diagnose",
         "Whether the pairwise model predicts what was told: is it good enough to act on?",
     ),
+    "check": (
+        "control.check",
+        "Read the whole log, compare it with what was kept of it, and say whether it is in order.",
+    ),
     "history": ("control.answers", "Every event, the oldest first."),
     "export": (
         "control.answers",

@@ -117,7 +117,8 @@ def _graph(state: State, event: Event) -> State:
         allowed=move_allowed(old.problem.graph, old.allowed, problem.graph, problem.K),
     )
     past = {**state.past_problems, old.graph_seq: old.problem}
-    return _prune(relearn(setup, replace(state, past_problems=past)))
+    graphs = (*state.graphs, event.seq)
+    return _prune(relearn(setup, replace(state, past_problems=past, graphs=graphs)))
 
 
 def _discount(state: State, event: Event) -> State:

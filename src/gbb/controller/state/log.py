@@ -9,12 +9,14 @@ from contextlib import contextmanager
 
 import sqlalchemy as sa
 
+from gbb._support.checks import InputError
 from gbb._support.threads import one_thread
 from gbb.controller.state.fold import fold
 from gbb.controller.state.problem import decode_problem
 from gbb.controller.state.snapshot import read_snapshot, write_snapshot
 from gbb.controller.state.state import State, begin
-from gbb.controller.storage.events import Draft, Event, seal_draft
+from gbb.controller.storage.errors import StorageError
+from gbb.controller.storage.events import Draft, Event, damaged, seal_draft
 from gbb.controller.storage.store import Store
 from gbb.controller.storage.study import Study
 from gbb.problem import Problem
@@ -22,6 +24,9 @@ from gbb.problem import Problem
 SNAPSHOT_EVENTS = 1000
 SNAPSHOT_BYTES = 1 << 26
 """A snapshot is due after so many events, or so many bytes of them."""
+
+UNREADABLE = (ValueError, LookupError, TypeError, ArithmeticError, RecursionError, MemoryError)
+"""What goes wrong when an event says what no program of this version wrote."""
 
 FETCH_BYTES = 1 << 26
 """About how many bytes of events are fetched at once."""
@@ -45,7 +50,7 @@ class Turn:
 
     def problem_at(self, seq: int) -> Problem:
         """The problem on the graph in force at an event."""
-        place, setup = self.study.graph_at(seq), self.state.setup
+        place, setup = max(g for g in self.state.graphs if g <= seq), self.state.setup
         if place == setup.graph_seq or place in self.state.past_problems:
             return self.state.problem_on(place)
         return decode_problem(setup.base, self.study.event(place).content["graph"])
@@ -56,20 +61,23 @@ class Log:
 
     Parameters
     ----------
-    store, study
-        Where the events are.
+    store, study, name
+        Where the events are: the storage, and the study's number and name.
     replay
         Fold the whole log, whatever the snapshots say.
     """
 
-    def __init__(self, store: Store, study: int, *, replay: bool = False) -> None:
-        self.store, self.study = store, study
+    def __init__(self, store: Store, study: int, name: str, *, replay: bool = False) -> None:
+        self.store, self.study, self.name = store, study, name
         self._lock = threading.RLock()  # threads of one process take turns as processes do
         self._bytes = 0
         with store.reading() as connection, one_thread():
-            here = Study(connection, study)
+            here = Study(connection, study, name)
+            first = here.event(1)
+            if first.content.get("name", name) != name:
+                raise damaged(f"the log of {name!r} is of {first.content['name']!r}")
             state = None if replay else _read_snapshot(here)
-            self._state = begin(here.event(1)) if state is None else state
+            self._state = fold_read(None, first) if state is None else state
             self._snapshot_seq = self._state.seq
             self._catch_up(connection)
 
@@ -106,19 +114,19 @@ class Log:
     def events(self) -> Iterator[Event]:
         """Every event, in order, each checked against its seal."""
         with self.store.reading() as connection:
-            yield from self._find_study(connection).events()
+            yield from self.find_study(connection).events()
 
-    def _find_study(self, connection: sa.Connection) -> Study:
+    def find_study(self, connection: sa.Connection) -> Study:
         """The study, whose events are fetched some bytes at a time."""
         problem = self._state.setup.problem
         most = max(4, min(1000, FETCH_BYTES // (8 * problem.m + 8 * problem.n)))
-        return Study(connection, self.study, most)
+        return Study(connection, self.study, self.name, most)
 
     def _catch_up(self, connection: sa.Connection) -> Study:
         """Fold what other processes wrote."""
-        study, state = self._find_study(connection), self._state
+        study, state = self.find_study(connection), self._state
         for event in study.events(after=state.seq, seal=state.seal):
-            state = fold(state, event)
+            state = fold_read(state, event)
             self._bytes += len(event.data)
         self._state = state
         return study
@@ -131,6 +139,19 @@ class Log:
         if text is not None:
             turn.study.keep_snapshot(state.seq, text)
         return True
+
+
+def fold_read(state: State | None, event: Event) -> State:
+    """The state after an event that was read; ``state`` is None before the first."""
+    try:
+        return begin(event) if state is None else fold(state, event)
+    except (InputError, StorageError):
+        raise
+    except UNREADABLE as error:
+        raise StorageError(
+            f"Event {event.seq} says what this version of gbb cannot read ({error}). Use the version "
+            "that wrote it, or a newer one."
+        ) from None
 
 
 def _read_snapshot(study: Study) -> State | None:

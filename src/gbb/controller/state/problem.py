@@ -8,11 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbb import policies
+from gbb._support import checks
 from gbb.controller.storage.errors import StorageError
 from gbb.graph import Graph
 from gbb.problem import Problem
 
 Spec = dict[str, Any]
+
+LARGEST_POOL = 1024
+"""Numbers in a seed's pool: mixing them takes the square of it, and mostly there are four."""
 
 GRAPH_KEYS = frozenset({"indptr", "indices", "names", "edge_types", "edge_weights"})
 PROBLEM_KEYS = frozenset({"arms", "arm_names", "sigma", "S", "L", "feedback", "allowed"})
@@ -84,12 +88,17 @@ def narrow_problem(
 
 def encode_seed(seed: np.random.SeedSequence) -> Spec:
     """A seed sequence as plain values."""
+    if seed.pool_size > LARGEST_POOL:
+        rule = f"have a pool of at most {LARGEST_POOL}"
+        raise checks.input_error("seed", rule, seed.pool_size)
     entropy = seed.entropy if isinstance(seed.entropy, int) else list(seed.entropy or ())
     return {"entropy": entropy, "key": list(seed.spawn_key), "pool": seed.pool_size}
 
 
 def decode_seed(spec: Spec) -> np.random.SeedSequence:
     """The seed sequence that :func:`encode_seed` was given."""
+    if spec["pool"] > LARGEST_POOL:
+        raise ValueError(f"a pool of {spec['pool']} numbers")
     return np.random.SeedSequence(
         spec["entropy"], spawn_key=tuple(spec["key"]), pool_size=spec["pool"]
     )

@@ -12,6 +12,7 @@ from gbb.controller.state.policy import tuples_of
 from gbb.controller.state.problem import decode_problem, decode_seed
 from gbb.controller.state.state import Ask, Setup, State
 from gbb.controller.storage import codec
+from gbb.controller.storage.events import damaged
 from gbb.controller.storage.study import Study
 from gbb.learning.record import from_dict
 
@@ -32,7 +33,7 @@ def write_snapshot(state: State) -> str | None:
             "seq": state.seq,
             "seal": state.seal,
             "setup": setup.seq,
-            "graph": setup.graph_seq,
+            "graphs": list(state.graphs),
             "policy": setup.spec,
             "allowed": setup.allowed,
             "discounts": setup.discounts,
@@ -54,22 +55,36 @@ def _checksum(text: str) -> str:
     return f"{zlib.crc32(text.encode('utf-8')):08x}"
 
 
-def read_snapshot(text: str, study: Study) -> State | None:
-    """The state of a snapshot; None when it is damaged or does not fit the log."""
+def open_snapshot(text: str) -> dict[str, Any] | None:
+    """What a snapshot says; None when it is damaged."""
     checksum, _, text = text.partition(" ")
     if checksum != _checksum(text):
         return None
-    content = codec.loads(text)
-    if content["format"] != FORMAT or study.event(content["seq"]).seal != content["seal"]:
+    content: dict[str, Any] = codec.loads(text)
+    return content
+
+
+def read_snapshot(text: str, study: Study) -> State | None:
+    """The state of a snapshot; None when it is damaged or of another version.
+
+    One that is whole must fit the log: otherwise it is the log that has lost something.
+    """
+    content = open_snapshot(text)
+    if content is None:
+        return None
+    if study.event(content["seq"]).seal != content["seal"]:
+        raise damaged(f"event {content['seq']} is not what the snapshot of it says")
+    if content["format"] != FORMAT:
         return None
     first = study.event(1).content
-    needed = sorted({content["graph"], *(row[3] for row in content["open"])})
+    present = content["graphs"][-1]
+    needed = sorted({present, *(row[3] for row in content["open"])})
     graphs = {seq: study.event(seq).content["graph"] for seq in needed}
     problems = {seq: decode_problem(first["problem"], graph) for seq, graph in graphs.items()}
     setup = Setup.build(
-        problems.pop(content["graph"]),
+        problems.pop(present),
         seq=content["setup"],
-        graph_seq=content["graph"],
+        graph_seq=present,
         base=first["problem"],
         spec=content["policy"],
         allowed=content["allowed"],
@@ -90,6 +105,7 @@ def read_snapshot(text: str, study: Study) -> State | None:
         trials=content["trials"],
         open={},
         past_problems=problems,
+        graphs=tuple(content["graphs"]),
         out_of_bounds_rounds=content["out_of_bounds_rounds"],
         keys=Keys((key, seq) for key, seq in content["keys"]),
     )

@@ -120,6 +120,8 @@ class State:
         The trials that wait for their rewards.
     past_problems
         Those of open trials that were asked on another graph, by the event that holds it.
+    graphs
+        The events that hold a graph, the present one's last.
     out_of_bounds_rounds
         How many rounds told rewards far outside the declared bounds.
     keys
@@ -137,6 +139,7 @@ class State:
     trials: int
     open: Mapping[int, Ask]
     past_problems: Mapping[int, Problem]
+    graphs: tuple[int, ...]
     out_of_bounds_rounds: int = 0
     keys: Keys = field(default_factory=Keys)
 
@@ -177,4 +180,5 @@ def begin(event: Event) -> State:
         trials=0,
         open={},
         past_problems={},
+        graphs=(event.seq,),
     )

@@ -7,7 +7,6 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
@@ -26,11 +25,14 @@ IDLE = 600
 ISOLATION = "READ COMMITTED"
 """A writer that has waited for its lock must see what the one before it wrote."""
 
+CHECKPOINT = 64
+"""Pages in SQLite's write-ahead file after which they move to the database: about ten rounds' worth.
+
+Until then it is the only place that has them.
+"""
+
 SCHEME = re.compile(r"[\w+]+:/*")
 SECRET = re.compile(r"(password=)[^&]*", re.IGNORECASE)
-
-MAGIC = b"SQLite format 3\0"
-TRIES = 3
 
 CURE = "Write sqlite:///file.db or postgresql://user@host/database."
 POSTGRES = "Install PostgreSQL's driver with: pip install 'graphical-bilinear-bandits[postgres]'."
@@ -47,8 +49,9 @@ def parse(url: str | sa.URL) -> sa.URL:
     name = parsed.get_backend_name()
     if name not in ("sqlite", "postgresql"):
         raise checks.input_error("url", "start with sqlite: or postgresql:", repr(name), CURE)
-    if name == "sqlite" and parsed.database in (None, "", ":memory:"):
-        raise checks.input_error("url", "name a file", repr(_hide_secrets(str(url))), CURE)
+    if name == "sqlite" and (parsed.database in (None, "", ":memory:") or parsed.query):
+        rule = "name a file, with no options"  # uri=true makes a file's name say anything
+        raise checks.input_error("url", rule, repr(_hide_secrets(str(url))), CURE)
     return parsed.set(drivername="sqlite" if name == "sqlite" else "postgresql+psycopg")
 
 
@@ -95,48 +98,22 @@ def prepare(engine: sa.Engine) -> None:
             connection.close()
 
 
-def find_path(url: sa.URL) -> Path | None:
-    """The file of an SQLite URL."""
-    if url.get_backend_name() != "sqlite" or url.database is None:
-        return None
-    return Path(url.database)
-
-
-def is_cut_short(path: Path) -> bool:
-    """Whether an SQLite file ends before the last page that its header counts.
-
-    SQLite itself notices a missing page, but only when it reads it, and not a last page cut in half.
-    A write-ahead log that holds something may complete the file, and a file that another process is
-    just growing is looked at again.
-    """
-    for _ in range(TRIES):
-        waiting = path.with_name(path.name + "-wal")
-        with path.open("rb") as file:
-            head = file.read(100)
-        size = path.stat().st_size
-        page = int.from_bytes(head[16:18], "big")
-        page = 65536 if page == 1 else page
-        pages = int.from_bytes(head[28:32], "big")
-        if head and (not head.startswith(MAGIC) or size >= page * pages):
-            return False
-        if waiting.exists() and waiting.stat().st_size:
-            return False
-        time.sleep(0.05)
-    return True
-
-
 @contextmanager
 def explain_errors(url: sa.URL) -> Iterator[None]:
     """Turn what the database says into one line."""
     try:
         yield
-    except DBAPIError as error:
-        reason = " ".join(str(error.orig).split()) or type(error.orig).__name__
-        text = f"Cannot use {hide_password(url)!r}: {reason.rstrip('.')}.{_advice(error.orig)}"
+    except (DBAPIError, sqlite3.Error, UnicodeDecodeError) as error:
+        # SQLite's own messages may quote bytes of a damaged file that are no text.
+        cause = error.orig if isinstance(error, DBAPIError) else error
+        reason = " ".join(str(cause).split()) or type(cause).__name__
+        text = f"Cannot use {hide_password(url)!r}: {reason.rstrip('.')}.{_advice(cause)}"
         raise StorageError(text) from None
 
 
 def _advice(error: BaseException | None) -> str:
+    if "decode" in str(error):  # what SQLite has for text is none
+        return " The file is damaged: restore it from a copy."
     code = getattr(error, "sqlite_errorname", "") or getattr(error, "sqlstate", "") or ""
     advice = {
         "55P03": f"Another process has held it for over {WAIT} s; nothing was changed, try again.",
@@ -156,6 +133,9 @@ def _advice(error: BaseException | None) -> str:
 def _sqlite_connect(connection: sqlite3.Connection, _record: Any) -> None:
     connection.isolation_level = None  # transactions begin where _sqlite_begin says
     connection.execute("PRAGMA synchronous = FULL")  # a commit returns when the disk has it
+    connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT}")
+    connection.execute("PRAGMA trusted_schema = OFF")  # the file may be a stranger's
+    connection.execute("PRAGMA cell_size_check = ON")
 
 
 def _sqlite_begin(connection: sa.Connection) -> None:

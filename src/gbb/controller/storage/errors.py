@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 
+CURE = "Nothing was changed; restore the storage from a copy."
+
 
 class StorageError(OSError):
     """The log cannot be read or written; what was acknowledged before is untouched."""

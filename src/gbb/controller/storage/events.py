@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple, cast
 
 from gbb.controller.storage import codec
-from gbb.controller.storage.errors import StorageError
+from gbb.controller.storage.errors import CURE, StorageError
 
 Content = dict[str, Any]
 
@@ -55,7 +55,10 @@ class Event:
     @cached_property
     def content(self) -> Content:
         """What happened in particular."""
-        return cast(Content, codec.loads(self.text))
+        try:
+            return cast(Content, codec.loads(self.text))
+        except (ValueError, LookupError, TypeError, RecursionError):
+            raise damaged(f"event {self.seq} has no content that can be read") from None
 
 
 def seal_draft(draft: Draft, *, seq: int, time: float, before: int) -> Event:
@@ -67,12 +70,15 @@ def seal_draft(draft: Draft, *, seq: int, time: float, before: int) -> Event:
 
 def check_event(event: Event, *, after: int, before: int) -> Event:
     """``event``, which must follow event ``after``, whose seal is ``before``."""
-    if event.seq != after + 1 or event.seal != _seal(event, before):
-        raise StorageError(
-            f"The log is damaged: event {after + 1} is missing or is not what was written. "
-            "Nothing was changed; restore the storage from a copy."
-        )
+    bytes_kept = isinstance(event.data, bytes)  # a damaged table may hold anything
+    if event.seq != after + 1 or not bytes_kept or event.seal != _seal(event, before):
+        raise damaged(f"event {after + 1} is missing or is not what was written")
     return event
+
+
+def damaged(how: str) -> StorageError:
+    """The error for a log that is not what was written, to be raised by the caller."""
+    return StorageError(f"The log is damaged: {how}. {CURE}")
 
 
 def _seal(event: Event, before: int) -> int:

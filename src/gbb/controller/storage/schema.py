@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 
 import sqlalchemy as sa
 
-from gbb.controller.storage.errors import StorageError
+from gbb.controller.storage.errors import CURE, StorageError
 
-VERSION = 2
+VERSION = 3
 """The version of the tables, and of what their events say, that this program writes.
 
 2: graphs may have the types and weights of their edges, problems a feedback and allowed arms, attached
 rounds a key. A program of version 1 would not see them and choose otherwise.
+3: a study's row says where its log ends, the storage how many studies it has, a first event its name.
 """
-
-
-def _same_tables(_connection: sa.Connection) -> None:
-    """Only what events may say has grown: what was written stays as it is."""
-
-
-MIGRATIONS: dict[int, Callable[[sa.Connection], None]] = {1: _same_tables}
-"""``MIGRATIONS[v](connection)`` turns the tables of version v into those of version v + 1."""
 
 metadata = sa.MetaData()
 
@@ -37,7 +31,10 @@ studies = sa.Table(
     metadata,
     sa.Column("id", sa.Integer, primary_key=True),
     sa.Column("name", sa.Text, nullable=False, unique=True),
+    sa.Column("head", sa.BigInteger, nullable=False, server_default="0"),
+    sa.Column("seal", sa.BigInteger, nullable=False, server_default="0"),
 )
+"""``head`` is the last event's number and ``seal`` a checksum of the row and of that event's seal."""
 
 events = sa.Table(
     "gbb_events",
@@ -67,7 +64,11 @@ def version_of(connection: sa.Connection) -> int | None:
     if not sa.inspect(connection).has_table(about.name):
         return None
     found = connection.execute(sa.select(about.c.value).where(about.c.key == "version")).scalar()
-    return None if found is None else int(found)
+    if found is None:
+        return None
+    if not str(found).isdecimal() or int(found) < 1:
+        raise StorageError(f"This storage is damaged: its version is {found!r}. {CURE}")
+    return int(found)
 
 
 def check(version: int) -> None:
@@ -84,10 +85,44 @@ def upgrade(connection: sa.Connection) -> None:
     version = version_of(connection)
     if version is None:
         metadata.create_all(connection)
-        connection.execute(sa.insert(about).values(key="version", value=str(VERSION)))
+        write_about(connection, "studies", 0)
+        write_about(connection, "version", VERSION)
         return
     check(version)
     for old in range(version, VERSION):
         MIGRATIONS[old](connection)
-    write = sa.update(about).where(about.c.key == "version").values(value=str(VERSION))
-    connection.execute(write)
+    write_about(connection, "version", VERSION)
+
+
+def write_about(connection: sa.Connection, key: str, value: int) -> None:
+    """Say something of the whole storage."""
+    connection.execute(sa.delete(about).where(about.c.key == key))
+    connection.execute(sa.insert(about).values(key=key, value=str(value)))
+
+
+def seal_head(study: int, name: str, head: int, seal: int) -> int:
+    """The checksum of a study's row whose log ends with event ``head``, which has ``seal``."""
+    return zlib.crc32(f"{study} {head} {seal} {name}".encode())
+
+
+def _same_tables(_connection: sa.Connection) -> None:
+    """Only what events may say has grown: what was written stays as it is."""
+
+
+def _add_heads(connection: sa.Connection) -> None:
+    """Write down where the logs end and how many there are."""
+    for column in ("head", "seal"):
+        connection.execute(
+            sa.text(f"ALTER TABLE gbb_studies ADD COLUMN {column} BIGINT NOT NULL DEFAULT 0")
+        )
+    known = connection.execute(sa.select(studies.c.id, studies.c.name)).all()
+    last = sa.select(events.c.seq, events.c.seal).order_by(events.c.seq.desc()).limit(1)
+    for id, name in known:
+        head, seal = connection.execute(last.where(events.c.study == id)).first() or (0, 0)
+        row = {"head": head, "seal": seal_head(id, name, head, seal)}
+        connection.execute(sa.update(studies).where(studies.c.id == id).values(row))
+    write_about(connection, "studies", len(known))
+
+
+MIGRATIONS: dict[int, Callable[[sa.Connection], None]] = {1: _same_tables, 2: _add_heads}
+"""``MIGRATIONS[v](connection)`` turns the tables of version v into those of version v + 1."""

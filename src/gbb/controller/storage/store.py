@@ -12,18 +12,12 @@ import sqlalchemy as sa
 from gbb._support import checks
 from gbb._support.checks import InputError
 from gbb.controller.storage import schema
-from gbb.controller.storage.database import (
-    connect,
-    explain_errors,
-    find_path,
-    hide_password,
-    is_cut_short,
-    parse,
-    prepare,
-)
+from gbb.controller.storage.database import connect, explain_errors, hide_password, parse, prepare
+from gbb.controller.storage.errors import CURE as RESTORE
 from gbb.controller.storage.errors import StorageError
-from gbb.controller.storage.events import Event
-from gbb.controller.storage.schema import studies
+from gbb.controller.storage.events import Event, damaged
+from gbb.controller.storage.schema import about, studies
+from gbb.controller.storage.sqlite_file import Watch, check_tables, find_path, is_cut_short
 from gbb.controller.storage.study import Study
 
 LOCK = 0x676262
@@ -53,6 +47,8 @@ class Store:
         weakref.finalize(self, _let_go, self.engine, self._process)
         with explain_errors(self.url):
             self._prepare(create)
+        path = find_path(self.url)
+        self._watch = None if path is None else Watch(path)
 
     def _check_file(self, create: bool) -> None:
         path = find_path(self.url)
@@ -61,14 +57,20 @@ class Store:
         if not create and not path.exists():
             raise checks.input_error("url", "lead to a controller", f"no file {str(path)!r}", CURE)
         if not create and is_cut_short(path):
-            cure = "Nothing was changed; restore it from a copy."
-            raise StorageError(f"Cannot use {self.shown!r}: the file is damaged, cut short. {cure}")
+            raise StorageError(
+                f"Cannot use {self.shown!r}: the file is damaged, cut short. {RESTORE}"
+            )
+        if not create and path.stat().st_size == 0:
+            got = f"{str(path)!r}, which is empty, as one that was being made when it was stopped"
+            raise checks.input_error("url", "lead to a controller", got, CURE)
         if not path.parent.is_dir():
             got = f"no folder {str(path.parent)!r}"
             raise checks.input_error("url", "name a file in a folder", got)
 
     def _prepare(self, create: bool) -> None:
-        with self.reading() as connection:
+        with self.engine.connect() as connection, connection.begin():
+            if self.engine.dialect.name == "sqlite":
+                check_tables(connection)
             version = schema.version_of(connection)
         if version is not None:
             schema.check(version)
@@ -90,6 +92,8 @@ class Store:
     def reading(self) -> Iterator[sa.Connection]:
         """A transaction that sees one moment of the log."""
         self._after_fork()
+        if self._watch is not None:
+            self._watch.check()
         with explain_errors(self.url), self.engine.connect() as connection, connection.begin():
             yield connection
 
@@ -101,19 +105,27 @@ class Store:
             if self.engine.dialect.name == "postgresql":
                 lock = sa.select(studies.c.id).where(studies.c.id == study).with_for_update()
                 connection.execute(lock)
+            if self._watch is not None:
+                self._watch.check(connection)
             yield connection
+            if self._watch is not None:
+                self._watch.check(connection)
+        if self._watch is not None:
+            self._watch.check()  # nobody may hear that what went nowhere was kept
 
     def add_study(self, name: str, first: Event) -> int:
         """A new study with its first event."""
         with explain_errors(self.url), self._writer.begin() as connection:
             self._lock_tables(connection)
-            if name in _studies(connection):
+            known = _studies(connection)
+            if name in known:
                 cure = "Open it, or give another name."
                 got = f"{name!r}, which is there already"
                 raise checks.input_error("name", "be new", got, cure)
             new = sa.insert(studies).values(name=name).returning(studies.c.id)
             study = int(connection.execute(new).scalar_one())
-            Study(connection, study).append([first])
+            schema.write_about(connection, "studies", len(known) + 1)
+            Study(connection, study, name).append([first])
         return study
 
     def find_study(self, name: str | None) -> tuple[int, str]:
@@ -128,6 +140,15 @@ class Store:
             raise InputError(f"Cannot tell which controller is meant: this storage has {rule}.")
         return numbers[checks.choice("name", name, numbers)], name
 
+    def check_pages(self, connection: sa.Connection) -> bool:
+        """Look at every page of an SQLite file; False where there are none to look at."""
+        if self.engine.dialect.name != "sqlite":
+            return False
+        found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
+        if found != "ok":
+            raise damaged(f"SQLite says {' '.join(str(found).split())!r}")
+        return True
+
     def close(self) -> None:
         """Let the connections go."""
         self.engine.dispose()
@@ -140,8 +161,20 @@ class Store:
 
 
 def _studies(connection: sa.Connection) -> dict[str, int]:
-    """The numbers of all studies by name."""
-    return {name: id for id, name in connection.execute(sa.select(studies.c.id, studies.c.name))}
+    """The numbers of all studies by name, as many as were made."""
+    rows = connection.execute(_STUDIES).all()
+    found = {name: id for _, id, name, _ in rows if id is not None and isinstance(name, str)}
+    if not rows or rows[0][0] != str(len(found)):
+        raise damaged(f"{len(found)} controllers are there, which is not how many were made")
+    return found
+
+
+# The head as well, which the index of names has not: the rows themselves say their names.
+_STUDIES = (
+    sa.select(about.c.value, studies.c.id, studies.c.name, studies.c.head)
+    .select_from(about.outerjoin(studies, sa.true()))
+    .where(about.c.key == "studies")
+)
 
 
 def _let_go(engine: sa.Engine, process: int) -> None:

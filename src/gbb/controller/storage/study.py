@@ -8,12 +8,19 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
-from gbb.controller.storage.errors import StorageError
-from gbb.controller.storage.events import Event, check_event
-from gbb.controller.storage.schema import events, snapshots
+from gbb.controller.storage import schema
+from gbb.controller.storage.events import Event, check_event, damaged
+from gbb.controller.storage.schema import events, snapshots, studies
 
 FETCH = 1000
 """How many events, or events of how many trials, are fetched at once."""
+
+
+class Head(NamedTuple):
+    """Where a log ends: its last event's number, and the checksum of the study's row."""
+
+    seq: int
+    seal: int
 
 
 class Study(NamedTuple):
@@ -23,18 +30,34 @@ class Study(NamedTuple):
     ----------
     connection
         The transaction.
-    id
-        The study's number.
+    id, name
+        The study's number and name.
     most
         How many events are fetched at once.
     """
 
     connection: sa.Connection
     id: int
+    name: str
     most: int = FETCH
 
+    def head(self) -> Head:
+        """Where the study's row says that its log ends."""
+        row = self.connection.execute(_HEAD, {"study": self.id}).first()
+        if row is None or row[0] != self.name or not all(isinstance(x, int) for x in row[1:]):
+            raise damaged(f"the row of {self.name!r} is not what was written")
+        return Head(*row[1:])
+
     def events(self, *, after: int = 0, seal: int = 0) -> Iterator[Event]:
-        """The events after number ``after``, which has ``seal``, in order and each checked."""
+        """The events after number ``after``, which has ``seal``, in order, each checked, and all.
+
+        The log may go on beyond its head, as others write meanwhile, but it may not end before.
+        """
+        head = self.head()
+        if head.seq < after and self.event(after).seal != seal:
+            raise damaged(f"event {after} is not what it was")
+        if head.seq <= after:
+            self._check_head(head, seal if head.seq == after else self._seal_of(head.seq))
         size = self.most
         while size == self.most:
             place = {"study": self.id, "after": after, "most": self.most}
@@ -43,48 +66,69 @@ class Study(NamedTuple):
             for row in rows:
                 event = check_event(Event(*row), after=after, before=seal)
                 after, seal = event.seq, event.seal
+                if after == head.seq:
+                    self._check_head(head, seal)
                 yield event
+        if after < head.seq:
+            raise damaged(f"it ends with event {after}, but event {head.seq} was written")
+
+    def _check_head(self, head: Head, seal: int) -> None:
+        """Refuse a row that does not belong to the event with ``seal``."""
+        if head.seal != schema.seal_head(self.id, self.name, head.seq, seal):
+            raise damaged(f"its end at event {head.seq}, or its name, is not what was written")
+
+    def _seal_of(self, seq: int) -> int:
+        return self.event(seq).seal if seq > 0 else 0
 
     def event(self, seq: int) -> Event:
         """One event, checked against the seal of the one before it."""
         place = {"study": self.id, "after": max(0, seq - 2), "most": min(seq, 2)}
         found = [Event(*row) for row in self.connection.execute(_AFTER, place)]
         if [event.seq for event in found] != list(range(max(1, seq - 1), seq + 1)):
-            raise StorageError(f"The log is damaged: event {seq} or the one before it is missing.")
+            raise damaged(f"event {seq} or the one before it is missing")
         return check_event(found[-1], after=seq - 1, before=found[0].seal if seq > 1 else 0)
 
     def events_of(self, *trials: int) -> list[Event]:
-        """The events of some trials, in order."""
+        """All events of some trials, in order, each checked."""
+        if self.connection.execute(_COUNT, {"study": self.id}).scalar_one() < self.head().seq:
+            raise damaged("its list of trials is not what was written")
         found: list[Event] = []
         for start in range(0, len(trials), FETCH):
             found += self._events_where(events.c.trial.in_(trials[start : start + FETCH]))
         return found
 
     def events_of_kind(self, kind: str) -> list[Event]:
-        """The events of a kind, in order."""
+        """The events of a kind, in order, each checked."""
         return self._events_where(events.c.kind == kind)
 
     def _events_where(self, condition: sa.ColumnElement[bool]) -> list[Event]:
-        query = _ROWS.where(events.c.study == self.id, condition).order_by(events.c.seq)
-        return [Event(*row) for row in self.connection.execute(query)]
-
-    def graph_at(self, seq: int) -> int:
-        """The event that holds the graph in force at event ``seq``."""
-        query = sa.select(sa.func.max(events.c.seq)).where(
-            events.c.study == self.id, events.c.seq <= seq, events.c.kind.in_(["create", "graph"])
-        )
-        return int(self.connection.execute(query).scalar_one())
+        here = events.c.study == self.id
+        query = _ROWS.where(here, condition).order_by(events.c.seq)
+        found = [Event(*row) for row in self.connection.execute(query)]
+        seals = {0: 0}
+        for start in range(0, len(found), FETCH):
+            places = [event.seq - 1 for event in found[start : start + FETCH]]
+            before = sa.select(events.c.seq, events.c.seal).where(here, events.c.seq.in_(places))
+            seals |= {row.seq: row.seal for row in self.connection.execute(before)}
+        return [
+            check_event(event, after=event.seq - 1, before=seals.get(event.seq - 1, -1))
+            for event in found
+        ]
 
     def append(self, new: Sequence[Event]) -> None:
         """Write events at the end of the log."""
         rows = [dict(zip(_COLUMNS, (self.id, *astuple(event)), strict=True)) for event in new]
         self.connection.execute(_APPEND, rows)
+        head, seal = new[-1].seq, new[-1].seal
+        row = {"head": head, "seal": schema.seal_head(self.id, self.name, head, seal)}
+        self.connection.execute(_WRITE_HEAD, {"study": self.id, **row})
 
     def snapshot(self) -> str | None:
         """The latest snapshot; None when there is none that can be read."""
         query = sa.select(snapshots.c.content).where(snapshots.c.study == self.id)
         try:
-            return self.connection.execute(query).scalar()
+            found = self.connection.execute(query).scalar()
+            return found if isinstance(found, str) else None
         except sa.exc.OperationalError as error:
             if "decode" in str(error.orig):  # SQLite keeps bytes that are no text
                 return None
@@ -106,3 +150,17 @@ _AFTER = (
     .limit(sa.bindparam("most", type_=sa.Integer))
 )
 _APPEND = sa.insert(events)
+_HERE = studies.c.id == sa.bindparam("study")
+_HEAD = sa.select(studies.c.name, studies.c.head, studies.c.seal).where(_HERE)
+_WRITE_HEAD = (
+    sa.update(studies).where(_HERE).values(head=sa.bindparam("head"), seal=sa.bindparam("seal"))
+)
+
+
+def _count_where(condition: sa.ColumnElement[bool]) -> sa.ScalarSelect[int]:
+    here = events.c.study == sa.bindparam("study")
+    return sa.select(sa.func.count()).select_from(events).where(here, condition).scalar_subquery()
+
+
+# As the index by trial has them: SQLite reads nothing else for it.
+_COUNT = sa.select(_count_where(events.c.trial.is_(None)) + _count_where(events.c.trial >= 0))

@@ -21,11 +21,17 @@ if TYPE_CHECKING:
 
     Rewards = ArrayLike | Mapping[Any, float] | pd.DataFrame | str | Path
 
+SHOWN = 8
+"""How many columns of a table a message names."""
+
+
+def open_rewards(rewards: Any) -> Any:
+    """The rewards with those of a file as a table: it is read before any other writer has to wait."""
+    return _read_csv(Path(rewards)) if isinstance(rewards, str | Path) else rewards
+
 
 def read_rewards(problem: Problem, rewards: Any) -> Observed:
     """The rewards by edge or agent; refuses unknown ones, repetitions and what is not finite."""
-    if isinstance(rewards, str | Path):
-        rewards = _read_csv(Path(rewards))
     if hasattr(rewards, "columns"):
         return _read_table(problem, rewards)
     if isinstance(rewards, Mapping):
@@ -68,7 +74,8 @@ def _read_table(problem: Problem, table: pd.DataFrame) -> Observed:
     if any(name not in table.columns for name in wanted):
         some = len(wanted) > 1
         rule = f"have the columns {', '.join(wanted)}" if some else "have a column reward"
-        raise checks.input_error("rewards", rule, ", ".join(map(str, table.columns)) or "none")
+        first, more = table.columns[:SHOWN], ", ..." if len(table.columns) > SHOWN else ""
+        raise checks.input_error("rewards", rule, f"{', '.join(map(str, first)) or 'none'}{more}")
     for name in wanted:
         if list(table.columns).count(name) > 1:
             raise checks.input_error("rewards", "have each column once", f"{name!r} twice")

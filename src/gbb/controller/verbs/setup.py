@@ -35,13 +35,16 @@ def check_name(name: str) -> None:
         raise checks.input_error("name", "be a text that UTF-8 can hold", ascii(name)) from None
 
 
-def draft_create(problem: Problem, policy: AnyPolicy | str, seed: Seed, settings: Spec) -> Draft:
+def draft_create(
+    name: str, problem: Problem, policy: AnyPolicy | str, seed: Seed, settings: Spec
+) -> Draft:
     """The first event, which says all it takes to play."""
     if not isinstance(problem, Problem):
         raise checks.input_error("problem", "be a gbb.Problem", type(problem).__name__)
     chosen = choose_policy(policy, problem, settings)
     child = seeds.spawn(seed, 1)[0].spawn(2)[1]  # as the first run of gbb.simulate
     content = {
+        "name": name,
         "problem": problems.encode_problem(problem),
         "graph": problems.encode_graph(problem),
         "policy": encode_policy(chosen),

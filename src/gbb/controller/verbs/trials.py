@@ -10,7 +10,7 @@ from gbb.controller.answers.answers import Trial
 from gbb.controller.state.fold import read_arms
 from gbb.controller.state.log import Turn
 from gbb.controller.state.state import State
-from gbb.controller.storage.events import Event
+from gbb.controller.storage.events import Event, damaged
 
 CLOSING = ("tell", "fail", "abandon")
 
@@ -38,8 +38,10 @@ def find_trial(turn: Turn, trial: Trial | int) -> int:
 def find_closing(turn: Turn, trial: int) -> tuple[Event, Event]:
     """The events that asked for and closed ``trial``."""
     events = turn.study.events_of(trial)
-    closing = next(event for event in reversed(events) if event.kind in CLOSING)
-    return next(event for event in events if event.kind == "ask"), closing
+    ends = [event for event in events if event.kind in (*CLOSING, "retract")]
+    if not ends or events[0].kind != "ask" or ends[-1].kind == "retract":
+        raise damaged(f"the events of trial {trial} are not all there")
+    return events[0], ends[-1]
 
 
 def check_closed_by(kind: str, trial: int, closing: Event) -> None:

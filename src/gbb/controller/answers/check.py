@@ -1,0 +1,91 @@
+"""Whether all of a log is what was written: the database, every seal, and the snapshot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gbb._support.threads import one_thread
+from gbb.controller.state.log import Log, fold_read
+from gbb.controller.state.snapshot import open_snapshot, write_snapshot
+from gbb.controller.state.state import State
+from gbb.controller.storage.errors import StorageError
+
+ROUNDING = 1e-9
+"""How far sums may differ, relative to their size, when another processor computed them."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """What was found in order.
+
+    Attributes
+    ----------
+    events
+        How many events were read, each with its seal, and folded anew.
+    rounds
+        How many rounds they tell.
+    snapshot
+        The event of the snapshot, which says what the log says; None when there is none to read.
+    pages
+        Whether the database looked at all of its pages; a PostgreSQL server looks after its own.
+    """
+
+    events: int
+    rounds: int
+    snapshot: int | None
+    pages: bool
+
+
+def check_log(log: Log) -> Check:
+    """Read all of a log, from the first event on, and compare it with all that was kept of it."""
+    with log.store.reading() as connection, one_thread():
+        pages = log.store.check_pages(connection)
+        study = log.find_study(connection)
+        text = study.snapshot()
+        kept = None if text is None else open_snapshot(text)
+        state: State | None = None
+        for event in study.events():
+            state = fold_read(state, event)
+            if kept is not None and kept["seq"] == state.seq:
+                _compare(state, kept)
+    if state is None:
+        raise StorageError("The log is damaged: it is empty.")
+    if text is not None and kept is None:
+        raise StorageError(
+            "The snapshot is damaged, so that opening takes longer; the log itself is whole. "
+            "The next snapshot takes its place."
+        )
+    return Check(state.seq, state.rounds, None if kept is None else kept["seq"], pages)
+
+
+def _compare(state: State, kept: dict[str, Any]) -> None:
+    """Refuse a snapshot that says anything else than ``state``; of other versions, all they share."""
+    text = write_snapshot(state)
+    own = None if text is None else open_snapshot(text)
+    same_version = own is not None and own["format"] == kept["format"]
+    names = kept if same_version else ("seq", "seal", "rounds", "trials")
+    for name in names:
+        if own is None or not _alike(own[name], kept[name]):
+            raise StorageError(
+                f"The snapshot of event {state.seq} says another {name!r} than the log. Nothing was "
+                "changed; restore the storage from a copy."
+            )
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two trees are the same, but for the rounding of sums."""
+    if isinstance(one, dict):
+        same = isinstance(other, dict) and one.keys() == other.keys()
+        return same and all(_alike(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple):
+        same = type(one) is type(other) and len(one) == len(other)
+        return same and all(map(_alike, one, other))
+    if isinstance(one, np.ndarray) and one.dtype.kind == "f" and np.shape(one) == np.shape(other):
+        size = ROUNDING * float(np.abs(one).max(initial=0.0))
+        return bool(np.allclose(one, other, rtol=0.0, atol=size, equal_nan=True))
+    if isinstance(one, float) and isinstance(other, float):
+        return one == other or abs(one - other) <= ROUNDING * abs(one)
+    return bool(np.array_equal(one, other))
