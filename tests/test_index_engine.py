@@ -1,11 +1,13 @@
 """The compiled rounds of index policies: the choices of the reference loop; kernels and naive twins."""
 
+import sys
 import zlib
 
 import numpy as np
 import pytest
 
 import gbb
+from gbb._kernels.choice.counts import ascend_counts
 from gbb._kernels.choice.linear import ascend_linear, fill_pay, pays_of_arms
 from gbb._kernels.choice.rule import log_of_product
 from gbb._kernels.choice.whitened import ascend_whitened
@@ -238,3 +240,115 @@ def test_an_optimistic_draw_is_played_by_the_reference_loop():
     both = gbb.policies.IndexPolicy(problem, cut=cut, radius="paper", v=0.5)
     assert loop_for(both) is None
     assert loop_for(gbb.policies.IndexPolicy(problem, cut=cut, radius="paper")) is not None
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e4, 1e6, 1e8])
+def test_the_smallest_eigenvalue_is_found_at_any_scale(scale):
+    """Many directions are seen at once, one never: what is left of lam is found all the same."""
+    size, rng = 15, np.random.default_rng(7)
+    U = aligned_zeros(1, size, padded(size + 1))
+    U[0, :, :size] = np.eye(size)
+    towards = aligned_zeros(1, size, WIDTH)
+    towards[0, :, :LANES] = rng.normal(size=(size, LANES))
+    rows = aligned_zeros(1, size - 1, padded(size + 1))
+    rows[0, :, :size] = scale * rng.normal(size=(size - 1, size))
+    append_rows(U, rows, np.array([size - 1]), np.zeros(size))
+    turned, C = aligned_zeros(size, WIDTH), aligned_zeros(size, padded(size + 1))
+    found = smallest_eigenvalue(U, 0, towards, np.ones(1), turned, np.zeros((LANES, LANES)), C)
+    assert found == pytest.approx(1.0, rel=1e-6)
+
+
+def test_a_generator_is_let_go():
+    """Kernels that count no references must not keep what Python hands them."""
+    for name in ("paper, one-hot", "own, general"):
+        problem = KINDS.get(name) or gbb.Problem(gbb.Graph.complete(4), np.eye(3))
+        cut = gbb.cuts.greedy(problem.graph)
+        for policy in (
+            gbb.policies.ThompsonSampling(problem, cut=cut),
+            gbb.policies.JointOFUL(problem, cut=cut),
+            gbb.policies.ImprovedOFUL(problem, cut=cut),
+        ):
+            rng, state = np.random.default_rng(0), policy.init()
+            policy.select(state, rng)
+            before = sys.getrefcount(rng)
+            for _ in range(20):
+                policy.select(state, rng)
+            assert sys.getrefcount(rng) == before
+
+
+def test_weights_that_add_up_to_dust_do_not_overrun_a_search():
+    """(0.1 + 0.2) - 0.1 - 0.2 is not 0: what nobody plays any more must not count as a neighbour."""
+    graph = gbb.Graph.circle(8)
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        weights = rng.choice([0.1, 0.2, 0.3, 0.7], graph.m)
+        problem = gbb.Problem(graph, np.eye(5), edge_weights=weights)
+        policy = gbb.policies.JointOFUL(problem, cut=gbb.cuts.greedy(graph))
+        search, ends = policy.counted_search, np.zeros((1, 8), dtype=np.int64)
+        counted, links = search.counted(), search.links
+        for table, b, a in np.ndindex(len(counted.mate), 5, 5):
+            counted.mean[table, b, a] = np.sin(1.0 + links.one[table, b, a])
+            counted.var[table, b, a] = 0.3
+        counted.level[:] = 0.3
+        most = len(counted.rows)
+        ends[0] = rng.integers(0, 5, 8)
+        ascend_counts(links, counted, 1.0, ends, 0, True)
+        assert counted.crowd.sum() == len(links.other)
+        assert (counted.around[:, :5][counted.crowd == 0] == 0.0).all()
+        for i in range(8):
+            own = counted.crowd[counted.slot_start[i] : counted.slot_start[i + 1]]
+            assert (own > 0).sum() <= most
+
+
+def test_weights_whose_squares_vanish_play_along():
+    graph = gbb.Graph.complete(8)
+    weights = np.where(np.arange(graph.m) % 3 == 0, 1.0, 1e-170)
+    problem = gbb.Problem(graph, np.eye(2), edge_weights=weights)
+    env = gbb.Environment(problem, np.eye(2) / 2.0)
+    policy = gbb.policies.ThompsonSampling(problem, cut=gbb.cuts.greedy(graph))
+    fast, slow = (
+        gbb.simulate(env, policy, rounds=20, keep_allocations=True, **how)
+        for how in ({"edge_noise": True}, {"method": "reference"})
+    )
+    np.testing.assert_array_equal(fast.allocation, slow.allocation)
+
+
+def test_a_bonus_of_ones_own_is_played_by_both_loops_without_a_radius():
+    class Bonus(gbb.policies.EpsilonGreedy):
+        def radii(self, rounds):
+            return np.full_like(rounds, 1e3)
+
+    for problem in (gbb.Problem(gbb.Graph.complete(4), np.eye(3)), KINDS["own, general"]):
+        rng = np.random.default_rng(2)
+        shape = (problem.types, problem.d, problem.d)
+        M = rng.normal(size=shape) / np.sqrt(shape[1] * shape[2] * shape[0])
+        env = gbb.Environment(problem, M[0] if problem.types == 1 else M)
+        policy = Bonus(problem, cut=gbb.cuts.greedy(problem.graph))
+        assert loop_for(policy) is not None
+        fast, slow = (
+            gbb.simulate(env, policy, rounds=30, keep_allocations=True, **how)
+            for how in ({"edge_noise": True}, {"method": "reference"})
+        )
+        np.testing.assert_array_equal(fast.allocation, slow.allocation)
+
+
+def test_a_mixin_that_chooses_otherwise_is_played_by_the_reference_loop():
+    class Stubborn:
+        def select(self, state, rng):  # noqa: ARG002
+            return gbb.policies.Choice(np.zeros(self.problem.n, dtype=np.int64))
+
+    class Mine(Stubborn, gbb.policies.JointOFUL):
+        pass
+
+    assert gbb.policies.JointOFUL.compiled
+    assert not Mine.compiled
+
+
+def test_limits_do_not_stop_draws_and_exploration():
+    problem = gbb.Problem(gbb.Graph.complete(4), np.eye(3))
+    cut = gbb.cuts.greedy(problem.graph)
+    allowed = np.ones((4, 3), dtype=bool)
+    policy = gbb.policies.IndexPolicy(problem, cut=cut, explore=1.0, starts=0)
+    rng = np.random.default_rng(0)
+    played = {tuple(policy.select_within(policy.init(), rng, allowed).allocation) for _ in range(9)}
+    assert len(played) > 3

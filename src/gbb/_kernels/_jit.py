@@ -29,7 +29,8 @@ def compiled(*, allocates: bool = False, **options: Any) -> Callable[[Kernel], K
     """Decorator that compiles a kernel; kept on disk where some folder for that can be written.
 
     A kernel that makes no arrays, and calls none that returns any, does not count references either:
-    counting them costs more than a small search does.
+    counting them costs more than a small search does. One that Python calls with a generator of random
+    numbers must count them too, or the generator is never let go.
     """
 
     def decorate(function: Kernel) -> Kernel:

@@ -61,10 +61,7 @@ class Confidence:
     @cached_property
     def symmetric(self) -> bool:
         """Whether the record has the two directions of every pair of arms equally often."""
-        if self.record.tables is None or not self.problem.symmetric:
-            return False
-        counts = self.record.tables[0]
-        return bool(np.array_equal(counts, counts.transpose(0, 2, 1)))
+        return self.record.tables is not None and self.problem.symmetric and self.record.two_way
 
     @cached_property
     def ridge(self) -> Ridge:
@@ -110,9 +107,8 @@ class Confidence:
         )
         norm, labels = self.problem.norm, combine(self._labels)
         blur = 2.0 * self.ridge.blur * self.problem.L * np.abs(self.problem.edge_weights).sum()
-        bound: FloatArray = np.minimum(
-            means - means[chosen] + radius * noise + self.lam * norm * bias + blur, norm * size
-        )
+        known = means - means[chosen] + radius * noise + self.lam * norm * bias
+        bound: FloatArray = np.minimum(known, norm * size) + blur
         bound[(labels == labels[chosen]).all(axis=1)] = 0.0
         return bound
 

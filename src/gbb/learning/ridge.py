@@ -231,7 +231,7 @@ class Ridge:
 
     @cached_property
     def rounding(self) -> float:
-        """What rounding adds to the radius of a confidence set, at most.
+        """What rounding adds to the radius of a confidence set, apart from that of long sums.
 
         Rewards are rounded when they are told, and QR is exact for rows that are off by their own
         rounding: a reward of ``q`` is then off by a share c eps of ``S ||q||``, and errors e_s move

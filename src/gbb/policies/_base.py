@@ -113,15 +113,19 @@ class Policy(ABC, Generic[State]):
 
     def __init_subclass__(cls, **rest: Any) -> None:
         super().__init_subclass__(**rest)
-        inherited = {name for base in cls.__mro__[1:] for name in vars(base)}
+        if "compiled" in vars(cls) or not cls.compiled:
+            return
+        played = next(base for base in cls.__mro__ if "compiled" in vars(base))
+        own = cls.__mro__[: cls.__mro__.index(played)]  # mixins, too
         changed = {
             name
-            for name, item in vars(cls).items()
-            if name in inherited
+            for base in own
+            for name, item in vars(base).items()
+            if hasattr(played, name)
             and not name.startswith("__")
             and (callable(item) or isinstance(item, property | cached_property))
         }
-        if changed - HOOKS and "compiled" not in vars(cls):
+        if changed - HOOKS:
             cls.compiled = False
 
     @classmethod

@@ -41,7 +41,7 @@ def first_best(values: FloatArray) -> tuple[int, int]:
     return first, ties
 
 
-@compiled()
+@compiled(allocates=True)
 def pick(values: FloatArray, rng: np.random.Generator) -> int:
     """Position of the largest value; values within 1e-12 of it, relatively, tie.
 
@@ -59,7 +59,7 @@ def pick(values: FloatArray, rng: np.random.Generator) -> int:
     return p
 
 
-@compiled()
+@compiled(allocates=True)
 def pick_near(values: FloatArray, rng: np.random.Generator) -> int:
     """As :func:`pick`, with values that tie within 1e-12 of the largest magnitude among them.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -92,3 +92,9 @@ def climb(
             for i in range(arms.size):
                 arms[i] = ends[found, i]
     return best, value
+
+
+@compiled(allocates=True)
+def climb_alone(*given: Any) -> tuple[int, float]:
+    """As :func:`climb`, to be called from Python."""
+    return climb(*given)

@@ -35,8 +35,9 @@ class Counted(NamedTuple):
         agent with the table's mate (-1 if there is none), and the only entry (-1 if there are more).
     back
         Of every entry: the slot of the neighbour that lists the same edge.
-    around
-        By slot and arm: what the entries add whose neighbours play it.
+    around, crowd
+        By slot and arm: what the entries add whose neighbours play it, and how many these are. Where
+        there are none nothing is added, not what rounding left.
     rows, shares
         Where the rows of the tables around an agent start, and what they count.
     last
@@ -56,6 +57,7 @@ class Counted(NamedTuple):
     slot_entry: IntArray
     back: IntArray
     around: FloatArray
+    crowd: IntArray
     rows: IntArray
     shares: FloatArray
     last: IntArray
@@ -68,12 +70,14 @@ def count_regressors(links: Links, counted: Counted, ends: IntArray, found: int)
     count, around, mate = counted.counts, counted.around, counted.mate
     tables, K = count.shape[0], count.shape[1]
     around[:, :] = 0.0
+    counted.crowd[:, :] = 0
     count[:, :, :] = 0.0
     for i in range(ends.shape[1]):
         a = ends[found, i]
         for e in range(links.start[i], links.start[i + 1]):
             w = 2.0 * links.weight[e]
             around[counted.back[e], a] += w
+            counted.crowd[counted.back[e], a] += 1
             count[links.table[e], ends[found, links.other[e]], a] += w
     for t in range(tables):
         for a in range(K if mate[t] == t else 0):
@@ -108,9 +112,11 @@ def move(links: Links, counted: Counted, i: int, now: int, best: int) -> None:
                 count[t, b, best] += w
                 count[mate[t], best, b] = count[t, b, best]
     for e in range(links.start[i], links.start[i + 1]):
-        w = 2.0 * links.weight[e]
-        around[counted.back[e], now] -= w
-        around[counted.back[e], best] += w
+        w, x = 2.0 * links.weight[e], counted.back[e]
+        counted.crowd[x, now] -= 1
+        counted.crowd[x, best] += 1
+        around[x, now] = around[x, now] - w if counted.crowd[x, now] > 0 else 0.0
+        around[x, best] += w
 
 
 @compiled(forceinline=True)
@@ -189,9 +195,9 @@ def ascend_counts(
     """Agents in turn take their best arm until none gains; returns the value reached.
 
     Starts from ``ends[found]`` and changes it. A visit costs O(K min(degree, K)) for each of the agent's
-    tables, a move O(degree). On the paper's problem an agent is passed over when one with the same arm
-    and the same arms around it has stayed since the last move. Minus infinity as in
-    :func:`gbb._kernels.choice.linear.ascend_linear`.
+    tables, a move O(degree). Where all links are of one type, and all arms allowed, an agent is passed
+    over when one with the same arm and the same arms around it has stayed since the last move. Minus
+    infinity as in :func:`gbb._kernels.choice.linear.ascend_linear`.
     """
     n, last = ends.shape[1], counted.last
     one_table = counted.mate.size == 1 and links.free

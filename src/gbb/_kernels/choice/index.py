@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from gbb._kernels._jit import compiled
@@ -73,3 +75,9 @@ def choose_index(
         pay_tuples(rule, mu, room.values)
     values = room.values[: rule.tuples]
     return climb(links, values, rule.starts, room, linear, white, counted, radius, rng, arms)
+
+
+@compiled(allocates=True)
+def choose_alone(*given: Any) -> tuple[int, float]:
+    """As :func:`choose_index`, to be called from Python."""
+    return choose_index(*given)

@@ -17,8 +17,6 @@ class Rule(NamedTuple):
 
     Attributes
     ----------
-    regressors
-        How many there are, over all types.
     tuples
         How many tuples of arms over the parts there are.
     tuple_regressor, tuple_amount
@@ -34,7 +32,6 @@ class Rule(NamedTuple):
         From how many tuples to search.
     """
 
-    regressors: int
     tuples: int
     tuple_regressor: IntArray
     tuple_amount: FloatArray

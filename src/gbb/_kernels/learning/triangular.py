@@ -242,19 +242,28 @@ def smallest_eigenvalue(
     ``X[g]`` (size x WIDTH, of which LANES count) spans about the directions least seen, as the last
     call left it. What is found is proved to be the smallest by ``floor[g]``, which no eigenvalue was
     below before (none ever falls), or by an elimination; a direction in which it is not takes the place
-    of one in X. Y (as ``X[g]``), G (LANES x LANES) and C (as ``U[g]``) are scratch space.
+    of one in X. Where rounding hides the difference, the iteration goes on until it has settled. Y (as
+    ``X[g]``), G (LANES x LANES) and C (as ``U[g]``) are scratch space.
     """
     size, most = U.shape[1], 0.0
     for j in range(size):
         most = max(most, U[g, j, j] * U[g, j, j])
-    found = 0.0
+    found, proved = np.inf, False
     for _ in range(TURNS):
+        before = found
         found = improve(U, g, X, Y, G)
-        shift = found - CLOSE * found - ROUNDING * size * most
-        if shift <= floor[g]:
+        proved = (1.0 - 2.0 * CLOSE) * found <= floor[g]
+        if proved:
             break
+        shift = found - CLOSE * found - ROUNDING * size * most
+        if shift <= floor[g]:  # rounding hides it from an elimination: it must have settled
+            proved = found >= (1.0 - CLOSE) * before
+            if proved:
+                break
+            continue
         j = first_below(U, g, shift, C)
-        if j < 0:
+        proved = j < 0
+        if proved:
             floor[g] = shift
             break
         for i in range(size):
@@ -264,4 +273,4 @@ def smallest_eigenvalue(
             for k in range(i + 1, j + 1):
                 value += C[i, k] * X[g, k, LANES - 1]
             X[g, i, LANES - 1] = -value / C[i, i]
-    return float(found)
+    return float(found if proved else floor[g])

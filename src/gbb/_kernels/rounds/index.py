@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -77,8 +77,14 @@ class Run(NamedTuple):
     allocations: IntArray
 
 
-@compiled()
-def play_index(
+@compiled(allocates=True)
+def play_index(*given: Any) -> None:
+    """As :func:`play_rounds`, to be called from Python."""
+    play_rounds(*given)
+
+
+@compiled(forceinline=True)
+def play_rounds(
     rule: Rule,
     links: Links,
     room: Room,
@@ -142,11 +148,11 @@ def add_edges(
         a = arms[i]
         for e in range(indptr[i], indptr[i + 1]):
             w = weights[e]
-            if w == 0.0:
-                continue
             b, g = arms[indices[e]], types[e]
             paid = w * R[g, a, b]
             reward += paid
+            if w * w == 0.0:  # it counts for nothing, and would be listed again and again
+                continue
             if new_N[g, a, b] == 0.0:
                 run.touched[count] = (g * K + a) * K + b
                 count += 1

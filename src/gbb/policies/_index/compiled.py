@@ -15,10 +15,8 @@ if TYPE_CHECKING:
 
 def make_rule(policy: IndexPolicy) -> Rule:
     """The numbers of an index policy."""
-    problem, index = policy.problem, policy.coordinates.index
-    regressor, amount = policy.tuples.list_terms(index)
+    regressor, amount = policy.tuples.list_terms(policy.coordinates.index)
     return Rule(
-        regressors=problem.types * (int(index.max()) + 1),
         tuples=policy.tuples.size,
         tuple_regressor=regressor,
         tuple_amount=amount,

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from gbb._kernels.choice.climb import Room, climb
+from gbb._kernels.choice.climb import Room, climb_alone
 from gbb._kernels.choice.counts import Counted
 from gbb._kernels.choice.linear import Linear, fill_pay
 from gbb._kernels.choice.links import Links
@@ -197,6 +197,7 @@ class LinkSearch:
             slot_entry=np.where(size == 1, entry, -1),
             back=np.searchsorted(slots, links.other * tables + links.back),
             around=aligned_zeros(len(slots), padded(problem.K)),
+            crowd=np.zeros((len(slots), problem.K), dtype=np.int64),
             rows=np.zeros(most, dtype=np.int64),
             shares=np.zeros(most),
             last=np.zeros(problem.K, dtype=np.int64),
@@ -222,7 +223,7 @@ class LinkSearch:
             white.tables[:, :-1] = self.by_table(flat, len(centre))
             white.tables[:, -1] = np.einsum("ij,ijk->ik", centre, white.tables[:, :-1])
         arms = np.empty(self.tuples.problem.n, dtype=np.int64)
-        number, value = climb(
+        number, value = climb_alone(
             links, values, self.starts, self.room, linear, white, None, radius, rng, arms
         )
         return arms, number, value

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from gbb._kernels.choice.choose import pick_near
 from gbb._kernels.choice.diagonal import refresh_all
-from gbb._kernels.choice.index import choose_index
+from gbb._kernels.choice.index import choose_alone
 from gbb._kernels.choice.rule import Rule
 from gbb._support import checks
 from gbb._support.checks import FloatArray
@@ -185,6 +185,11 @@ class IndexPolicy(Policy[Learned]):
         index, merged = self.coordinates.index, self.problem.links_alike
         return LinkSearch(self.tuples, index, merged, self.starts, self.restarts)
 
+    @property
+    def optimistic(self) -> bool:
+        """Whether it adds a bonus: a radius, or :meth:`radii` of a subclass."""
+        return self.radius is not None or type(self).radii is not IndexPolicy.radii
+
     @cached_property
     def is_diagonal(self) -> bool:
         """Whether every regressor has an estimate to itself, and the choice is compiled."""
@@ -194,7 +199,7 @@ class IndexPolicy(Policy[Learned]):
     def is_listed(self) -> bool:
         """Whether compiled choices can take it: tuples can be listed, and draws are not optimistic."""
         few = self.tuples.size * len(self.tuples.kinds) <= LISTED
-        return few and (self.v == 0.0 or self.radius is None)
+        return few and (self.v == 0.0 or not self.optimistic)
 
     @cached_property
     def rule(self) -> Rule:
@@ -284,8 +289,11 @@ class IndexPolicy(Policy[Learned]):
     def select_within(
         self, state: Learned, rng: np.random.Generator, allowed: NDArray[np.bool_]
     ) -> Choice:
-        """The best couple that every agent of its part may play, unless there is a search or none is."""
-        two = self.starts == 0 and self.parts.k == 2
+        """The best couple that every agent of its part may play; as without limits if it draws,
+
+        explores or searches, or if there is none.
+        """
+        two = self.starts == 0 and self.parts.k == 2 and self.v == self.explore == 0.0
         free = [allowed[self.parts.parts == part].all(axis=0) for part in range(2)]
         couples = np.flatnonzero(np.outer(*free))
         if not two or couples.size == 0:
@@ -320,13 +328,17 @@ class IndexPolicy(Policy[Learned]):
         tables = state.record.tables
         assert tables is not None
         N, Y = tables[0].astype(np.float64), tables[1]
-        optimistic, diagonal = self.radius is not None, make_diagonal(self)
-        search = self.counted_search if optimistic else self.link_search
-        linear, counted = (None, search.counted()) if optimistic else (search.linear(), None)
+        diagonal, search = make_diagonal(self), self.link_search
+        linear = counted = None
+        if self.optimistic:
+            search = self.counted_search
+            counted = search.counted()
+        else:
+            linear = search.linear()
         refresh_all(diagonal, counted, N, Y)
         arms = np.empty(self.problem.n, dtype=np.int64)
         given = float(self.radii(np.array([float(state.rounds)]))[0])
-        number, value = choose_index(
+        number, value = choose_alone(
             self.rule,
             search.links,
             search.room,

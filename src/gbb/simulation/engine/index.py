@@ -39,11 +39,11 @@ def plays_index(policy: IndexPolicy) -> bool:
 def run_index(env: Environment, policy: IndexPolicy, asked: Request) -> Trace:
     """All rounds of an index policy, in O(m) each.
 
-    Gaussian noise on edges is drawn once per type and edge-arm where that is less, any other for every
-    number of the report.
+    Gaussian noise on edges is drawn once per type and edge-arm where there is one type or that is less,
+    any other for every number of the report.
     """
     problem, blocks = env.problem, asked.blocks
-    optimistic = policy.radius is not None
+    optimistic = policy.optimistic
     search = policy.counted_search if optimistic and policy.is_diagonal else policy.link_search
     shape = (problem.types, problem.K, problem.K)
     run = Run(
