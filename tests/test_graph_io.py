@@ -358,3 +358,15 @@ def test_gset_without_weights_or_edges(tmp_path: Path) -> None:
     assert Graph.read(path) == Graph.path(3)
     path.write_text("3 0\n")
     assert Graph.read(path) == Graph.from_edges([], n=3)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["source,target\nA,B\nB,Saint, East\n", 'source,target\n"A","B"\n"B","C",D\n', "0,1\n1,2,0\n"],
+)
+def test_a_row_longer_than_the_first_is_refused(tmp_path, text):
+    """A comma in a name would make another network of the file."""
+    path = tmp_path / "sites.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match="has 3 cells and row 1 has 2"):
+        Graph.read(path, undirected=True)

@@ -9,7 +9,7 @@ import pytest
 import gbb
 import naive
 from control import drive, environment, replayed, same_state, small, url_of
-from gbb.controller import Controller, RewardWarning
+from gbb.controller import Controller, RewardWarning, StorageError
 from gbb.controller.answers.knowledge import Knowledge
 from gbb.controller.state.allowed import repair
 
@@ -486,3 +486,15 @@ def test_settings_that_a_policy_does_not_have_are_refused(tmp_path):
         with pytest.raises(gbb.InputError, match=r"`a setting of JointOFUL`.* but got 'explore'"):
             controller.set_policy("JointOFUL", explore=0.1)
         assert controller.policy.name == "UniformRandom"
+
+
+def test_a_closed_controller_says_so(tmp_path):
+    problem = gbb.Problem(gbb.Graph.complete(3), np.eye(2))
+    url = f"sqlite:///{tmp_path / 'closed.db'}"
+    with Controller.create(url, problem, "UniformRandom") as controller:
+        trial = controller.ask()
+    for call in (controller.ask, lambda: controller.tell(trial, np.zeros(problem.m))):
+        with pytest.raises(StorageError, match="closed. Open it again"):
+            call()
+    with Controller.open(url) as again:
+        again.tell(trial, np.zeros(problem.m))

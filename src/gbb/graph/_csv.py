@@ -57,6 +57,7 @@ def read_csv(path: Path, undirected: bool) -> Rows:
     if not data:
         raise InputError("it holds no edge.")
     columns, header = _columns(data)
+    _check_cells(data)
     body = data.partition(b"\n")[2] if header else data
     quoted = b'"' in body
     body = body if quoted else BLANKS.sub(b"", body)
@@ -150,6 +151,22 @@ def _columns(data: bytes) -> tuple[tuple[int, int], bool]:
     if len(cells) < 2:
         raise InputError(f"each row needs a source and a target with a comma between: {line!r}.")
     return (0, 1), False
+
+
+def _check_cells(data: bytes) -> None:
+    """Refuse rows with more cells than the first: a comma in a name would make another agent of it."""
+    if b'"' in data:
+        counts = np.array([len(row) for row in csv.reader(data.decode("utf-8").splitlines())])
+    else:
+        text = np.frombuffer(data, dtype=np.uint8)
+        ends = np.append(np.flatnonzero(text == ord("\n")), len(text))
+        commas = np.searchsorted(np.flatnonzero(text == ord(",")), ends)
+        counts = np.diff(commas, prepend=0) + 1
+    longer = counts > counts[0]
+    if longer.any():
+        row = int(np.argmax(longer))
+        cure = "Write names with a comma in quotation marks."
+        raise InputError(f"row {row + 1} has {counts[row]} cells and row 1 has {counts[0]}. {cure}")
 
 
 def _holds(body: bytes, words: tuple[str, str]) -> bool:

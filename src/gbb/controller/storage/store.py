@@ -43,6 +43,7 @@ class Store:
         self._check_file(create)
         self.engine = connect(self.url)
         self._writer = self.engine.execution_options(writes=True)
+        self._closed = False
         self._process = os.getpid()
         weakref.finalize(self, _let_go, self.engine, self._process)
         with explain_errors(self.url):
@@ -91,7 +92,7 @@ class Store:
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
         """A transaction that sees one moment of the log."""
-        self._after_fork()
+        self._check_open()
         if self._watch is not None:
             self._watch.check()
         with explain_errors(self.url), self.engine.connect() as connection, connection.begin():
@@ -100,7 +101,7 @@ class Store:
     @contextmanager
     def writing(self, study: int) -> Iterator[sa.Connection]:
         """A transaction that no other writer of ``study`` overlaps; committed when the block ends."""
-        self._after_fork()
+        self._check_open()
         with explain_errors(self.url), self._writer.begin() as connection:
             if self.engine.dialect.name == "postgresql":
                 lock = sa.select(studies.c.id).where(studies.c.id == study).with_for_update()
@@ -150,11 +151,14 @@ class Store:
         return True
 
     def close(self) -> None:
-        """Let the connections go."""
+        """Let the connections go, for good."""
+        self._closed = True
         self.engine.dispose()
 
-    def _after_fork(self) -> None:
-        """A connection must not be shared with the process it was inherited from."""
+    def _check_open(self) -> None:
+        """A connection must not be shared with the process it was inherited from, nor outlive a close."""
+        if self._closed:
+            raise StorageError("The controller is closed. Open it again: Controller.open(url).")
         if os.getpid() != self._process:
             self.engine.dispose(close=False)
             self._process = os.getpid()
