@@ -110,7 +110,7 @@ def test_predictions_hold_at_every_scale(kind, arms):
     missed = []
     for scale, told in itertools.product(SCALES, LEARN):
         world = World(kind, ARMS[arms], scale, len(told.__name__))
-        draft = draft_create(world.problem, "JointOFUL", 0, {})
+        draft = draft_create("main", world.problem, "JointOFUL", 0, {})
         known = Knowledge(told(begin(seal_draft(draft, seq=1, time=0.0, before=0)), world))
         upper, best = known.recommend(0.1).upper_bound, -np.inf
         for play in allocations(world.problem):

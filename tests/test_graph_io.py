@@ -216,7 +216,7 @@ def test_a_first_row_like_no_other_is_read_with_a_warning(tmp_path: Path) -> Non
 
 def test_columns_without_a_header_are_read_with_a_warning(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    path.write_text("0,1,0.5\n1,2,0.7,more\n")
+    path.write_text("0,1,0.5\n1,2,0.7\n")
     with pytest.warns(UserWarning, match="Took the first two of 3 columns as source and target"):
         assert Graph.read(path, undirected=True) == Graph.path(3)
     path.write_text("1,P1,P2\n2,P2,P3\n")  # numbers of the rows

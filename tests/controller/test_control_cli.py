@@ -143,7 +143,7 @@ def test_two_columns_of_rewards_are_refused(farm, refused, tmp_path):
 @pytest.mark.parametrize("setting", ["timeout=x", "timeout=1&timeout=2"])
 def test_settings_of_a_url_that_cannot_be_read_are_refused(refused, setting):
     said = refused("status", f"sqlite:///farm.db?{setting}")
-    assert "`url` to have settings that SQLite can read" in said
+    assert "`url` to name a file, with no options" in said
 
 
 def test_a_told_typo_is_taken_back(farm, tmp_path):

@@ -494,7 +494,7 @@ def test_a_closed_controller_says_so(tmp_path):
     with Controller.create(url, problem, "UniformRandom") as controller:
         trial = controller.ask()
     for call in (controller.ask, lambda: controller.tell(trial, np.zeros(problem.m))):
-        with pytest.raises(StorageError, match="closed. Open it again"):
+        with pytest.raises(StorageError, match="Open it again"):
             call()
     with Controller.open(url) as again:
         again.tell(trial, np.zeros(problem.m))

@@ -58,7 +58,7 @@ def self_normalised(sigma: float, log_det: float, delta: float) -> float:
     directions of a link. Weights w <= 1 that stay what they are leave it valid (``sum w^2 q q' <= sum w
     q q'``); whenever they change it starts anew, with a delta of its own: :func:`delta_after`.
     """
-    return sigma * math.sqrt(max(log_det, 0.0) + 2.0 * math.log(1.0 / delta))
+    return sigma * math.sqrt(max(log_det, 0.0) - 2.0 * math.log(delta))
 
 
 def delta_after(forgettings: int, delta: float) -> float:

@@ -15,6 +15,9 @@ Label = str | int
 FAR = 8.0
 """A reward is far outside its bounds beyond ``L S`` plus this many sigma."""
 
+ROUNDING = 1e-13
+"""The share of a limit that rounding may add."""
+
 
 class Words(NamedTuple):
     """How people and the log say whose a number is.
@@ -78,10 +81,11 @@ def limits_of(problem: Problem) -> FloatArray:
     """How far from zero each number of a round may lie before it is flagged.
 
     ``sum |w| L S + 8 sigma`` over the edges that it sums; ``L S + 8 sigma`` for each edge in the paper.
+    The last digits do not count.
     """
     reach = problem.sum_reported(np.abs(problem.edge_weights))
     limits: FloatArray = reach * (problem.L * problem.S) + FAR * problem.sigma
-    return limits
+    return limits * (1.0 + ROUNDING)
 
 
 def limit_text(problem: Problem) -> str:

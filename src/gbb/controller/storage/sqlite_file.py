@@ -76,7 +76,8 @@ class Watch:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path, self._file = path, _identify(path)
+        self._path = path.absolute()  # wherever the process goes
+        self._file = _identify(self._path)
 
     def check(self, connection: sa.Connection | None = None) -> None:
         """Refuse to go on with another file than the one that was opened.

@@ -43,6 +43,9 @@ class Store:
         self._check_file(create)
         self.engine = connect(self.url)
         self._writer = self.engine.execution_options(writes=True)
+        self._reader: sa.Engine = self.engine
+        if self.engine.dialect.name == "postgresql":  # several statements must see one moment
+            self._reader = self.engine.execution_options(isolation_level="REPEATABLE READ")
         self._closed = False
         self._process = os.getpid()
         weakref.finalize(self, _let_go, self.engine, self._process)
@@ -95,7 +98,7 @@ class Store:
         self._check_open()
         if self._watch is not None:
             self._watch.check()
-        with explain_errors(self.url), self.engine.connect() as connection, connection.begin():
+        with explain_errors(self.url), self._reader.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
@@ -156,7 +159,7 @@ class Store:
         self.engine.dispose()
 
     def _check_open(self) -> None:
-        """A connection must not be shared with the process it was inherited from, nor outlive a close."""
+        """A connection must not be shared with the process it was inherited from, or outlive a close."""
         if self._closed:
             raise StorageError("The controller is closed. Open it again: Controller.open(url).")
         if os.getpid() != self._process:

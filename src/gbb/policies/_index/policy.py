@@ -221,7 +221,7 @@ class IndexPolicy(Policy[Learned]):
             "lam": self.lam,
             "adaptive": self.adaptive,
             "sigma": self.problem.sigma,
-            "spread": float(2.0 * np.log(1.0 / self.delta)),
+            "spread": float(-2.0 * np.log(self.delta)),
             "offset": float(np.sqrt(self.lam) * self.problem.norm),
             "shrinking": self.shrinking,
             "v": self.v,
