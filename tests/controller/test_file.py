@@ -78,10 +78,10 @@ def test_few_rounds_wait_in_the_write_ahead_file(controller, tmp_path):
 def test_an_older_copy_put_back_in_place_is_missed(controller, tmp_path):
     """With the same file beneath, so that only the log can tell."""
     file = tmp_path / "control.db"
-    controller.close()
+    controller._log.store.engine.dispose()  # no connection is left open
     old = file.read_bytes()
     drive(controller, environment(small()), np.random.default_rng(1), 3)
-    controller.close()
+    controller._log.store.engine.dispose()  # no connection is left open
     with file.open("r+b") as same:
         same.write(old)
         same.truncate()
@@ -191,3 +191,14 @@ def test_a_file_from_a_stranger_cannot_hang_the_reader(how, tmp_path, capsys):
     assert stop.value.code == 2
     said = capsys.readouterr().err
     assert "was not made by gbb" in said
+
+
+def test_a_process_may_change_its_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    problem = gbb.Problem(gbb.Graph.complete(3), np.eye(2))
+    with Controller.create("sqlite:///farm.db", problem, "UniformRandom") as controller:
+        trial = controller.ask()
+        (tmp_path / "elsewhere").mkdir()
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        controller.tell(trial, np.zeros(problem.m))
+        assert controller.status()["rounds"] == 1
