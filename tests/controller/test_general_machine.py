@@ -60,9 +60,9 @@ class Machine(test_machine.Machine):
         self.every, log.SNAPSHOT_EVENTS = log.SNAPSHOT_EVENTS, 4
         self.fixed = policy == "FixedAllocation"
         fixed = {"allocation": np.zeros(3, int)} if self.fixed else {}
-        self.controller = Controller.create(
-            self.url, problem, policy, seed, radius="complete", **fixed
-        )
+        cut = gbb.cuts.greedy(problem.graph)
+        chosen = gbb.policies.build(policy, problem, cut=cut, radius="complete", **fixed)
+        self.controller = Controller.create(self.url, problem, chosen, seed)
         self.model = Model(GRAPHS[0])
 
     @rule(graph=st.sampled_from(GRAPHS))

@@ -36,7 +36,7 @@ def record(folder):
             controller.tell(trial, env.draw(1, trial.arms, rng))
             heard()
             if turn == ROUNDS // 2:  # the write-ahead file goes, and comes again
-                controller.close()
+                controller._log.store.engine.dispose()  # connections come and go
         controller.close()
     return disk, states
 
