@@ -19,7 +19,7 @@ import numpy as np
 SECTOR = 512
 """What a disk writes all or nothing of."""
 
-Open = CFUNCTYPE(c_int, c_void_p, c_char_p, c_void_p, c_int, c_void_p)
+Open = CFUNCTYPE(c_int, c_void_p, c_void_p, c_void_p, c_int, c_void_p)  # SQLite keeps the name
 Delete = CFUNCTYPE(c_int, c_void_p, c_char_p, c_int)
 Write = CFUNCTYPE(c_int, c_void_p, c_void_p, c_int, c_int64)
 Truncate = CFUNCTYPE(c_int, c_void_p, c_int64)
@@ -83,10 +83,11 @@ class Disk:
         before = [ctypes.cast(each, c_void_p).value for each in (vfs.open, vfs.delete)]
         was_open, was_delete = Open(before[0]), Delete(before[1])
 
-        def opened(owner: int, name: bytes, file: int, flags: int, out: int) -> int:
+        def opened(owner: int, name: int | None, file: int, flags: int, out: int) -> int:
             answer = int(was_open(owner, name, file, flags, out))
-            if answer == 0 and name and Path(name.decode()).parent == self.folder:
-                self._names[file] = Path(name.decode()).name
+            path = Path(ctypes.string_at(name).decode()) if name else None
+            if answer == 0 and path is not None and path.parent == self.folder:
+                self._names[file] = path.name
                 slot = ctypes.cast(file, POINTER(c_void_p))
                 slot[0] = self._wrap(slot[0])
             return answer
