@@ -21,7 +21,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much]
 
 settings.register_profile(
-    "ci", deadline=None, derandomize=True, max_examples=50, suppress_health_check=QUIET
+    "ci", deadline=None, derandomize=True, max_examples=30, suppress_health_check=QUIET
 )
 settings.register_profile("wide", deadline=None, max_examples=1000, suppress_health_check=QUIET)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))

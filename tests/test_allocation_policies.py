@@ -215,8 +215,8 @@ def test_the_engine_replays_the_reference_bit_by_bit(graph, arms, name):
     env = instance(GRAPHS[graph], arms=arms)
     kind, options = POLICIES[name]
     policy = kind(env.problem, cut=gbb.cuts.greedy(env.problem.graph), **options)
-    kept = recorded_rounds(2000, 1)
-    settings = (env, policy, 2000, kept)
+    kept = recorded_rounds(800, 1)
+    settings = (env, policy, 800, kept)
     plain = run_reference(*settings, np.random.SeedSequence(3), keep_allocations=True)
     fast = engine.run_engine(
         *settings, np.random.SeedSequence(3), keep_allocations=True, edge_noise=True

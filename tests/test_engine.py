@@ -66,7 +66,7 @@ def replayed(env: gbb.Environment, policy: Policy, rounds: int, seed: int, form:
 
 
 @pytest.mark.no_cover  # long
-@pytest.mark.parametrize(("algorithm", "rounds"), [("OFUL", 5_000), ("ImprovedOFUL", 10_000)])
+@pytest.mark.parametrize(("algorithm", "rounds"), [("OFUL", 2_000), ("ImprovedOFUL", 4_000)])
 @pytest.mark.parametrize("arms", ["one-hot", "general", "many"])
 @pytest.mark.parametrize("graph", ["complete", "odd circle", "random"])
 def test_engine_chooses_as_the_reference_for_thousands_of_rounds(graph, arms, algorithm, rounds):

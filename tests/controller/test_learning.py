@@ -12,8 +12,9 @@ from gbb.controller.verbs.ask import draft_ask
 from gbb.controller.verbs.tell import tell
 from gbb.experiments.figure2 import PAPER
 
-ROUNDS, MISSING, DELAY = PAPER.T, 0.3, 10
+MISSING, DELAY = 0.3, 10
 MATRICES = int(os.environ.get("GBB_LEARNING_MATRICES", "1"))
+ROUNDS = PAPER.T if MATRICES > 1 else PAPER.T // 4
 
 
 def fraction_earned(controller, env, rounds, *, seed):

@@ -18,8 +18,8 @@ from gbb.controller.storage import database
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
 PROCESSES, ASKS = 8, 10
-TELLS = int(os.environ.get("GBB_RACING_TELLS", "2000"))
-"""A write that is lost once in 600 is noticed with a probability of 0.96."""
+TELLS = int(os.environ.get("GBB_RACING_TELLS", "1000"))
+"""A write that is lost once in 300 is noticed with a probability of 0.96."""
 
 STILL = 300
 """Seconds without a single step of any process after which they count as deadlocked."""
