@@ -93,6 +93,64 @@ def test_a_dry_run_prints_agents_arms_and_features_as_read_and_creates_nothing(r
     assert sorted(tmp_path.iterdir()) == before
 
 
+CREATE = ("farm.csv", "--undirected", "--arms", "arms.csv")
+
+
+@pytest.mark.usefixtures("farm")
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("farm.db",),
+        ("new.db", "--name", " "),
+        ("new.db", "--policy", "ExponentialWeights"),
+        ("new.db", "--policy", "DiscountedOFUL"),
+        ("mysql://host/farm",),
+        ("sqlite:///:memory:",),
+        ("missing/new.db",),
+        ("arms.csv",),
+        (".",),
+        ("new.db", "--feedback", "links"),
+    ],
+)
+def test_a_dry_run_refuses_what_create_refuses_in_the_same_words(refused, tmp_path, given):
+    before = sorted(tmp_path.iterdir())
+    url, *options = given
+    words = refused("create", url, *CREATE, *options, "--dry-run")
+    assert words == refused("create", url, *CREATE, *options)
+    assert "`--" in words or "`url`" in words or "Cannot use" in words
+    if url != "new.db":
+        assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_dry_run_leaves_the_database_as_it_is(farm, tmp_path):
+    (tmp_path / "empty.db").write_bytes(b"")
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    for url in ("farm.db", "empty.db", "new.db"):
+        farm("create", url, *CREATE, "--name", "second", "--dry-run")
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+    assert farm("create", "farm.db", *CREATE, "--name", "second").out.startswith("created")
+
+
+def test_a_dry_run_prints_types_weights_feedback_and_settings_as_understood(run, tmp_path):
+    (tmp_path / "links.csv").write_text(
+        "source,target,type,weight\nnorth,south,1,2.5\nsouth,east,0,0.5\neast,north,0,1\n"
+    )
+    given = "--links links.csv --feedback agent --policy JointOFUL --lam 3 --S 4"
+    shown = run("create", "new.db", *CREATE, *given.split(), "--dry-run").out
+    for words in (
+        "2: 0 (4 edges), 1 (2 edges)",
+        "from 0.5 to 2.5, 4 of 6 other than 1",
+        "a number per agent, its edges' sum (3)",
+        "JointOFUL",
+        "assumed sigma = 1",
+    ):
+        assert words in shown
+    found = dict(line.strip().split(maxsplit=1) for line in shown.splitlines() if "  " in line)
+    assert found["lam"] == "3"
+    assert found["delta"] == "0.001"
+    assert found["starts"] == "5"
+
+
 def test_far_rewards_are_told_with_a_warning(farm):
     farm("ask", "farm.db")
     with warnings.catch_warnings():

@@ -12,7 +12,7 @@ from gbb._cli import options as opt
 from gbb._cli.control.links import links_of
 from gbb._cli.control.options import Storage, url_of
 from gbb._cli.errors import reword
-from gbb._cli.given.as_read import print_as_read
+from gbb._cli.given.as_read import print_as_read, print_understood
 from gbb._cli.given.graphs import CutName, GraphOptions, cut_of, graph_of
 from gbb._cli.given.instance import EdgeArmBound, Feedback, Sigma
 from gbb._cli.given.policies import Learner, RadiusName, class_name
@@ -60,7 +60,9 @@ def create(
     radius: RadiusName = None,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Show agents, arms and features as read; create nothing."),
+        typer.Option(
+            "--dry-run", help="Show what was understood, and what is wrong; create nothing."
+        ),
     ] = False,
 ) -> None:
     """Start a controller for a graph and its arms."""
@@ -86,14 +88,18 @@ def create(
             policies.check_setting(class_name(policy), key)
         settings["cut"] = cut_of(built, cut, seed)
         chosen = policies.build(class_name(policy), problem, **settings)
+    place = url_of(url)
     if dry_run:
+        with reword(OWN_WORDS):
+            Controller.rehearse(place, problem, chosen, seed, name=name)
         print_as_read(built, read)
+        print_understood(problem, chosen)
         typer.echo(
             f"\nwould create {name!r}: {problem!r}, policy {chosen.name}; nothing is written"
         )
-        return
-    with Controller.create(url_of(url), problem, chosen, seed, name=name) as controller:
-        typer.echo(f"created {name!r}: {controller.problem!r}, policy {chosen.name}")
+    else:
+        with reword(OWN_WORDS), Controller.create(place, problem, chosen, seed, name=name) as made:
+            typer.echo(f"created {name!r}: {made.problem!r}, policy {chosen.name}")
     assumed = [f"{key} = 1" for key, given in (("S", S), ("sigma", sigma)) if given is None]
     if assumed:
         typer.echo(
