@@ -299,7 +299,7 @@ def test_bad_graphs(refused, spec, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("0,1\n", "to hold both directions of every edge, but got (0, 1) at row 0"),
+        ("0,1\n", "to hold both directions of every edge, but got (0, 1) at line 1"),
         ("0,1\n", "Pass --undirected if each row stands for both directions."),
         ("0,0\n", "(0, 0)"),
         ("", "the file is empty."),
@@ -403,11 +403,11 @@ def test_a_matrix_is_read_or_drawn(refused, matrix, args):
     ("text", "message"),
     [
         ("a,b\n1,2\n", "'bad.csv': it has a header; leave it out."),
-        ("1,x\n1,2\n", "to hold finite numbers, but got 'x' at row 1, column 2."),
-        ("1,2\n1,\n", "to hold finite numbers, but got '' at row 2, column 2."),
-        ("1,2\n1,nan\n", "but got 'nan' at row 2, column 2."),
-        ("1,2\n1,inf\n", "but got 'inf' at row 2, column 2."),
-        ("1,2\n1\n", "row 2 has 1 cells and row 1 has 2."),
+        ("1,x\n1,2\n", "to hold finite numbers, but got 'x' at line 1, column 2."),
+        ("1,2\n1,\n", "to hold finite numbers, but got '' at line 2, column 2."),
+        ("1,2\n1,nan\n", "but got 'nan' at line 2, column 2."),
+        ("1,2\n1,inf\n", "but got 'inf' at line 2, column 2."),
+        ("1,2\n1\n", "line 2 has 1 cells and line 1 has 2."),
         ("1,2\n3,4\n5,6\n", "to be square, but it is 3 x 2."),
         ("", "'bad.csv': it holds no numbers."),
         ("\n ,\n", "'bad.csv': it holds no numbers."),
@@ -423,7 +423,7 @@ def test_bad_matrices(refused, tmp_path, text, message):
     ("text", "message"),
     [
         ("arm,x,y,z\n", "it holds a header only."),
-        ("1,0,0\n0,1,b\n", "but got 'b' at row 2, column 3."),
+        ("1,0,0\n0,1,b\n", "but got 'b' at line 2, column 3."),
         ("arm,x,y,z\nup,1,0,0\nup,0,1,0\n", "to hold distinct names, but got 'up' more than once."),
         ("1,0\n0,1\n", "to have d = 3 columns of numbers, as --matrix is d x d, but got 2 in"),
         ("0,0,0\n", "Expected `--arms` to have norms that are not all zero"),

@@ -294,9 +294,13 @@ def test_the_lines_of_the_readme_work_as_written(run, tmp_path):
         (
             "tell farm.db 1 -",
             "source,target,reward\nnorth,south,0,5\n",
-            "row 2 has 4 cells and row 1",
+            "line 2 has 4 cells and line 1",
         ),
-        ("tell farm.db 1 -", "source,target,reward\nnorth,south\n", "row 2 has 2 cells and row 1"),
+        (
+            "tell farm.db 1 -",
+            "source,target,reward\nnorth,south\n",
+            "line 2 has 2 cells and line 1",
+        ),
         ("tell farm.db 1 -", "source,target,reward,reward\na,b,1,2\n", "column 'reward' twice"),
         ("tell farm.db 1 -", '{"rewards": [1], "rewards": [2]}', "it has 'rewards' twice"),
         ("tell farm.db 1 -", "[true, 1, 1, 1, 1, 1]", "`REWARDS` to be JSON rows"),
@@ -443,16 +447,16 @@ def test_links_have_types_and_weights(run, tmp_path):
 def test_links_that_cannot_be_read_are_one_line(refused, tmp_path):
     for text, message in [
         ("source,target\nnorth,south\n", "have a column type, a column weight or both"),
-        ("from,to,type\nnorth,south,1\n", "have the columns source, target"),
+        ("from,up,type\nnorth,south,1\n", "have the columns source, target"),
         ("source,target,type\nnorth,up,1\n", "name an agent, but got 'up'"),
         ("source,target,type\nnorth,north,1\n", "no link ('north', 'north')"),
         ("source,target,type\nnorth,south,1\nnorth,south,1\n", "('north', 'south') twice"),
         ("source,target,type\nnorth,south,1\nsouth,north,1\n", "stands for both directions"),
-        ("source,target,type\nnorth,south,-1\n", "row 1, column 'type' holds '-1'"),
+        ("source,target,type\nnorth,south,-1\n", "line 2, column 'type' holds '-1'"),
         ("source,target,type\nnorth,south,1.5\n", "is not a whole number from 0 on"),
         ("source,target,type\nnorth,south,99999\n", "number the types from 0 on"),
         ("source,target,weight\nnorth,south,inf\n", "is not a finite number"),
-        ("source,target,weight\nnorth,south,0,5\n", "row 2 has 4 cells and row 1 has 3"),
+        ("source,target,weight\nnorth,south,0,5\n", "line 2 has 4 cells and line 1 has 3"),
         ("source,target,weight\nnorth,south,1e90\n", "`--links` to hold weights"),
     ]:
         (tmp_path / "bad.csv").write_text(text)
@@ -464,6 +468,22 @@ def test_links_that_cannot_be_read_are_one_line(refused, tmp_path):
     assert "Cannot read `--links` 'none.csv'" in err
     err = _create(refused, "--feedback", "pair")
     assert "--feedback" in err
+
+
+@pytest.mark.parametrize("header", ["source,target", "FROM,To", " u , v ", "Agent1,agent2"])
+def test_headers_are_read_alike_in_all_files(run, tmp_path, header):
+    farm = GRAPH.replace("source,target", header)
+    (tmp_path / "farm.csv").write_text(farm)
+    (tmp_path / "links.csv").write_text(farm.replace("\n", ",2\n").replace(",2", ",Weight", 1))
+    _create(run, "--links", "links.csv")
+    with Controller.open("sqlite:///typed.db") as controller:
+        assert set(controller.problem.edge_weights) == {2.0}
+    run("ask", "typed.db")
+    run("tell", "typed.db", 1, "-", stdin=rewards(0.5).replace("source,target", header))
+    plan = "AGENT,Arm\nnorth,left\nsouth,left\neast,right\n"
+    (tmp_path / "plan.csv").write_text(plan)
+    done = run("attach", "typed.db", "plan.csv", "-", stdin=rewards().replace("reward", "Reward"))
+    assert done.out == "attached; 2 rounds told\n"
 
 
 def test_rewards_per_agent_from_the_shell(run, refused, tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb._support.csv_files import cannot_read
 from gbb.graph import Graph, lookup
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 COLUMNS = ("source", "target")
 
@@ -37,7 +41,7 @@ def links_of(
     found: dict[str, FloatArray] = {}
     for name, default in (("type", 0.0), ("weight", 1.0)):
         if name in table.columns:
-            values = _numbers(table[name].tolist(), name, default, path)
+            values = _numbers(table[name], default, path)
             found[name] = np.full(graph.m, default)
             found[name][places] = np.tile(values, 2) if undirected else values
     types = found.get("type")
@@ -55,10 +59,10 @@ def _both(graph: Graph, places: IntArray, ends: list[list[str]], path: Path) -> 
     return both
 
 
-def _numbers(cells: list[str], name: str, default: float, path: Path) -> FloatArray:
+def _numbers(cells: pd.Series[str], default: float, path: Path) -> FloatArray:
     """The numbers of a column; types are whole and from 0 on."""
-    numbers = np.full(len(cells), default)
-    for row, cell in enumerate(cells):
+    name, numbers = cells.name, np.full(len(cells), default)
+    for row, (line, cell) in enumerate(cells.items()):
         if not cell:
             continue
         if name == "type":
@@ -67,7 +71,7 @@ def _numbers(cells: list[str], name: str, default: float, path: Path) -> FloatAr
         else:
             good, rule = _finite(cell), "a finite number"
         if not good:
-            found = f"row {row + 1}, column {name!r} holds {cell!r}, which is not {rule}"
+            found = f"line {line}, column {name!r} holds {cell!r}, which is not {rule}"
             raise cannot_read("--links", path, found)
         numbers[row] = float(cell)
     return numbers

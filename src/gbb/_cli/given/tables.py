@@ -1,9 +1,10 @@
-"""Matrices and arms from CSV files; every message names the file, the row and the column."""
+"""Matrices and arms from CSV files; every message names the file, the line and the column."""
 
 from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from gbb._support import csv_files, files
 from gbb._support.checks import FloatArray, InputError
-from gbb._support.csv_files import cannot_read
+from gbb._support.csv_files import Row, cannot_read
 
 NAME_HEADINGS = ("", "arm", "name", "id", "arm_id", "label", "index", "no", "nr", "number", "#")
 """First cells of a header that say that the first column holds names, even if they are numbers."""
@@ -22,7 +23,7 @@ def read_matrix(path: Path) -> FloatArray:
     rows = _rows("--matrix", path)
     if all(_number(cell) is None for cell in rows[0]):
         raise cannot_read("--matrix", path, "it has a header; leave it out")
-    values = _numbers(path, rows, first_row=1, first_column=1)
+    values = _numbers(path, rows)
     if values.shape[0] != values.shape[1]:
         shape = f"{values.shape[0]} x {values.shape[1]}"
         raise InputError(f"Expected `--matrix` {str(path)!r} to be square, but it is {shape}.")
@@ -62,10 +63,9 @@ def read_arms(path: Path) -> Arms:
         raise cannot_read("--arms", path, "it holds a header only")
     named = header and rows[0][0].lower() in NAME_HEADINGS
     named = len(body[0]) > 1 and (named or all(_number(row[0]) is None for row in body))
-    values = [row[1:] for row in body] if named else body
     names = tuple(row[0] for row in body) if named else None
     columns = tuple(rows[0][named:]) if header else None
-    features = _numbers(path, values, first_row=1 + header, first_column=1 + named)
+    features = _numbers(path, body, skip=int(named))
     if not named:
         _doubt_first_column(path, features)
     return Arms(features, names, columns)
@@ -83,7 +83,7 @@ def _doubt_first_column(path: Path, features: FloatArray) -> None:
         )
 
 
-def _rows(option: str, path: Path) -> list[list[str]]:
+def _rows(option: str, path: Path) -> list[Row]:
     """The cells of all rows that are not blank."""
     text = csv_files.read_text(option, path)
     rows = csv_files.read_rows(option, path, text, skip_blank=True)
@@ -99,12 +99,13 @@ def _number(cell: str) -> float | None:
         return None
 
 
-def _numbers(path: Path, rows: list[list[str]], *, first_row: int, first_column: int) -> FloatArray:
-    for i, row in enumerate(rows):
-        for j, cell in enumerate(row):
+def _numbers(path: Path, rows: Sequence[Row], *, skip: int = 0) -> FloatArray:
+    """The numbers of all columns but the first ``skip``."""
+    for row in rows:
+        for column, cell in enumerate(row[skip:], start=skip + 1):
             value = _number(cell)
             if value is None or not math.isfinite(value):
-                where = f"row {first_row + i}, column {first_column + j}"
+                where = f"line {row.line}, column {column}"
                 rule = "hold finite numbers"
                 raise InputError(f"Expected {str(path)!r} to {rule}, but got {cell!r} at {where}.")
-    return np.array(rows, dtype=np.float64)
+    return np.array([row[skip:] for row in rows], dtype=np.float64)
