@@ -405,6 +405,8 @@ def test_a_matrix_is_read_or_drawn(refused, matrix, args):
         ("a,b\n1,2\n", "'bad.csv': it has a header; leave it out."),
         ("1,x\n1,2\n", "to hold finite numbers, but got 'x' at line 1, column 2."),
         ("1,2\n1,\n", "to hold finite numbers, but got '' at line 2, column 2."),
+        ("1_000,2\n1,2\n", "but got '1_000' at line 1, column 1."),
+        ("\n1,2\n\n1,x\n", "but got 'x' at line 4, column 2."),
         ("1,2\n1,nan\n", "but got 'nan' at line 2, column 2."),
         ("1,2\n1,inf\n", "but got 'inf' at line 2, column 2."),
         ("1,2\n1\n", "line 2 has 1 cells and line 1 has 2."),

@@ -78,6 +78,7 @@ def test_csv_has_a_header_and_both_directions(tmp_path: Path) -> None:
         ("\n2,1\n1,0\n", True),
     ],
 )
+@pytest.mark.filterwarnings("ignore:Took the columns")
 def test_csv_with_numbers(tmp_path: Path, text: str, undirected: bool) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(text.encode())
@@ -94,7 +95,8 @@ def test_csv_headers(tmp_path: Path, header: str) -> None:
     path.write_text(f"{header}\n0,1\n1,2\n")
     assert Graph.read(path, undirected=True) == Graph.path(3)
     path.write_text(f"{header},weight\n0,1,5\n1,0,5\n1,2,5\n2,1,5\n")
-    assert Graph.read(path) == Graph.path(3)
+    with pytest.warns(UserWarning, match="Took the columns .* and left out weight, as a graph"):
+        assert Graph.read(path) == Graph.path(3)
     path.write_text(f"{header}\nkitchen,hall\nhall,porch\n")
     assert Graph.read(path, undirected=True) == named("kitchen", "hall", "porch")
 

@@ -408,7 +408,7 @@ def test_a_file_may_have_any_name(run, tmp_path):
         assert (tmp_path / name).exists()
 
 
-KINDS = "source,target,type,weight\nnorth,south,1,2.5\nsouth,east,,\n"
+KINDS = "source,target,type,weight\nnorth,south,1,2.5\nsouth,east,0,1\n"
 
 
 def _create(run, *more, name="typed.db"):
@@ -453,8 +453,17 @@ def test_links_that_cannot_be_read_are_one_line(refused, tmp_path):
         ("source,target,type\nnorth,south,1\nnorth,south,1\n", "('north', 'south') twice"),
         ("source,target,type\nnorth,south,1\nsouth,north,1\n", "stands for both directions"),
         ("source,target,type\nnorth,south,-1\n", "line 2, column 'type' holds '-1'"),
-        ("source,target,type\nnorth,south,1.5\n", "is not a whole number from 0 on"),
-        ("source,target,type\nnorth,south,99999\n", "number the types from 0 on"),
+        ("source,target,type\nnorth,south,1.5\n", "is not a whole number from 0 to 999"),
+        (
+            "source,target,type\nnorth,south,1000000000\n",
+            "'1000000000', which is not a whole number from 0 to 999",
+        ),
+        ("source,target,weight\nnorth,south,\n", "line 2, column 'weight' holds ''"),
+        ("source,target,type\nnorth,south, \n", "write 0 for a link like most"),
+        ("source,target,weight\nnorth,south,1_000\n", "'1_000', which is not a finite number"),
+        ("source,target,weight\n", "it holds a header only"),
+        ("source,target,type,wieght\nnorth,south,1,2\n", "Did you mean 'weight'?"),
+        ("source,target,Types\nnorth,south,1\n", "Did you mean 'type'?"),
         ("source,target,weight\nnorth,south,inf\n", "is not a finite number"),
         ("source,target,weight\nnorth,south,0,5\n", "line 2 has 4 cells and line 1 has 3"),
         ("source,target,weight\nnorth,south,1e90\n", "`--links` to hold weights"),
@@ -468,6 +477,25 @@ def test_links_that_cannot_be_read_are_one_line(refused, tmp_path):
     assert "Cannot read `--links` 'none.csv'" in err
     err = _create(refused, "--feedback", "pair")
     assert "--feedback" in err
+
+
+def test_other_columns_of_links_and_graphs_are_left_out_with_a_warning(run, tmp_path):
+    (tmp_path / "links.csv").write_text("source,target,km,weight\nnorth,south,5,2\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        said = _create(run, "--links", "links.csv").err
+        assert (
+            said
+            == "gbb: warning: Left out 'km' of `--links` 'links.csv': only types and wei"
+            + ("ghts are read.\n")
+        )
+        (tmp_path / "farm.csv").write_text("from,to,weight\nnorth,south,2\nsouth,east,3\n")
+        said = _create(run, name="other.db").err
+        assert "Took the columns 'from' and 'to' and left out weight" in said
+        assert "`--links`" in said
+        done = _create(run, "--links", "farm.csv", name="own.db")
+        assert done.err == ""
+        assert "weighted" in done.out
 
 
 @pytest.mark.parametrize("header", ["source,target", "FROM,To", " u , v ", "Agent1,agent2"])

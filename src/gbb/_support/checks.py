@@ -50,12 +50,9 @@ def real(
     limits = [left] if low > -math.inf else []
     limits += [f"<= {high:g}"] if high < math.inf else []
     rule = "be a finite number " + " and ".join(limits)
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except OverflowError:
-        number = math.inf
-    except (TypeError, ValueError):
-        raise input_error(name, rule.strip(), repr(value), cure) from None
+    number = number_in(value)
+    if number is None:
+        raise input_error(name, rule.strip(), repr(value), cure)
     below = number <= low if low_open else number < low
     if not math.isfinite(number) or below or number > high:
         raise input_error(name, rule.strip(), number, cure)
@@ -72,7 +69,9 @@ def integer(
     try:
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
-        raise input_error(name, rule, repr(value), cure) from None
+        number = None
+    if number is None or isinstance(value, bool | np.bool_):
+        raise input_error(name, rule, repr(value), cure)
     if (low is not None and number < low) or (high is not None and number > high):
         raise input_error(name, rule, number, cure)
     return number
@@ -150,14 +149,20 @@ def indices(name: str, value: ArrayLike, *, length: int, high: int, meaning: str
 
 
 def is_number(value: object) -> bool:
-    """Whether Python takes it as a number; text may be one."""
+    """Whether it is a number; text may be one."""
+    return number_in(value) is not None
+
+
+def number_in(value: object) -> float | None:
+    """The number that a cell holds; None for what is none, as truth values and 1_000 are."""
+    if isinstance(value, bool | np.bool_) or (isinstance(value, str) and "_" in value):
+        return None
     try:
-        float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return False
+        return float(value)  # type: ignore[arg-type]
     except OverflowError:
-        pass
-    return True
+        return math.inf
+    except (TypeError, ValueError):
+        return None
 
 
 def is_missing(value: object) -> bool:

@@ -16,7 +16,13 @@ import pandas as pd
 from gbb._support import csv_files
 from gbb._support.checks import InputError, IntArray, input_error
 from gbb._support.csv_files import HEADERS
-from gbb.graph._doubts import doubt_first_edge, doubt_first_row, doubt_weights, refuse_blanks
+from gbb.graph._doubts import (
+    doubt_columns,
+    doubt_first_edge,
+    doubt_first_row,
+    doubt_weights,
+    refuse_blanks,
+)
 from gbb.graph._rows import Rows, check_gaps
 
 if TYPE_CHECKING:
@@ -34,8 +40,9 @@ WHOLE = re.compile(r"\s*[+-]?\d+\s*")
 def read_csv(path: Path, undirected: bool) -> Rows:
     """Rows of a CSV edge list.
 
-    The first row is a header when it holds a pair of ``csv_files.HEADERS``; other columns are left out.
-    ``source,target`` always is one, another pair when rows follow in which its words are no agents.
+    The first row is a header when it holds a pair of ``csv_files.HEADERS``: ``source,target`` always
+    is one, another pair when rows follow in which its words are no agents. Other columns are left out
+    with a warning.
 
     Blanks around a label do not count, unless the file has quotation marks.
 
@@ -53,14 +60,17 @@ def read_csv(path: Path, undirected: bool) -> Rows:
     data = data.lstrip()
     if not data:
         raise InputError("it holds no edge.")
-    columns, header = _columns(data)
+    columns, words = _columns(data)
+    header = words is not None
     _check_cells(data, first)
     body = data.partition(b"\n")[2] if header else data
     line_of = partial(_line_of, body, first + header)
     quoted = b'"' in body
     body = body if quoted else BLANKS.sub(b"", body)
-    if not header:
+    if words is None:
         doubt_first_row(body)
+    else:
+        doubt_columns(words, columns)
     edges = _read_numbers(body, columns)
     if edges is not None:
         return Rows(edges, int(edges.max()) + 1, None, undirected, line_of)
@@ -136,8 +146,8 @@ def read_gset(path: Path, _undirected: bool) -> Rows:
     return Rows(edges - 1, n, None, undirected=True, line_of=line_of)
 
 
-def _columns(data: bytes) -> tuple[tuple[int, int], bool]:
-    """Positions of the source and the target, and whether the first line is a header."""
+def _columns(data: bytes) -> tuple[tuple[int, int], list[str] | None]:
+    """Positions of the source and the target, and the header if the first line is one."""
     head, _, body = data.partition(b"\n")
     line = head.decode("utf-8")
     words = [cell.strip() for cell in next(csv.reader([line], skipinitialspace=True))]
@@ -147,10 +157,10 @@ def _columns(data: bytes) -> tuple[tuple[int, int], bool]:
             first, second = map(cells.index, pair)
             agents = not body.strip() or _holds(body, (words[first], words[second]))
             if pair == HEADERS[0] or not agents:
-                return (first, second), True
+                return (first, second), words
     if len(cells) < 2:
         raise InputError(f"each row needs a source and a target with a comma between: {line!r}.")
-    return (0, 1), False
+    return (0, 1), None
 
 
 def _check_cells(data: bytes, first: int) -> None:

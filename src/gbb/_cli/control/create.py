@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -68,7 +69,10 @@ def create(
     """Start a controller for a graph and its arms."""
     from gbb.controller import Controller
 
-    seed, built = options.seed, graph_of(graph, options)
+    with warnings.catch_warnings():
+        if links is not None and links == Path(graph):  # then its other columns are read as well
+            warnings.filterwarnings("ignore", "Took the columns .* as a graph holds edges only")
+        seed, built = options.seed, graph_of(graph, options)
     read = read_arms(arms)
     with reword(OWN_WORDS):
         types, weights = links_of(links, built, undirected=options.undirected)

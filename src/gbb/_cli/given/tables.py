@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gbb._support import csv_files, files
-from gbb._support.checks import FloatArray, InputError
+from gbb._support.checks import FloatArray, InputError, number_in
 from gbb._support.csv_files import Row, cannot_read
 
 NAME_HEADINGS = ("", "arm", "name", "id", "arm_id", "label", "index", "no", "nr", "number", "#")
@@ -21,7 +21,7 @@ NAME_HEADINGS = ("", "arm", "name", "id", "arm_id", "label", "index", "no", "nr"
 def read_matrix(path: Path) -> FloatArray:
     """The d x d matrix in a CSV file without header."""
     rows = _rows("--matrix", path)
-    if all(_number(cell) is None for cell in rows[0]):
+    if all(number_in(cell) is None for cell in rows[0]):
         raise cannot_read("--matrix", path, "it has a header; leave it out")
     values = _numbers(path, rows)
     if values.shape[0] != values.shape[1]:
@@ -57,12 +57,12 @@ def read_arms(path: Path) -> Arms:
     """
     rows = _rows("--arms", path)
     beyond = rows[0][1:] or rows[0]
-    header = all(_number(cell) is None for cell in beyond)
+    header = all(number_in(cell) is None for cell in beyond)
     body = rows[1:] if header else rows
     if not body:
         raise cannot_read("--arms", path, "it holds a header only")
     named = header and rows[0][0].lower() in NAME_HEADINGS
-    named = len(body[0]) > 1 and (named or all(_number(row[0]) is None for row in body))
+    named = len(body[0]) > 1 and (named or all(number_in(row[0]) is None for row in body))
     names = tuple(row[0] for row in body) if named else None
     columns = tuple(rows[0][named:]) if header else None
     features = _numbers(path, body, skip=int(named))
@@ -92,18 +92,11 @@ def _rows(option: str, path: Path) -> list[Row]:
     return rows
 
 
-def _number(cell: str) -> float | None:
-    try:
-        return float(cell)
-    except ValueError:
-        return None
-
-
 def _numbers(path: Path, rows: Sequence[Row], *, skip: int = 0) -> FloatArray:
     """The numbers of all columns but the first ``skip``."""
     for row in rows:
         for column, cell in enumerate(row[skip:], start=skip + 1):
-            value = _number(cell)
+            value = number_in(cell)
             if value is None or not math.isfinite(value):
                 where = f"line {row.line}, column {column}"
                 rule = "hold finite numbers"

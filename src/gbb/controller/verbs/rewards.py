@@ -119,8 +119,6 @@ def _read_numbers(values: list[Any], whose: list[list[Any]]) -> FloatArray:
 
 
 def _read_number(value: Any) -> float:
-    """A number, or NaN for what is none; truth values are not 0 and 1."""
-    try:
-        return float("nan") if isinstance(value, bool | np.bool_) else float(value)
-    except (TypeError, ValueError, OverflowError):
-        return float("nan")
+    """A number, or NaN for what is none."""
+    number = checks.number_in(value)
+    return float("nan") if number is None else number
