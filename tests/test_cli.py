@@ -798,10 +798,27 @@ def test_python_dash_m_gbb_is_the_command():
 
 def test_a_policy_has_one_radius_whatever_plays_it(run, monkeypatch):
     built = []
+    played = command.play
     monkeypatch.setattr(
-        command,
-        "_policies",
-        lambda *args, make=command._policies: built.extend(make(*args)) or built,
+        command, "play", lambda env, each, **rest: built.extend(each) or played(env, each, **rest)
     )
     assert run("simulate", "complete:4", "--policy", "JointOFUL", "--d", 2, *SHORT).code == 0
     assert (built[0].radius, built[0].shrinking) == ("symmetric", True)
+
+
+@pytest.mark.parametrize("command", ["simulate", "compare"])
+def test_a_setting_that_no_policy_has_is_refused(refused, command):
+    named = ["--policy", "UniformRandom", "--policy", "FixedAllocation"]
+    said = refused(command, "complete:3", *named, "--lam", "2", *SHORT)
+    assert said == "`--lam` is no setting of UniformRandom or FixedAllocation. Leave it out."
+    said = refused(command, "complete:3", "--policy", "UniformRandom:lam=2")
+    assert said == "UniformRandom has no setting 'lam'; it has none."
+    said = refused(command, "complete:3", "--policy", "OFUL:lam=1_000", *SHORT)
+    assert "`--lam` to be a finite number > 0, but got '1_000'" in said
+
+
+def test_policies_are_named_with_their_settings(run):
+    given = ["--policy", "oful:lam=2", "--policy", "OFUL", "--policy", "UniformRandom"]
+    done = run("simulate", "complete:3", *given, "--delta", "0.1", *SHORT, "--json")
+    found = json.loads(done.out)["policies"]
+    assert [each["policy"] for each in found] == ["OFUL, lam=2", "OFUL", "UniformRandom"]

@@ -559,6 +559,19 @@ def test_one_reward_in_all_from_the_shell(run, refused, tmp_path):
     assert set(json.loads(rows[0]["allocation"])) == {"north", "south", "east"}
 
 
+def test_a_policy_is_named_with_its_settings(run, refused):
+    named = "jointoful:starts=2,lam=3"
+    shown = run("create", "one.db", *CREATE, "--policy", named, "--delta", "0.2").out
+    assert shown.startswith("created 'default'")
+    with Controller.open("sqlite:///one.db") as controller:
+        policy = controller.policy
+        assert (policy.name, policy.starts, policy.lam, policy.delta) == ("JointOFUL", 2, 3.0, 0.2)
+    told = refused("create", "two.db", *CREATE, "--policy", "UniformRandom:lam=3")
+    assert "UniformRandom has no setting 'lam'; it has none." in told
+    told = refused("create", "two.db", *CREATE, "--policy", "OFUL:lan=3")
+    assert "OFUL has no setting 'lan'; it has cut, delta, lam, radius. Did you mean 'lam'?" in told
+
+
 def test_a_policy_has_its_own_radius_and_no_settings_of_others(run, refused):
     options = ["farm.csv", "--undirected", "--arms", "arms.csv"]
     run("create", "one.db", *options, "--policy", "JointOFUL")
@@ -568,6 +581,5 @@ def test_a_policy_has_its_own_radius_and_no_settings_of_others(run, refused):
     with Controller.open("sqlite:///two.db") as controller:
         assert controller.policy.radius == "paper"
     told = refused("create", "three.db", *options, "--policy", "UniformRandom", "--delta", "0.1")
-    assert "`a setting of UniformRandom`" in told
-    assert "'delta'" in told
+    assert "`--delta` is no setting of UniformRandom" in told
     assert not Path("three.db").exists()

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from gbb import policies
 from gbb._cli import options as opt
 from gbb._cli.control.links import links_of
 from gbb._cli.control.options import Storage, url_of
@@ -16,7 +15,7 @@ from gbb._cli.errors import reword
 from gbb._cli.given.as_read import print_as_read, print_understood
 from gbb._cli.given.graphs import CutName, GraphOptions, cut_of, graph_of
 from gbb._cli.given.instance import EdgeArmBound, Feedback, Sigma
-from gbb._cli.given.policies import Learner, RadiusName, class_name
+from gbb._cli.given.policies import SPEC, Learner, RadiusName, read_policies
 from gbb._cli.given.tables import read_arms
 from gbb.problem import Problem
 
@@ -37,7 +36,9 @@ def create(
         Path, typer.Option(metavar="FILE", help="The arms, a CSV with names and features.")
     ],
     name: Annotated[str, typer.Option(help="The controller's name.")] = "default",
-    policy: Annotated[str, typer.Option(help="The policy.")] = "ImprovedOFUL",
+    policy: Annotated[
+        str, typer.Option(metavar="SPEC", help=f"The policy, {SPEC}.")
+    ] = "ImprovedOFUL",
     horizon: Annotated[
         int | None, typer.Option(help="Rounds to come, for policies that must know.")
     ] = None,
@@ -88,10 +89,8 @@ def create(
             feedback=feedback,
         )
         settings = learner.settings(radius=radius, horizon=horizon)
-        for key in settings:
-            policies.check_setting(class_name(policy), key)
-        settings["cut"] = cut_of(built, cut, seed)
-        chosen = policies.build(class_name(policy), problem, **settings)
+        (spec,) = read_policies([policy], settings)
+        chosen = spec.build(problem, cut=cut_of(built, cut, seed), **settings)
     place = url_of(url)
     if dry_run:
         with reword(OWN_WORDS):
