@@ -21,6 +21,7 @@ import gbb
 from gbb._cli.commands import simulate as command
 from gbb._cli.errors import exit_code_of, in_options
 from gbb._cli.given.tables import read_arms, read_matrix
+from gbb._support import memory
 from gbb.cli import main
 
 MATRIX = "0,2,3\n1,0,1\n0.5,1,0.2\n"
@@ -281,7 +282,7 @@ def test_a_negative_optimum_has_no_fractions(run, refused, tmp_path):
         ("grid:3x", "to give the number of agents after 'grid:', but got '3x'."),
         ("complete:-3", "but got '-3'."),
         ("complete", "Expected `GRAPH` to be a file or FAMILY:SIZE, but got 'complete'."),
-        ("complete:0", "Expected `n` to be a whole number >= 1, but got 0."),
+        ("complete:0", "Expected `GRAPH` to be a whole number >= 1, but got 0."),
         ("complete:99999999999999999999", "to be a whole number <= 1000000000, but got 9999"),
         ("matching:3", "be even"),
         ("regular:8", "The family 'regular' needs `--degree`."),
@@ -814,7 +815,7 @@ def test_a_setting_that_no_policy_has_is_refused(refused, command):
     said = refused(command, "complete:3", "--policy", "UniformRandom:lam=2")
     assert said == "UniformRandom has no setting 'lam'; it has none."
     said = refused(command, "complete:3", "--policy", "OFUL:lam=1_000", *SHORT)
-    assert "`--lam` to be a finite number > 0, but got '1_000'" in said
+    assert "`--policy OFUL:lam` to be a finite number > 0, but got '1_000'" in said
 
 
 def test_policies_are_named_with_their_settings(run):
@@ -822,3 +823,19 @@ def test_policies_are_named_with_their_settings(run):
     done = run("simulate", "complete:3", *given, "--delta", "0.1", *SHORT, "--json")
     found = json.loads(done.out)["policies"]
     assert [each["policy"] for each in found] == ["OFUL, lam=2", "OFUL", "UniformRandom"]
+
+
+@pytest.mark.parametrize("spec", ["complete:99999999", "random:9999999", "star:999999999"])
+def test_a_graph_beyond_all_memory_says_how_much_it_would_take(refused, spec, monkeypatch):
+    monkeypatch.setattr(memory, "total", lambda: 8 * 2.0**30)
+    said = refused("inspect", spec)
+    assert "`GRAPH` to stay within this machine's memory of 8 GiB, but got" in said
+    assert re.search(r"a graph of [\d,]+ edges would take about [\d,]+ GiB", said)
+
+
+def test_simulate_says_what_the_learner_was_told(run):
+    args = ["simulate", "complete:3", "--frobenius", "2", *SHORT]
+    told = "as not given, the learner was told S = 2, the norm of M* itself and sigma = 1"
+    assert told in run(*args).out
+    assert "the learner was told sigma = 1" in run(*args, "--S", "3").out
+    assert "the learner was told" not in run(*args, "--S", "3", "--sigma", "0.5").out

@@ -117,7 +117,7 @@ def test_a_dry_run_refuses_what_create_refuses_in_the_same_words(refused, tmp_pa
     url, *options = given
     words = refused("create", url, *CREATE, *options, "--dry-run")
     assert words == refused("create", url, *CREATE, *options)
-    assert "`--" in words or "`url`" in words or "Cannot use" in words
+    assert "`--" in words or "`URL`" in words or "Cannot use" in words
     if url != "new.db":
         assert sorted(tmp_path.iterdir()) == before
 
@@ -182,7 +182,7 @@ def test_after_far_rewards_answers_carry_a_caveat(farm):
 def test_whole_numbers_beyond_all_floats_are_refused(farm, refused, tmp_path, rewards):
     farm("ask", "farm.db")
     (tmp_path / "r.json").write_text(rewards.replace("N", "9" * 400))
-    assert "`rewards` to hold finite numbers only" in refused("tell", "farm.db", 1, "r.json")
+    assert "`REWARDS` to hold finite numbers only" in refused("tell", "farm.db", 1, "r.json")
 
 
 def test_two_columns_of_rewards_are_refused(farm, refused, tmp_path):
@@ -201,7 +201,7 @@ def test_two_columns_of_rewards_are_refused(farm, refused, tmp_path):
 @pytest.mark.parametrize("setting", ["timeout=x", "timeout=1&timeout=2"])
 def test_settings_of_a_url_that_cannot_be_read_are_refused(refused, setting):
     said = refused("status", f"sqlite:///farm.db?{setting}")
-    assert "`url` to name a file, with no options" in said
+    assert "`URL` to name a file, with no options" in said
 
 
 def test_a_told_typo_is_taken_back(farm, tmp_path):
@@ -256,6 +256,9 @@ def test_create_says_what_it_assumes(run, options, said):
     lines = run("create", "new.db", "path:3", "--arms", "arms.csv", *options).out.splitlines()
     assert len(lines) == (1 if said is None else 2)
     assert said is None or lines[1].startswith(said)
+    assert (
+        said is None or "--S bounds the Frobenius norm of M*, --L the norms of edge-a" in lines[1]
+    )
 
 
 def test_the_lines_of_the_readme_work_as_written(run, tmp_path):
@@ -365,12 +368,12 @@ def test_the_lines_of_the_readme_work_as_written(run, tmp_path):
         ("forbid farm.db --arm left --arm right --arm straight", "", "`forbid` to leave every age"),
         ("history farm.db --kind bogus", "", "`--kind` to be one of 'abandon', 'allow', 'ask', 'a"),
         ("history farm.db --kind asks", "", "Did you mean 'ask'?"),
-        ("retract farm.db 1", "", "`trial` to be closed, but got trial 1, which is open"),
+        ("retract farm.db 1", "", "`TRIAL` to be closed, but got trial 1, which is open"),
         ("retract farm.db 9", "", "unknown trial 9"),
         ("attach farm.db plan.csv - --key=", rewards(), "`--key` to be a text that is not empty"),
         ("recommend farm.db --out .csv/x.csv", "", "Cannot write `--out` '.csv/x.csv': Not a dir"),
         ("export farm.db --out folder.csv", "", "`--out` to name a file, but got the directory"),
-        ("ask postgresql:/me:secret@host/db", "", "`url` to be a database URL, but got 'postgresq"),
+        ("ask postgresql:/me:secret@host/db", "", "`URL` to be a database URL, but got 'postgresq"),
         ("export farm.db --out all.txt", "", "`--out` to end in .json or .csv"),
         ("history farm.db --out all", "", "`--out` to end in .json or .csv"),
         ("create farm.db complete:3 --arms arms.csv", "", "'default', which is there already"),
@@ -496,6 +499,27 @@ def test_other_columns_of_links_and_graphs_are_left_out_with_a_warning(run, tmp_
         done = _create(run, "--links", "farm.csv", name="own.db")
         assert done.err == ""
         assert "weighted" in done.out
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            "forbid farm.db --agent North --arm left",
+            "`--agent` to name an agent, but got 'North'. D",
+        ),
+        ("forbid farm.db --agent x --arm left", "but got 'x'. The first is called 'north'."),
+        ("forbid farm.db --agent north --arm LEFT", "but got 'LEFT'. Did you mean 'left'?"),
+        (
+            "tell farm.db 1 -",
+            "`REWARDS` to have shape (6,), one per directed edge, but got (2,): [1",
+        ),
+        ("create z.db path:1 --arms arms.csv", "Expected `GRAPH` to have at least one edge"),
+    ],
+)
+def test_errors_say_what_the_user_wrote_and_the_cure(farm, refused, given, said):
+    farm("ask", "farm.db")
+    assert said in refused(*given.split(), stdin="[1, 2]")
 
 
 @pytest.mark.parametrize("header", ["source,target", "FROM,To", " u , v ", "Agent1,agent2"])

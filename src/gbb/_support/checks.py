@@ -17,6 +17,10 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 
+FEW = 6
+"""Values that an error shows of an array."""
+
+
 class InputError(ValueError):
     """What the caller passed breaks a stated rule."""
 
@@ -106,10 +110,19 @@ def array(
     if ndim is not None and result.ndim != ndim:
         raise input_error(name, f"have {ndim} dimensions{about}", f"shape {result.shape}", cure)
     if shape is not None and result.shape != shape:
-        raise input_error(name, f"have shape {shape}{about}", result.shape, cure)
+        raise _wrong_shape(name, shape, about, result, cure)
     finite(name, result)
     result.flags.writeable = False
     return result
+
+
+def _wrong_shape(
+    name: str, shape: tuple[int, ...], about: str, found: NDArray[Any], cure: str = ""
+) -> InputError:
+    """The error for another shape, with the values where they are few."""
+    shown = f": {found.tolist()}" if found.size <= FEW else ""
+    cure = cure or f"Pass {' x '.join(map(str, shape))} numbers."
+    return input_error(name, f"have shape {shape}{about}", f"{found.shape}{shown}", cure)
 
 
 def unmasked(name: str, value: object) -> None:
@@ -134,7 +147,7 @@ def indices(name: str, value: ArrayLike, *, length: int, high: int, meaning: str
     unmasked(name, value)
     raw = np.asarray(value)
     if raw.shape != (length,):
-        raise input_error(name, f"have shape ({length},), {meaning}", raw.shape)
+        raise _wrong_shape(name, (length,), f", {meaning}", raw)
     if raw.dtype.kind not in "iu":
         raise input_error(name, f"hold whole numbers, {meaning}", f"dtype {raw.dtype}")
     result = raw.astype(np.int64)
@@ -183,8 +196,9 @@ def choice(name: str, value: object, options: Iterable[str]) -> str:
 
 def suggest(word: str, known: Iterable[str]) -> str:
     """``Did you mean ...?`` for the known word nearest to ``word``, or nothing."""
-    close = difflib.get_close_matches(word, itertools.islice(known, 20_000), n=1, cutoff=0.5)
-    return f"Did you mean {close[0]!r}?" if close else ""
+    alike = {each.lower(): each for each in itertools.islice(known, 20_000)}
+    close = difflib.get_close_matches(word.lower(), alike, n=1, cutoff=0.5)
+    return f"Did you mean {alike[close[0]]!r}?" if close else ""
 
 
 def names(name: str, value: Sequence[Any] | None, *, length: int) -> tuple[str, ...] | None:

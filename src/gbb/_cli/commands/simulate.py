@@ -103,12 +103,22 @@ def simulate(
         typer.echo(as_json({"attributes": _plain(result.attrs), "policies": rows}))
     else:
         _print(graph, result, rows)
+        _say_assumed(env, instance)
         say_written(save_matrix, results.out, results.plot)
 
 
 def _default(env: Environment) -> tuple[str, ...]:
     """The paper's policies, those of them that play the problem."""
     return tuple(name for name in DEFAULT if policies.classes()[name].plays(env.problem))
+
+
+def _say_assumed(env: Environment, instance: InstanceOptions) -> None:
+    """One line on what the learner was told of the problem that the user did not."""
+    problem, given = env.problem, instance.bounds
+    assumed = [f"S = {number(problem.S)}, the norm of M* itself"] if given.S is None else []
+    assumed += [f"sigma = {number(problem.sigma)}"] if given.sigma is None else []
+    if assumed:
+        console.print(f"as not given, the learner was told {' and '.join(assumed)}")
 
 
 def _warn_of_assumptions(env: Environment) -> None:

@@ -14,7 +14,7 @@ from gbb._cli.control.options import Storage, url_of
 from gbb._cli.errors import reword
 from gbb._cli.given.as_read import print_as_read, print_understood
 from gbb._cli.given.graphs import CutName, GraphOptions, cut_of, graph_of
-from gbb._cli.given.instance import EdgeArmBound, Feedback, Sigma
+from gbb._cli.given.instance import MEANING, EdgeArmBound, Feedback, Sigma
 from gbb._cli.given.policies import SPEC, Learner, RadiusName, read_policies
 from gbb._cli.given.tables import read_arms
 from gbb.problem import Problem
@@ -105,6 +105,5 @@ def create(
             typer.echo(f"created {name!r}: {made.problem!r}, policy {chosen.name}")
     assumed = [f"{key} = 1" for key, given in (("S", S), ("sigma", sigma)) if given is None]
     if assumed:
-        typer.echo(
-            f"assumed {' and '.join(assumed)}, as not given: asks, intervals and bounds rely on it"
-        )
+        what = f"assumed {' and '.join(assumed)}, as not given"
+        typer.echo(f"{what}: asks, intervals and bounds rely on it; {MEANING}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 from gbb import policies
+from gbb._cli.errors import reword
 from gbb._cli.options import LEARNER, RUN, option
 from gbb._support import checks
 from gbb.learning.radius import RADII
@@ -62,7 +63,9 @@ class Spec(NamedTuple):
 
     def build(self, problem: Problem, **shared: Any) -> policies.AnyPolicy:
         """The policy, with those of the ``shared`` settings that it has and none of its own for."""
-        return policies.build(self.name, problem, **{**shared, **self.settings})
+        words = {f"`{key}`": f"`--policy {self.name}:{key}`" for key in self.settings}
+        with reword({**words, "`settings`": f"`--policy {self.name}:KEY=VALUE`"}):
+            return policies.build(self.name, problem, **{**shared, **self.settings})
 
 
 def read_policies(texts: Sequence[str], given: Mapping[str, Any]) -> list[Spec]:
