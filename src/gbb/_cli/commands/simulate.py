@@ -118,7 +118,7 @@ def _say_assumed(env: Environment, instance: InstanceOptions) -> None:
     assumed = [f"S = {number(problem.S)}, the norm of M* itself"] if given.S is None else []
     assumed += [f"sigma = {number(problem.sigma)}"] if given.sigma is None else []
     if assumed:
-        console.print(f"as not given, the learner was told {' and '.join(assumed)}")
+        typer.echo(f"as not given, the learner was told {' and '.join(assumed)}")
 
 
 def _warn_of_assumptions(env: Environment) -> None:

@@ -23,7 +23,9 @@ from gbb.problem import Problem
 DIMENSION = 5
 """The dimension of random matrices when nothing says it."""
 
-MEANING = "--S bounds the Frobenius norm of M*, --L the norms of edge-arms, and --sigma is the noise's scale"
+MEANING = (
+    "--S bounds the Frobenius norm of M*, --L the norms of edge-arms, --sigma is the noise's scale"
+)
 
 Feedback = Annotated[
     str,
