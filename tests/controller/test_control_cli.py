@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import warnings
 from pathlib import Path
 
@@ -265,9 +266,10 @@ def test_the_lines_of_the_readme_work_as_written(run, tmp_path):
     text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     lines = [line.split() for line in text.splitlines() if line.startswith("gbb control ")]
     assert [line[2] for line in lines] == ["create", "ask", "tell", "recommend"]
-    (tmp_path / "links.csv").write_text(GRAPH)
-    (tmp_path / "settings.csv").write_text(ARMS)
-    (tmp_path / "rewards.csv").write_text(rewards(0.5))
+    files = re.findall(r"^printf '(.+)' > (\S+)$", text, re.MULTILINE)
+    assert {name for _, name in files} == {"links.csv", "settings.csv", "rewards.csv"}
+    for content, name in files:
+        (tmp_path / name).write_text(content.replace("\\n", "\n"))
     for line in lines:
         done = run(*line[2:])
         assert done.err == ""
