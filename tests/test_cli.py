@@ -835,7 +835,7 @@ def test_a_graph_beyond_all_memory_says_how_much_it_would_take(refused, spec, mo
 
 def test_simulate_says_what_the_learner_was_told(run):
     args = ["simulate", "complete:3", "--frobenius", "2", *SHORT]
-    told = "as not given, the learner was told S = 2, the norm of M* itself and sigma = 1"
+    told = "the learner was told S = 2 (the norm of M*) and sigma = 1, as not given"
     assert told in run(*args).out
     assert "the learner was told sigma = 1" in run(*args, "--S", "3").out
     assert "the learner was told" not in run(*args, "--S", "3", "--sigma", "0.5").out

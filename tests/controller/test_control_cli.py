@@ -33,7 +33,8 @@ def run(capsys, monkeypatch, tmp_path):
     (tmp_path / "arms.csv").write_text(ARMS)
 
     def call(*args, stdin="", code=0):
-        monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
+        data = stdin if isinstance(stdin, bytes) else stdin.encode()
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
         with pytest.raises(SystemExit) as stop:
             main(["control", *map(str, args)])
         captured = capsys.readouterr()
@@ -184,6 +185,16 @@ def test_whole_numbers_beyond_all_floats_are_refused(farm, refused, tmp_path, re
     farm("ask", "farm.db")
     (tmp_path / "r.json").write_text(rewards.replace("N", "9" * 400))
     assert "`REWARDS` to hold finite numbers only" in refused("tell", "farm.db", 1, "r.json")
+
+
+def test_what_is_not_utf8_is_told_to_be_saved_so(farm, refused, tmp_path):
+    farm("ask", "farm.db")
+    text = rewards().replace("north", "n\xf6rd").encode("latin-1")
+    (tmp_path / "r.csv").write_bytes(text)
+    for source in ("r.csv", "-"):
+        said = refused("tell", "farm.db", 1, source, stdin=text)
+        assert f"Cannot read `REWARDS` '{source}': it is not text in UTF-8 (0xf6 on line 2)" in said
+        assert "save it as UTF-8" in said
 
 
 def test_two_columns_of_rewards_are_refused(farm, refused, tmp_path):

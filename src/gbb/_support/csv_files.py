@@ -7,7 +7,7 @@ import io
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from gbb._support.checks import InputError
 
@@ -37,14 +37,16 @@ class Row(list[str]):
         self.line = line
 
 
-def read_text(name: str, path: str | Path) -> str:
-    """The text of a file; ``name`` is the argument that a message speaks of."""
+def read_text(name: str, source: Path | BinaryIO) -> str:
+    """The text of a file, or of standard input; ``name`` is the argument that a message speaks of."""
+    shown = source if isinstance(source, Path) else "-"
     try:
-        return Path(path).read_text(encoding="utf-8-sig")
+        data = source.read_bytes() if isinstance(source, Path) else source.read()
+        return data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except OSError as error:
-        raise cannot_read(name, path, error.strerror) from None
+        raise cannot_read(name, shown, error.strerror) from None
     except UnicodeDecodeError as error:
-        raise cannot_read(name, path, no_utf8(error)) from None
+        raise cannot_read(name, shown, no_utf8(error)) from None
 
 
 def no_utf8(error: UnicodeDecodeError) -> str:

@@ -84,23 +84,15 @@ class Controller:
         **settings
             Settings of a policy given by name, such as ``delta``; the cut is greedy by default.
         """
-        first = _first_event(name, problem, policy, seed, settings)
+        name, first = _first_event(problem, policy, seed, name=name, **settings)
         store = Store(url, create=True)
         return cls(Log(store, store.add_study(name, first), name))
 
     @classmethod
-    def rehearse(
-        cls,
-        url: str | sa.URL,
-        problem: Problem,
-        policy: AnyPolicy | str = "ImprovedOFUL",
-        seed: Seed = 0,
-        *,
-        name: str = "default",
-        **settings: Any,
-    ) -> None:
-        """Refuse what :meth:`create` would refuse, and keep nothing."""
-        rehearse_study(url, name, _first_event(name, problem, policy, seed, settings))
+    def rehearse(cls, url: str | sa.URL, problem: Problem, *rest: Any, **named: Any) -> None:
+        """Refuse what :meth:`create` would refuse of the same arguments, and keep nothing."""
+        name, first = _first_event(problem, *rest, **named)
+        rehearse_study(url, name, first)
 
     @classmethod
     def open(cls, url: str | sa.URL, name: str | None = None) -> Controller:
@@ -330,9 +322,14 @@ class Controller:
 
 
 def _first_event(
-    name: str, problem: Problem, policy: AnyPolicy | str, seed: Seed, settings: dict[str, Any]
-) -> Event:
-    """The event that a log starts with; refuses what cannot be played."""
+    problem: Problem,
+    policy: AnyPolicy | str = "ImprovedOFUL",
+    seed: Seed = 0,
+    *,
+    name: str = "default",
+    **settings: Any,
+) -> tuple[str, Event]:
+    """The name of a controller and the event that its log starts with; refuses what cannot be played."""
     setup.check_name(name)
     draft = setup.draft_create(name, problem, policy, seed, settings)
-    return seal_draft(draft, seq=1, time=time.time(), before=0)
+    return name, seal_draft(draft, seq=1, time=time.time(), before=0)

@@ -115,10 +115,10 @@ def _default(env: Environment) -> tuple[str, ...]:
 def _say_assumed(env: Environment, instance: InstanceOptions) -> None:
     """One line on what the learner was told of the problem that the user did not."""
     problem, given = env.problem, instance.bounds
-    assumed = [f"S = {number(problem.S)}, the norm of M* itself"] if given.S is None else []
+    assumed = [f"S = {number(problem.S)} (the norm of M*)"] if given.S is None else []
     assumed += [f"sigma = {number(problem.sigma)}"] if given.sigma is None else []
     if assumed:
-        typer.echo(f"as not given, the learner was told {' and '.join(assumed)}")
+        typer.echo(f"the learner was told {' and '.join(assumed)}, as not given")
 
 
 def _warn_of_assumptions(env: Environment) -> None:

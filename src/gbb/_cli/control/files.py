@@ -147,7 +147,7 @@ def show(
 
 
 def _read(name: str, source: str) -> str:
-    return sys.stdin.read() if source == "-" else csv_files.read_text(name, source)
+    return csv_files.read_text(name, sys.stdin.buffer if source == "-" else Path(source))
 
 
 def _json(name: str, source: str, text: str) -> Any:
