@@ -5,6 +5,14 @@ from gbb import InputError
 from gbb._support import checks
 
 
+@pytest.mark.parametrize("value", [True, np.True_, "1_000"])
+def test_truth_values_and_grouped_digits_are_no_numbers(value):
+    with pytest.raises(InputError, match="Expected `sigma` to be a finite number >= 0, but got"):
+        checks.real("sigma", value, low=0.0)
+    with pytest.raises(InputError, match="Expected `rounds` to be a whole number"):
+        checks.integer("rounds", value)
+
+
 def test_fail_names_argument_rule_value_and_cure():
     error = checks.input_error("sigma", "be >= 0", -1, "Try 0.")
     assert str(error) == "Expected `sigma` to be >= 0, but got -1. Try 0."

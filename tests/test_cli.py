@@ -21,6 +21,7 @@ import gbb
 from gbb._cli.commands import simulate as command
 from gbb._cli.errors import exit_code_of, in_options
 from gbb._cli.given.tables import read_arms, read_matrix
+from gbb._support import memory
 from gbb.cli import main
 
 MATRIX = "0,2,3\n1,0,1\n0.5,1,0.2\n"
@@ -281,7 +282,7 @@ def test_a_negative_optimum_has_no_fractions(run, refused, tmp_path):
         ("grid:3x", "to give the number of agents after 'grid:', but got '3x'."),
         ("complete:-3", "but got '-3'."),
         ("complete", "Expected `GRAPH` to be a file or FAMILY:SIZE, but got 'complete'."),
-        ("complete:0", "Expected `n` to be a whole number >= 1, but got 0."),
+        ("complete:0", "Expected `GRAPH` to be a whole number >= 1, but got 0."),
         ("complete:99999999999999999999", "to be a whole number <= 1000000000, but got 9999"),
         ("matching:3", "be even"),
         ("regular:8", "The family 'regular' needs `--degree`."),
@@ -299,7 +300,7 @@ def test_bad_graphs(refused, spec, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("0,1\n", "to hold both directions of every edge, but got (0, 1) at row 0"),
+        ("0,1\n", "to hold both directions of every edge, but got (0, 1) at line 1"),
         ("0,1\n", "Pass --undirected if each row stands for both directions."),
         ("0,0\n", "(0, 0)"),
         ("", "the file is empty."),
@@ -403,11 +404,13 @@ def test_a_matrix_is_read_or_drawn(refused, matrix, args):
     ("text", "message"),
     [
         ("a,b\n1,2\n", "'bad.csv': it has a header; leave it out."),
-        ("1,x\n1,2\n", "to hold finite numbers, but got 'x' at row 1, column 2."),
-        ("1,2\n1,\n", "to hold finite numbers, but got '' at row 2, column 2."),
-        ("1,2\n1,nan\n", "but got 'nan' at row 2, column 2."),
-        ("1,2\n1,inf\n", "but got 'inf' at row 2, column 2."),
-        ("1,2\n1\n", "row 2 has 1 cells and row 1 has 2."),
+        ("1,x\n1,2\n", "to hold finite numbers, but got 'x' at line 1, column 2."),
+        ("1,2\n1,\n", "to hold finite numbers, but got '' at line 2, column 2."),
+        ("1_000,2\n1,2\n", "but got '1_000' at line 1, column 1."),
+        ("\n1,2\n\n1,x\n", "but got 'x' at line 4, column 2."),
+        ("1,2\n1,nan\n", "but got 'nan' at line 2, column 2."),
+        ("1,2\n1,inf\n", "but got 'inf' at line 2, column 2."),
+        ("1,2\n1\n", "line 2 has 1 cells and line 1 has 2."),
         ("1,2\n3,4\n5,6\n", "to be square, but it is 3 x 2."),
         ("", "'bad.csv': it holds no numbers."),
         ("\n ,\n", "'bad.csv': it holds no numbers."),
@@ -423,7 +426,7 @@ def test_bad_matrices(refused, tmp_path, text, message):
     ("text", "message"),
     [
         ("arm,x,y,z\n", "it holds a header only."),
-        ("1,0,0\n0,1,b\n", "but got 'b' at row 2, column 3."),
+        ("1,0,0\n0,1,b\n", "but got 'b' at line 2, column 3."),
         ("arm,x,y,z\nup,1,0,0\nup,0,1,0\n", "to hold distinct names, but got 'up' more than once."),
         ("1,0\n0,1\n", "to have d = 3 columns of numbers, as --matrix is d x d, but got 2 in"),
         ("0,0,0\n", "Expected `--arms` to have norms that are not all zero"),
@@ -796,10 +799,43 @@ def test_python_dash_m_gbb_is_the_command():
 
 def test_a_policy_has_one_radius_whatever_plays_it(run, monkeypatch):
     built = []
+    played = command.play
     monkeypatch.setattr(
-        command,
-        "_policies",
-        lambda *args, make=command._policies: built.extend(make(*args)) or built,
+        command, "play", lambda env, each, **rest: built.extend(each) or played(env, each, **rest)
     )
     assert run("simulate", "complete:4", "--policy", "JointOFUL", "--d", 2, *SHORT).code == 0
     assert (built[0].radius, built[0].shrinking) == ("symmetric", True)
+
+
+@pytest.mark.parametrize("command", ["simulate", "compare"])
+def test_a_setting_that_no_policy_has_is_refused(refused, command):
+    named = ["--policy", "UniformRandom", "--policy", "FixedAllocation"]
+    said = refused(command, "complete:3", *named, "--lam", "2", *SHORT)
+    assert said == "`--lam` is no setting of UniformRandom or FixedAllocation. Leave it out."
+    said = refused(command, "complete:3", "--policy", "UniformRandom:lam=2")
+    assert said == "UniformRandom has no setting 'lam'; it has none."
+    said = refused(command, "complete:3", "--policy", "OFUL:lam=1_000", *SHORT)
+    assert "`--policy OFUL:lam` to be a finite number > 0, but got '1_000'" in said
+
+
+def test_policies_are_named_with_their_settings(run):
+    given = ["--policy", "oful:lam=2", "--policy", "OFUL", "--policy", "UniformRandom"]
+    done = run("simulate", "complete:3", *given, "--delta", "0.1", *SHORT, "--json")
+    found = json.loads(done.out)["policies"]
+    assert [each["policy"] for each in found] == ["OFUL, lam=2", "OFUL", "UniformRandom"]
+
+
+@pytest.mark.parametrize("spec", ["complete:99999999", "random:9999999", "star:999999999"])
+def test_a_graph_beyond_all_memory_says_how_much_it_would_take(refused, spec, monkeypatch):
+    monkeypatch.setattr(memory, "total", lambda: 8 * 2.0**30)
+    said = refused("inspect", spec)
+    assert "`GRAPH` to stay within this machine's memory of 8 GiB, but got" in said
+    assert re.search(r"a graph of [\d,]+ edges would take about [\d,]+ GiB", said)
+
+
+def test_simulate_says_what_the_learner_was_told(run):
+    args = ["simulate", "complete:3", "--frobenius", "2", *SHORT]
+    told = "the learner was told S = 2 (the norm of M*) and sigma = 1, as not given"
+    assert told in run(*args).out
+    assert "the learner was told sigma = 1" in run(*args, "--S", "3").out
+    assert "the learner was told" not in run(*args, "--S", "3", "--sigma", "0.5").out

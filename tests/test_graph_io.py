@@ -78,6 +78,7 @@ def test_csv_has_a_header_and_both_directions(tmp_path: Path) -> None:
         ("\n2,1\n1,0\n", True),
     ],
 )
+@pytest.mark.filterwarnings("ignore:Took the columns")
 def test_csv_with_numbers(tmp_path: Path, text: str, undirected: bool) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(text.encode())
@@ -94,7 +95,8 @@ def test_csv_headers(tmp_path: Path, header: str) -> None:
     path.write_text(f"{header}\n0,1\n1,2\n")
     assert Graph.read(path, undirected=True) == Graph.path(3)
     path.write_text(f"{header},weight\n0,1,5\n1,0,5\n1,2,5\n2,1,5\n")
-    assert Graph.read(path) == Graph.path(3)
+    with pytest.warns(UserWarning, match="Took the columns .* and left out weight, as a graph"):
+        assert Graph.read(path) == Graph.path(3)
     path.write_text(f"{header}\nkitchen,hall\nhall,porch\n")
     assert Graph.read(path, undirected=True) == named("kitchen", "hall", "porch")
 
@@ -134,14 +136,14 @@ def test_csv_with_names(tmp_path: Path, text: str, names: tuple[str, ...]) -> No
         ("a.csv", "source,target\n", "it holds no edge"),
         ("a.csv", "source,target\n\n\n", "it holds no edge"),
         ("a.csv", "0 1\n1 0\n", r"a source and a target with a comma between: '0 1'"),
-        ("a.csv", "a,b\nb,\n", "row 1 has no target"),
-        ("a.csv", "a,b\n,a\n", "row 1 has no source"),
-        ("a.csv", "a,b\nb\n", "row 1 has no target"),
+        ("a.csv", "a,b\nb,\n", "line 2 has no target"),
+        ("a.csv", "a,b\n,a\n", "line 2 has no source"),
+        ("a.csv", "a,b\nb\n", "line 2 has no target"),
         ("a.csv", "x,y\n0,1\n1,0\n", "first row, x,y, looks like a header: write source,target"),
-        ("a.csv", "0,1\n", r"\(0, 1\) at row 0 without \(1, 0\)\. Pass undirected=True"),
-        ("a.csv", "x,y\n", r"\('x', 'y'\) at row 0 without \('y', 'x'\)\. Pass undirected=True"),
-        ("a.csv", "0,1\n1,0\n1,1\n", r"different agents.*\(1, 1\) at row 2"),
-        ("a.csv", "a,b\n\xff\xfe,b\n", r"it is malformed \(.*utf-8"),
+        ("a.csv", "0,1\n", r"\(0, 1\) at line 1 without \(1, 0\)\. Pass undirected=True"),
+        ("a.csv", "x,y\n", r"\('x', 'y'\) at line 1 without \('y', 'x'\)\. Pass undirected=True"),
+        ("a.csv", "0,1\n1,0\n1,1\n", r"different agents.*\(1, 1\) at line 3"),
+        ("a.csv", "a,b\n\xff\xfe,b\n", r"not text in UTF-8 \(0xff on line 2\); save it as UTF-8\."),
         ("a.csv", "0\r,0", "a source and a target with a comma between: '0'"),
         ("a.graphml", "", "the file is empty"),
         ("a.graphml", "hello", r"it is malformed \(syntax error"),
@@ -235,6 +237,25 @@ def test_blanks_around_agents_do_not_make_others(tmp_path: Path) -> None:
         Graph.read(path, undirected=True)
     with pytest.raises(InputError, match=r"'a' and 'a ' differ by blanks only\. Write a \.graphml"):
         named("a", "a ").write(path)
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "line"),
+    [
+        ("a.csv", "source,target\n0,1\n0,1\n", 3),
+        ("a.csv", "# a farm\n\nfrom,to\n# first\na,b\n\na,b\n", 7),
+        ("a.csv", '"source","target"\n"a\nb","c"\n"a\nb","c"\n', 4),
+        ("a.csv", "source,target\n\na,b\nb,\n", 4),
+        ("a.csv", "# x\na,b\nb,a,c\n", 3),
+        ("a.csv", '\n"a",b\n# x\nb,a,c\n', 4),
+        ("a.txt", "3 2\n1 2\n\n1 9\n", 4),
+        ("a.txt", "3 2\n1 2\n\n1 2\n", 4),
+    ],
+)
+def test_errors_name_the_line_that_an_editor_shows(tmp_path, file, text, line) -> None:
+    (tmp_path / file).write_text(text)
+    with pytest.raises(InputError, match=rf"\bline {line}\b"):
+        Graph.read(tmp_path / file, undirected=True)
 
 
 def test_missing_cells_are_no_agents(tmp_path: Path) -> None:
@@ -368,5 +389,5 @@ def test_a_row_longer_than_the_first_is_refused(tmp_path, text):
     """A comma in a name would make another network of the file."""
     path = tmp_path / "sites.csv"
     path.write_text(text)
-    with pytest.raises(InputError, match="has 3 cells and row 1 has 2"):
+    with pytest.raises(InputError, match="has 3 cells and line 1 has 2"):
         Graph.read(path, undirected=True)

@@ -158,6 +158,20 @@ def test_bad_input_is_refused():
         plotting.plot_fraction(negative, axes())
 
 
+@pytest.mark.parametrize("name", ["OFUL", "JointOFUL, starts=3,lam=2,delta=0.05,radius=symmetric"])
+def test_the_legend_hides_no_curve_and_is_whole(name):
+    result = simulated().assign_coords(policy=[name, "ExploreThenCommit"])
+    figure = plotting.figure_of(result)
+    figure.draw_without_rendering()
+    ax, (legend,) = figure.axes[0], figure.legends
+    shown = legend.get_window_extent()
+    assert shown.y1 <= ax.get_tightbbox().y0 + 1
+    assert shown.x1 <= figure.bbox.x1
+    assert shown.y0 >= figure.bbox.y0 - 1
+    assert ax.get_window_extent().height > 200
+    assert name in [text.get_text() for text in legend.get_texts()]
+
+
 def test_figures_are_written(tmp_path):
     figure = plotting.figure_of(simulated())
     assert figure.axes[0].get_xlabel() == "round t"
@@ -165,7 +179,7 @@ def test_figures_are_written(tmp_path):
         "4 agents, 12 edges, 3 arms, mean of 3 runs, ±1 standard error"
     )
     plotting.save_figure(figure, tmp_path / "a.png")
-    assert imread(tmp_path / "a.png").shape == (570, 960, 4)
+    assert imread(tmp_path / "a.png").shape == (570 + 2 * 30, 960, 4)  # two lines of legend
     plotting.save_figure(figure, tmp_path / "a.pdf")
     assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
     assert plotting.figure_of(simulated(runs=1)).axes[0].get_title(loc="left").endswith("1 run")

@@ -79,8 +79,11 @@ def test_bad_allocations_are_refused(allocation, message):
 @pytest.mark.parametrize(
     ("rewards", "message"),
     [
-        (np.zeros(5), r"`rewards` to have shape \(4,\), one per directed edge, but got \(5,\)\.$"),
-        (np.zeros(2), r"but got \(2,\)\. Did you pass undirected edges\?"),
+        (
+            np.zeros(5),
+            r"`rewards` to have shape \(4,\), one per directed edge, but got \(5,\): .* Pass 4",
+        ),
+        (np.zeros(2), r"but got \(2,\): .*\. Did you pass undirected edges\?"),
         (np.zeros((4, 1)), r"but got \(4, 1\)"),
         ([0, 1, np.inf, 2], "hold finite numbers only, but got inf at position 2"),
         ([0, [1, 2], 3, 4], "`rewards` to be an array of numbers, but got list"),

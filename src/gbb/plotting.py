@@ -6,6 +6,7 @@ Nothing here touches matplotlib's global state; figures are plain ``Figure`` obj
 from __future__ import annotations
 
 import colorsys
+import math
 from collections.abc import Iterable
 from pathlib import Path
 from types import MappingProxyType
@@ -41,6 +42,9 @@ SPARE = ("#5E3C99", "#B2182B", "#1B7837", "#762A83", "#4D4D4D")
 
 DASHES = ("--", "-.", ":")
 FORMATS = (".png", ".pdf", ".svg")
+WIDE = 40
+"""Characters of a label that fills half of a figure."""
+
 SMOOTHED_ROUNDS = 100
 """The widest moving average, in rounds (the paper's Figure 2)."""
 
@@ -203,6 +207,7 @@ def figure_of(result: xr.Dataset) -> Figure:
     figure = Figure(figsize=(6.4, 3.8), layout="constrained")
     ax = figure.add_subplot()
     plot_fraction(result, ax)
+    _move_legend_below(figure, ax)
     ax.set_xlabel("round t")
     sizes = {"agents": "n", "edges": "m", "arms": "K"}
     parts = [
@@ -215,6 +220,19 @@ def figure_of(result: xr.Dataset) -> Figure:
         parts.append(f"{runs} run" if runs == 1 else f"mean of {runs} runs, ±1 standard error")
     ax.set_title(", ".join(parts), fontsize="small", loc="left")
     return figure
+
+
+def _move_legend_below(figure: Figure, ax: Axes) -> None:
+    """Put the legend where it hides no curve; the figure grows by its lines."""
+    handles, labels = ax.get_legend_handles_labels()
+    columns = 2 if max(map(len, labels)) < WIDE else 1
+    legend = ax.get_legend()
+    if legend is not None:
+        legend.remove()
+    figure.set_figheight(figure.get_figheight() + 0.2 * math.ceil(len(labels) / columns))
+    figure.legend(
+        handles, labels, loc="outside lower left", ncols=columns, frameon=False, fontsize="small"
+    )
 
 
 def _number(size: Any) -> str:

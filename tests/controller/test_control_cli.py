@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import warnings
 from pathlib import Path
 
@@ -32,7 +33,8 @@ def run(capsys, monkeypatch, tmp_path):
     (tmp_path / "arms.csv").write_text(ARMS)
 
     def call(*args, stdin="", code=0):
-        monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
+        data = stdin if isinstance(stdin, bytes) else stdin.encode()
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
         with pytest.raises(SystemExit) as stop:
             main(["control", *map(str, args)])
         captured = capsys.readouterr()
@@ -93,6 +95,64 @@ def test_a_dry_run_prints_agents_arms_and_features_as_read_and_creates_nothing(r
     assert sorted(tmp_path.iterdir()) == before
 
 
+CREATE = ("farm.csv", "--undirected", "--arms", "arms.csv")
+
+
+@pytest.mark.usefixtures("farm")
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("farm.db",),
+        ("new.db", "--name", " "),
+        ("new.db", "--policy", "ExponentialWeights"),
+        ("new.db", "--policy", "DiscountedOFUL"),
+        ("mysql://host/farm",),
+        ("sqlite:///:memory:",),
+        ("missing/new.db",),
+        ("arms.csv",),
+        (".",),
+        ("new.db", "--feedback", "links"),
+    ],
+)
+def test_a_dry_run_refuses_what_create_refuses_in_the_same_words(refused, tmp_path, given):
+    before = sorted(tmp_path.iterdir())
+    url, *options = given
+    words = refused("create", url, *CREATE, *options, "--dry-run")
+    assert words == refused("create", url, *CREATE, *options)
+    assert "`--" in words or "`URL`" in words or "Cannot use" in words
+    if url != "new.db":
+        assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_dry_run_leaves_the_database_as_it_is(farm, tmp_path):
+    (tmp_path / "empty.db").write_bytes(b"")
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    for url in ("farm.db", "empty.db", "new.db"):
+        farm("create", url, *CREATE, "--name", "second", "--dry-run")
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+    assert farm("create", "farm.db", *CREATE, "--name", "second").out.startswith("created")
+
+
+def test_a_dry_run_prints_types_weights_feedback_and_settings_as_understood(run, tmp_path):
+    (tmp_path / "links.csv").write_text(
+        "source,target,type,weight\nnorth,south,1,2.5\nsouth,east,0,0.5\neast,north,0,1\n"
+    )
+    given = "--links links.csv --feedback agent --policy JointOFUL --lam 3 --S 4"
+    shown = run("create", "new.db", *CREATE, *given.split(), "--dry-run").out
+    for words in (
+        "2: 0 (4 edges), 1 (2 edges)",
+        "from 0.5 to 2.5, 4 of 6 other than 1",
+        "a number per agent, its edges' sum (3)",
+        "JointOFUL",
+        "assumed sigma = 1",
+    ):
+        assert words in shown
+    found = dict(line.strip().split(maxsplit=1) for line in shown.splitlines() if "  " in line)
+    assert found["lam"] == "3"
+    assert found["delta"] == "0.001"
+    assert found["starts"] == "5"
+
+
 def test_far_rewards_are_told_with_a_warning(farm):
     farm("ask", "farm.db")
     with warnings.catch_warnings():
@@ -124,7 +184,17 @@ def test_after_far_rewards_answers_carry_a_caveat(farm):
 def test_whole_numbers_beyond_all_floats_are_refused(farm, refused, tmp_path, rewards):
     farm("ask", "farm.db")
     (tmp_path / "r.json").write_text(rewards.replace("N", "9" * 400))
-    assert "`rewards` to hold finite numbers only" in refused("tell", "farm.db", 1, "r.json")
+    assert "`REWARDS` to hold finite numbers only" in refused("tell", "farm.db", 1, "r.json")
+
+
+def test_what_is_not_utf8_is_told_to_be_saved_so(farm, refused, tmp_path):
+    farm("ask", "farm.db")
+    text = rewards().replace("north", "n\xf6rd").encode("latin-1")
+    (tmp_path / "r.csv").write_bytes(text)
+    for source in ("r.csv", "-"):
+        said = refused("tell", "farm.db", 1, source, stdin=text)
+        assert f"Cannot read `REWARDS` '{source}': it is not text in UTF-8 (0xf6 on line 2)" in said
+        assert "save it as UTF-8" in said
 
 
 def test_two_columns_of_rewards_are_refused(farm, refused, tmp_path):
@@ -143,7 +213,7 @@ def test_two_columns_of_rewards_are_refused(farm, refused, tmp_path):
 @pytest.mark.parametrize("setting", ["timeout=x", "timeout=1&timeout=2"])
 def test_settings_of_a_url_that_cannot_be_read_are_refused(refused, setting):
     said = refused("status", f"sqlite:///farm.db?{setting}")
-    assert "`url` to name a file, with no options" in said
+    assert "`URL` to name a file, with no options" in said
 
 
 def test_a_told_typo_is_taken_back(farm, tmp_path):
@@ -198,15 +268,19 @@ def test_create_says_what_it_assumes(run, options, said):
     lines = run("create", "new.db", "path:3", "--arms", "arms.csv", *options).out.splitlines()
     assert len(lines) == (1 if said is None else 2)
     assert said is None or lines[1].startswith(said)
+    assert (
+        said is None or "--S bounds the Frobenius norm of M*, --L the norms of edge-a" in lines[1]
+    )
 
 
 def test_the_lines_of_the_readme_work_as_written(run, tmp_path):
     text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     lines = [line.split() for line in text.splitlines() if line.startswith("gbb control ")]
     assert [line[2] for line in lines] == ["create", "ask", "tell", "recommend"]
-    (tmp_path / "links.csv").write_text(GRAPH)
-    (tmp_path / "settings.csv").write_text(ARMS)
-    (tmp_path / "rewards.csv").write_text(rewards(0.5))
+    files = re.findall(r"^printf '(.+)' > (\S+)$", text, re.MULTILINE)
+    assert {name for _, name in files} == {"links.csv", "settings.csv", "rewards.csv"}
+    for content, name in files:
+        (tmp_path / name).write_text(content.replace("\\n", "\n"))
     for line in lines:
         done = run(*line[2:])
         assert done.err == ""
@@ -236,9 +310,13 @@ def test_the_lines_of_the_readme_work_as_written(run, tmp_path):
         (
             "tell farm.db 1 -",
             "source,target,reward\nnorth,south,0,5\n",
-            "row 2 has 4 cells and row 1",
+            "line 2 has 4 cells and line 1",
         ),
-        ("tell farm.db 1 -", "source,target,reward\nnorth,south\n", "row 2 has 2 cells and row 1"),
+        (
+            "tell farm.db 1 -",
+            "source,target,reward\nnorth,south\n",
+            "line 2 has 2 cells and line 1",
+        ),
         ("tell farm.db 1 -", "source,target,reward,reward\na,b,1,2\n", "column 'reward' twice"),
         ("tell farm.db 1 -", '{"rewards": [1], "rewards": [2]}', "it has 'rewards' twice"),
         ("tell farm.db 1 -", "[true, 1, 1, 1, 1, 1]", "`REWARDS` to be JSON rows"),
@@ -303,12 +381,12 @@ def test_the_lines_of_the_readme_work_as_written(run, tmp_path):
         ("forbid farm.db --arm left --arm right --arm straight", "", "`forbid` to leave every age"),
         ("history farm.db --kind bogus", "", "`--kind` to be one of 'abandon', 'allow', 'ask', 'a"),
         ("history farm.db --kind asks", "", "Did you mean 'ask'?"),
-        ("retract farm.db 1", "", "`trial` to be closed, but got trial 1, which is open"),
+        ("retract farm.db 1", "", "`TRIAL` to be closed, but got trial 1, which is open"),
         ("retract farm.db 9", "", "unknown trial 9"),
         ("attach farm.db plan.csv - --key=", rewards(), "`--key` to be a text that is not empty"),
         ("recommend farm.db --out .csv/x.csv", "", "Cannot write `--out` '.csv/x.csv': Not a dir"),
         ("export farm.db --out folder.csv", "", "`--out` to name a file, but got the directory"),
-        ("ask postgresql:/me:secret@host/db", "", "`url` to be a database URL, but got 'postgresq"),
+        ("ask postgresql:/me:secret@host/db", "", "`URL` to be a database URL, but got 'postgresq"),
         ("export farm.db --out all.txt", "", "`--out` to end in .json or .csv"),
         ("history farm.db --out all", "", "`--out` to end in .json or .csv"),
         ("create farm.db complete:3 --arms arms.csv", "", "'default', which is there already"),
@@ -346,7 +424,7 @@ def test_a_file_may_have_any_name(run, tmp_path):
         assert (tmp_path / name).exists()
 
 
-KINDS = "source,target,type,weight\nnorth,south,1,2.5\nsouth,east,,\n"
+KINDS = "source,target,type,weight\nnorth,south,1,2.5\nsouth,east,0,1\n"
 
 
 def _create(run, *more, name="typed.db"):
@@ -385,16 +463,25 @@ def test_links_have_types_and_weights(run, tmp_path):
 def test_links_that_cannot_be_read_are_one_line(refused, tmp_path):
     for text, message in [
         ("source,target\nnorth,south\n", "have a column type, a column weight or both"),
-        ("from,to,type\nnorth,south,1\n", "have the columns source, target"),
+        ("from,up,type\nnorth,south,1\n", "have the columns source, target"),
         ("source,target,type\nnorth,up,1\n", "name an agent, but got 'up'"),
         ("source,target,type\nnorth,north,1\n", "no link ('north', 'north')"),
         ("source,target,type\nnorth,south,1\nnorth,south,1\n", "('north', 'south') twice"),
         ("source,target,type\nnorth,south,1\nsouth,north,1\n", "stands for both directions"),
-        ("source,target,type\nnorth,south,-1\n", "row 1, column 'type' holds '-1'"),
-        ("source,target,type\nnorth,south,1.5\n", "is not a whole number from 0 on"),
-        ("source,target,type\nnorth,south,99999\n", "number the types from 0 on"),
+        ("source,target,type\nnorth,south,-1\n", "line 2, column 'type' holds '-1'"),
+        ("source,target,type\nnorth,south,1.5\n", "is not a whole number from 0 to 999"),
+        (
+            "source,target,type\nnorth,south,1000000000\n",
+            "'1000000000', which is not a whole number from 0 to 999",
+        ),
+        ("source,target,weight\nnorth,south,\n", "line 2, column 'weight' holds ''"),
+        ("source,target,type\nnorth,south, \n", "write 0 for a link like most"),
+        ("source,target,weight\nnorth,south,1_000\n", "'1_000', which is not a finite number"),
+        ("source,target,weight\n", "it holds a header only"),
+        ("source,target,type,wieght\nnorth,south,1,2\n", "Did you mean 'weight'?"),
+        ("source,target,Types\nnorth,south,1\n", "Did you mean 'type'?"),
         ("source,target,weight\nnorth,south,inf\n", "is not a finite number"),
-        ("source,target,weight\nnorth,south,0,5\n", "row 2 has 4 cells and row 1 has 3"),
+        ("source,target,weight\nnorth,south,0,5\n", "line 2 has 4 cells and line 1 has 3"),
         ("source,target,weight\nnorth,south,1e90\n", "`--links` to hold weights"),
     ]:
         (tmp_path / "bad.csv").write_text(text)
@@ -406,6 +493,62 @@ def test_links_that_cannot_be_read_are_one_line(refused, tmp_path):
     assert "Cannot read `--links` 'none.csv'" in err
     err = _create(refused, "--feedback", "pair")
     assert "--feedback" in err
+
+
+def test_other_columns_of_links_and_graphs_are_left_out_with_a_warning(run, tmp_path):
+    (tmp_path / "links.csv").write_text("source,target,km,weight\nnorth,south,5,2\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        said = _create(run, "--links", "links.csv").err
+        assert (
+            said
+            == "gbb: warning: Left out 'km' of `--links` 'links.csv': only types and wei"
+            + ("ghts are read.\n")
+        )
+        (tmp_path / "farm.csv").write_text("from,to,weight\nnorth,south,2\nsouth,east,3\n")
+        said = _create(run, name="other.db").err
+        assert "Took the columns 'from' and 'to' and left out weight" in said
+        assert "`--links`" in said
+        done = _create(run, "--links", "farm.csv", name="own.db")
+        assert done.err == ""
+        assert "weighted" in done.out
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            "forbid farm.db --agent North --arm left",
+            "`--agent` to name an agent, but got 'North'. D",
+        ),
+        ("forbid farm.db --agent x --arm left", "but got 'x'. The first is called 'north'."),
+        ("forbid farm.db --agent north --arm LEFT", "but got 'LEFT'. Did you mean 'left'?"),
+        (
+            "tell farm.db 1 -",
+            "`REWARDS` to have shape (6,), one per directed edge, but got (2,): [1",
+        ),
+        ("create z.db path:1 --arms arms.csv", "Expected `GRAPH` to have at least one edge"),
+    ],
+)
+def test_errors_say_what_the_user_wrote_and_the_cure(farm, refused, given, said):
+    farm("ask", "farm.db")
+    assert said in refused(*given.split(), stdin="[1, 2]")
+
+
+@pytest.mark.parametrize("header", ["source,target", "FROM,To", " u , v ", "Agent1,agent2"])
+def test_headers_are_read_alike_in_all_files(run, tmp_path, header):
+    farm = GRAPH.replace("source,target", header)
+    (tmp_path / "farm.csv").write_text(farm)
+    (tmp_path / "links.csv").write_text(farm.replace("\n", ",2\n").replace(",2", ",Weight", 1))
+    _create(run, "--links", "links.csv")
+    with Controller.open("sqlite:///typed.db") as controller:
+        assert set(controller.problem.edge_weights) == {2.0}
+    run("ask", "typed.db")
+    run("tell", "typed.db", 1, "-", stdin=rewards(0.5).replace("source,target", header))
+    plan = "AGENT,Arm\nnorth,left\nsouth,left\neast,right\n"
+    (tmp_path / "plan.csv").write_text(plan)
+    done = run("attach", "typed.db", "plan.csv", "-", stdin=rewards().replace("reward", "Reward"))
+    assert done.out == "attached; 2 rounds told\n"
 
 
 def test_rewards_per_agent_from_the_shell(run, refused, tmp_path):
@@ -453,6 +596,19 @@ def test_one_reward_in_all_from_the_shell(run, refused, tmp_path):
     assert set(json.loads(rows[0]["allocation"])) == {"north", "south", "east"}
 
 
+def test_a_policy_is_named_with_its_settings(run, refused):
+    named = "jointoful:starts=2,lam=3"
+    shown = run("create", "one.db", *CREATE, "--policy", named, "--delta", "0.2").out
+    assert shown.startswith("created 'default'")
+    with Controller.open("sqlite:///one.db") as controller:
+        policy = controller.policy
+        assert (policy.name, policy.starts, policy.lam, policy.delta) == ("JointOFUL", 2, 3.0, 0.2)
+    told = refused("create", "two.db", *CREATE, "--policy", "UniformRandom:lam=3")
+    assert "UniformRandom has no setting 'lam'; it has none." in told
+    told = refused("create", "two.db", *CREATE, "--policy", "OFUL:lan=3")
+    assert "OFUL has no setting 'lan'; it has cut, delta, lam, radius. Did you mean 'lam'?" in told
+
+
 def test_a_policy_has_its_own_radius_and_no_settings_of_others(run, refused):
     options = ["farm.csv", "--undirected", "--arms", "arms.csv"]
     run("create", "one.db", *options, "--policy", "JointOFUL")
@@ -462,6 +618,5 @@ def test_a_policy_has_its_own_radius_and_no_settings_of_others(run, refused):
     with Controller.open("sqlite:///two.db") as controller:
         assert controller.policy.radius == "paper"
     told = refused("create", "three.db", *options, "--policy", "UniformRandom", "--delta", "0.1")
-    assert "`a setting of UniformRandom`" in told
-    assert "'delta'" in told
+    assert "`--delta` is no setting of UniformRandom" in told
     assert not Path("three.db").exists()

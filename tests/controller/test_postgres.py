@@ -34,6 +34,20 @@ def test_five_processes_see_one_order_of_events(postgres_url):
     check_linearisable(postgres_url)
 
 
+def test_a_rehearsal_refuses_what_create_refuses_and_leaves_no_table(postgres_url):
+    Controller.rehearse(postgres_url, small())
+    with psycopg.connect(postgres_url) as connection:
+        found = connection.execute("SELECT * FROM pg_tables WHERE tablename LIKE 'gbb%'")
+        assert found.fetchall() == []
+    Controller.create(postgres_url, small()).close()
+    for check in (Controller.rehearse, Controller.create):
+        with pytest.raises(gbb.InputError, match="'default', which is there already"):
+            check(postgres_url, small())
+    Controller.rehearse(postgres_url, small(), name="second")
+    with Controller.open(postgres_url) as controller:
+        assert controller.name == "default"
+
+
 def test_both_databases_give_the_same_asks(tmp_path, postgres_url):
     env = environment(small())
     controllers = [

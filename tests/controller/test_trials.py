@@ -344,7 +344,7 @@ def test_rows_with_a_cell_too_many_are_refused(controller, tmp_path):
         "source,target,reward\ncell-0,cell-1\n",
     ):
         file.write_text(text)
-        with pytest.raises(gbb.InputError, match=r"row 2 has \d cells and row 1 has 3"):
+        with pytest.raises(gbb.InputError, match=r"line 2 has \d cells and line 1 has 3"):
             controller.tell(trial, file)
     file.write_text("reward, source ,target\n\n 0.5,cell-0, cell-1\n")
     controller.tell(trial, file)

@@ -15,12 +15,16 @@ from gbb._support.checks import InputError
 
 BAD_INPUT = 2
 
+LINKS = "Types and weights go to `gbb control create` in a file of their own, `--links`."
+
 WORDS = {
     "`M_star`": "`--matrix`",
     "`S`": "`--S`",
     "`horizon`": "`--rounds`",
     "`policies`": "`--policy`",
     "Call fail() or abandon() for": "Use --fail or --abandon for",
+    "Pass types and weights to Problem as edge_types and edge_weights.": LINKS,
+    "Pass them to Problem as edge_weights.": LINKS,
     "undirected=True": "--undirected",
     'method="reference"': "--reference",
     'record="log"': "--record log",

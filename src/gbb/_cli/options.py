@@ -58,7 +58,7 @@ def expand(command: Callable[..., None]) -> Callable[..., None]:
     hints = get_type_hints(command, include_extras=True)
     parameters = inspect.signature(command).parameters.values()
     plain = [each for parameter in parameters for each in _options(parameter, hints)]
-    words = {f"`{each.name}`": f"`--{each.name}`" for each in plain if _is_option(each.annotation)}
+    words = {f"`{each.name}`": f"`{_called(each)}`" for each in plain}
 
     @wraps(command)
     def expanded(**given: Any) -> None:
@@ -92,6 +92,14 @@ def _complete(name: str, kind: Any, panel: str | None) -> Any:
         if info.default is ...:  # no name was given
             info.param_decls = (f"--{name.replace('_', '-')}",)
     return Annotated[kind.__origin__, info]
+
+
+def _called(parameter: inspect.Parameter) -> str:
+    """What the user calls a parameter: an option by its flag, an argument by its capitals."""
+    if _is_option(parameter.annotation):
+        return f"--{parameter.name.replace('_', '-')}"
+    metavar = parameter.annotation.__metadata__[0].metavar or parameter.name.upper()
+    return str(metavar).strip("[]")
 
 
 def _is_option(kind: Any) -> bool:

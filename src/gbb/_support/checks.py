@@ -17,6 +17,10 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 
+FEW = 6
+"""Values that an error shows of an array."""
+
+
 class InputError(ValueError):
     """What the caller passed breaks a stated rule."""
 
@@ -50,12 +54,9 @@ def real(
     limits = [left] if low > -math.inf else []
     limits += [f"<= {high:g}"] if high < math.inf else []
     rule = "be a finite number " + " and ".join(limits)
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except OverflowError:
-        number = math.inf
-    except (TypeError, ValueError):
-        raise input_error(name, rule.strip(), repr(value), cure) from None
+    number = number_in(value)
+    if number is None:
+        raise input_error(name, rule.strip(), repr(value), cure)
     below = number <= low if low_open else number < low
     if not math.isfinite(number) or below or number > high:
         raise input_error(name, rule.strip(), number, cure)
@@ -72,7 +73,9 @@ def integer(
     try:
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
-        raise input_error(name, rule, repr(value), cure) from None
+        number = None
+    if number is None or isinstance(value, bool | np.bool_):
+        raise input_error(name, rule, repr(value), cure)
     if (low is not None and number < low) or (high is not None and number > high):
         raise input_error(name, rule, number, cure)
     return number
@@ -107,10 +110,19 @@ def array(
     if ndim is not None and result.ndim != ndim:
         raise input_error(name, f"have {ndim} dimensions{about}", f"shape {result.shape}", cure)
     if shape is not None and result.shape != shape:
-        raise input_error(name, f"have shape {shape}{about}", result.shape, cure)
+        raise _wrong_shape(name, shape, about, result, cure)
     finite(name, result)
     result.flags.writeable = False
     return result
+
+
+def _wrong_shape(
+    name: str, shape: tuple[int, ...], about: str, found: NDArray[Any], cure: str = ""
+) -> InputError:
+    """The error for another shape, with the values where they are few."""
+    shown = f": {found.tolist()}" if found.size <= FEW else ""
+    cure = cure or f"Pass {' x '.join(map(str, shape))} numbers."
+    return input_error(name, f"have shape {shape}{about}", f"{found.shape}{shown}", cure)
 
 
 def unmasked(name: str, value: object) -> None:
@@ -135,7 +147,7 @@ def indices(name: str, value: ArrayLike, *, length: int, high: int, meaning: str
     unmasked(name, value)
     raw = np.asarray(value)
     if raw.shape != (length,):
-        raise input_error(name, f"have shape ({length},), {meaning}", raw.shape)
+        raise _wrong_shape(name, (length,), f", {meaning}", raw)
     if raw.dtype.kind not in "iu":
         raise input_error(name, f"hold whole numbers, {meaning}", f"dtype {raw.dtype}")
     result = raw.astype(np.int64)
@@ -150,14 +162,20 @@ def indices(name: str, value: ArrayLike, *, length: int, high: int, meaning: str
 
 
 def is_number(value: object) -> bool:
-    """Whether Python takes it as a number; text may be one."""
+    """Whether it is a number; text may be one."""
+    return number_in(value) is not None
+
+
+def number_in(value: object) -> float | None:
+    """The number that a cell holds; None for what is none, as truth values and 1_000 are."""
+    if isinstance(value, bool | np.bool_) or (isinstance(value, str) and "_" in value):
+        return None
     try:
-        float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return False
+        return float(value)  # type: ignore[arg-type]
     except OverflowError:
-        pass
-    return True
+        return math.inf
+    except (TypeError, ValueError):
+        return None
 
 
 def is_missing(value: object) -> bool:
@@ -178,8 +196,9 @@ def choice(name: str, value: object, options: Iterable[str]) -> str:
 
 def suggest(word: str, known: Iterable[str]) -> str:
     """``Did you mean ...?`` for the known word nearest to ``word``, or nothing."""
-    close = difflib.get_close_matches(word, itertools.islice(known, 20_000), n=1, cutoff=0.5)
-    return f"Did you mean {close[0]!r}?" if close else ""
+    alike = {each.lower(): each for each in itertools.islice(known, 20_000)}
+    close = difflib.get_close_matches(word.lower(), alike, n=1, cutoff=0.5)
+    return f"Did you mean {alike[close[0]]!r}?" if close else ""
 
 
 def names(name: str, value: Sequence[Any] | None, *, length: int) -> tuple[str, ...] | None:

@@ -5,59 +5,112 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from gbb._support.checks import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
+HEADERS = (
+    ("source", "target"),
+    ("from", "to"),
+    ("src", "dst"),
+    ("u", "v"),
+    ("i", "j"),
+    ("node1", "node2"),
+    ("agent1", "agent2"),
+)
+"""What a header may call the columns of sources and targets, in small or capital letters."""
 
-def read_text(name: str, path: str | Path) -> str:
-    """The text of a file; ``name`` is the argument that a message speaks of."""
+COLUMNS = ("agent", "arm", "trial", "reward", "type", "weight")
+"""What it calls others that gbb knows; small and capital letters are alike here too."""
+
+
+class Row(list[str]):
+    """The cells of a row, and the line of the file that it starts on, as an editor counts them."""
+
+    def __init__(self, cells: Iterable[str], line: int) -> None:
+        super().__init__(cells)
+        self.line = line
+
+
+def read_text(name: str, source: Path | BinaryIO) -> str:
+    """The text of a file, or of standard input; ``name`` is the argument that a message speaks of."""
+    shown = source if isinstance(source, Path) else "-"
     try:
-        return Path(path).read_text(encoding="utf-8-sig")
+        data = source.read_bytes() if isinstance(source, Path) else source.read()
+        return data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except OSError as error:
-        raise cannot_read(name, path, error.strerror) from None
+        raise cannot_read(name, shown, error.strerror) from None
     except UnicodeDecodeError as error:
-        raise cannot_read(name, path, f"it is not text ({error})") from None
+        raise cannot_read(name, shown, no_utf8(error)) from None
 
 
-def read_rows(
-    name: str, source: str | Path, text: str, *, skip_blank: bool = False
-) -> list[list[str]]:
+def no_utf8(error: UnicodeDecodeError) -> str:
+    """What is wrong with bytes that are no text, or text of another alphabet, and the cure."""
+    line = error.object.count(b"\n", 0, error.start) + 1
+    byte = f"{error.object[error.start]:#x} on line {line}"
+    return f"it is not text in UTF-8 ({byte}); save it as UTF-8"
+
+
+def read_rows(name: str, source: str | Path, text: str, *, skip_blank: bool = False) -> list[Row]:
     """The cells of all rows without blanks around them; empty lines do not count.
 
     With ``skip_blank``, rows of empty cells do not count either.
     """
     try:
-        read = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+        rows = list(number_lines(text, strict=True))
     except csv.Error as error:
         raise cannot_read(name, source, f"it is no CSV ({error})") from None
-    rows = [[cell.strip() for cell in row] for row in read if row]
-    rows = [row for row in rows if any(row)] if skip_blank else rows
+    rows = [row for row in rows if (any(row) if skip_blank else row)]
     if rows and all(";" in "".join(row) for row in rows):
         raise cannot_read(name, source, "columns must be separated by commas")
-    for number, row in enumerate(rows, start=1):
+    for row in rows:
         if len(row) != len(rows[0]):
-            found = f"row {number} has {len(row)} cells and row 1 has {len(rows[0])}"
-            raise cannot_read(name, source, found)
+            raise cannot_read(name, source, other_length(row, rows[0]))
     return rows
 
 
+def number_lines(text: str, first: int = 1, *, strict: bool = False) -> Iterator[Row]:
+    """All rows, without blanks around cells; ``first`` is the number of the first line."""
+    reader = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True, strict=strict)
+    line = first
+    for cells in reader:
+        yield Row((cell.strip() for cell in cells), line)
+        line = first + reader.line_num
+
+
+def other_length(row: Row, first: Row) -> str:
+    """What is wrong with a row that has not as many cells as the first."""
+    return f"line {row.line} has {len(row)} cells and line {first.line} has {len(first)}"
+
+
 def table(name: str, source: str, text: str) -> pd.DataFrame:
-    """The table in ``text``, a header and all cells as text."""
+    """The table in ``text``, a header and all cells as text; its index are the lines of the file.
+
+    Columns that gbb knows have its names for them, whichever of :data:`HEADERS` the header has.
+    """
     import pandas as pd
 
     rows = read_rows(name, source, text)
     if not rows:
         raise cannot_read(name, source, "it is no CSV (it has no header)")
-    header, *body = rows
+    header, body = name_columns(rows[0]), rows[1:]
     again = next((name for name, count in Counter(header).items() if name and count > 1), None)
     if again is not None:
         raise cannot_read(name, source, f"it has the column {again!r} twice")
-    return pd.DataFrame(body, columns=header, dtype=str)
+    return pd.DataFrame(body, columns=header, index=[row.line for row in body], dtype=str)
+
+
+def name_columns(header: Sequence[str]) -> list[str]:
+    """What gbb calls the columns: any pair of :data:`HEADERS` is source and target."""
+    words = [cell.lower() for cell in header]
+    pair = next((pair for pair in HEADERS if set(pair) <= set(words)), ())
+    known = {**{word: word for word in COLUMNS}, **dict(zip(pair, HEADERS[0], strict=False))}
+    return [known.get(word, cell) for word, cell in zip(words, header, strict=True)]
 
 
 def cannot_read(name: str, source: str | Path, why: str | None) -> InputError:

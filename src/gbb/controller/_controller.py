@@ -24,8 +24,8 @@ from gbb.controller.state.fold import KINDS
 from gbb.controller.state.log import Log, Turn
 from gbb.controller.state.report import Label
 from gbb.controller.storage.errors import RewardWarning
-from gbb.controller.storage.events import Draft, seal_draft
-from gbb.controller.storage.store import Store
+from gbb.controller.storage.events import Draft, Event, seal_draft
+from gbb.controller.storage.store import Store, rehearse_study
 from gbb.controller.verbs import setup, tell
 from gbb.controller.verbs.ask import draft_ask
 from gbb.controller.verbs.retract import retract
@@ -84,11 +84,15 @@ class Controller:
         **settings
             Settings of a policy given by name, such as ``delta``; the cut is greedy by default.
         """
-        setup.check_name(name)
-        draft = setup.draft_create(name, problem, policy, seed, settings)
+        name, first = _first_event(problem, policy, seed, name=name, **settings)
         store = Store(url, create=True)
-        first = seal_draft(draft, seq=1, time=time.time(), before=0)
         return cls(Log(store, store.add_study(name, first), name))
+
+    @classmethod
+    def rehearse(cls, url: str | sa.URL, problem: Problem, *rest: Any, **named: Any) -> None:
+        """Refuse what :meth:`create` would refuse of the same arguments, and keep nothing."""
+        name, first = _first_event(problem, *rest, **named)
+        rehearse_study(url, name, first)
 
     @classmethod
     def open(cls, url: str | sa.URL, name: str | None = None) -> Controller:
@@ -315,3 +319,17 @@ class Controller:
 
     def __repr__(self) -> str:
         return f"Controller({self._log.store.shown!r}, {self.name!r}, {self.problem!r})"
+
+
+def _first_event(
+    problem: Problem,
+    policy: AnyPolicy | str = "ImprovedOFUL",
+    seed: Seed = 0,
+    *,
+    name: str = "default",
+    **settings: Any,
+) -> tuple[str, Event]:
+    """The name of a controller and the event that its log starts with; refuses what cannot be played."""
+    setup.check_name(name)
+    draft = setup.draft_create(name, problem, policy, seed, settings)
+    return name, seal_draft(draft, seq=1, time=time.time(), before=0)

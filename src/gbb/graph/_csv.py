@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import re
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,25 +13,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from gbb._support import csv_files
 from gbb._support.checks import InputError, IntArray, input_error
-from gbb.graph._doubts import doubt_first_edge, doubt_first_row, doubt_weights, refuse_blanks
+from gbb._support.csv_files import HEADERS
+from gbb.graph._doubts import (
+    doubt_columns,
+    doubt_first_edge,
+    doubt_first_row,
+    doubt_weights,
+    refuse_blanks,
+)
 from gbb.graph._rows import Rows, check_gaps
 
 if TYPE_CHECKING:
     from gbb.graph._graph import Graph
 
 BLANKS = re.compile(rb"(?<=[,\n])[ \t]+|(?<![ \t])[ \t]+(?=,|\n|\Z)")
-COMMENT = re.compile(rb"^#.*(?:\n|\Z)", re.MULTILINE)
-HEADERS = (
-    ("source", "target"),
-    ("from", "to"),
-    ("src", "dst"),
-    ("u", "v"),
-    ("i", "j"),
-    ("node1", "node2"),
-    ("agent1", "agent2"),
-)
-"""Names of the columns of sources and targets, in small or capital letters."""
+COMMENT = re.compile(rb"^#.*", re.MULTILINE)
 
 DIGITS = 15
 """Of the numbers in the first line of a Gset file."""
@@ -40,8 +40,9 @@ WHOLE = re.compile(r"\s*[+-]?\d+\s*")
 def read_csv(path: Path, undirected: bool) -> Rows:
     """Rows of a CSV edge list.
 
-    The first line is a header when it holds a pair of :data:`HEADERS`; other columns are left out.
-    ``source,target`` always is one, another pair when rows follow in which its words are no agents.
+    The first row is a header when it holds a pair of ``csv_files.HEADERS``: ``source,target`` always
+    is one, another pair when rows follow in which its words are no agents. Other columns are left out
+    with a warning.
 
     Blanks around a label do not count, unless the file has quotation marks.
 
@@ -51,26 +52,34 @@ def read_csv(path: Path, undirected: bool) -> Rows:
     """
     data = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
     data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    if not data.isascii():
+        data.decode("utf-8")  # the error says where it is none
     if b"#" in data:
         data = COMMENT.sub(b"", data)
+    first = 1 + data[: len(data) - len(data.lstrip())].count(b"\n")
     data = data.lstrip()
     if not data:
         raise InputError("it holds no edge.")
-    columns, header = _columns(data)
-    _check_cells(data)
+    columns, words = _columns(data)
+    header = words is not None
+    _check_cells(data, first)
     body = data.partition(b"\n")[2] if header else data
+    line_of = partial(_line_of, body, first + header)
     quoted = b'"' in body
     body = body if quoted else BLANKS.sub(b"", body)
-    if not header:
+    if words is None:
         doubt_first_row(body)
+    else:
+        doubt_columns(words, columns)
     edges = _read_numbers(body, columns)
     if edges is not None:
-        return Rows(edges, int(edges.max()) + 1, None, undirected)
+        return Rows(edges, int(edges.max()) + 1, None, undirected, line_of)
     table = _read_columns(body, columns, str)
     empty = ((table[0] == "") | (table[1] == "")).to_numpy()
     if empty.any():
         row = int(np.argmax(empty))
-        raise InputError(f"row {row} has no {'source' if table[0].iloc[row] == '' else 'target'}.")
+        missing = "source" if table[0].iloc[row] == "" else "target"
+        raise InputError(f"line {line_of(row)} has no {missing}.")
     if undirected:
         codes, names = pd.factorize(table.to_numpy(dtype=object).ravel())
         rows = np.asarray(codes, dtype=np.int64).reshape(-1, 2)
@@ -83,7 +92,7 @@ def read_csv(path: Path, undirected: bool) -> Rows:
         refuse_blanks(agents)
     if not header:
         doubt_first_edge(rows, agents)
-    return Rows(rows, len(agents), agents, undirected)
+    return Rows(rows, len(agents), agents, undirected, line_of)
 
 
 def write_csv(graph: Graph, path: Path) -> None:
@@ -120,6 +129,7 @@ def read_gset(path: Path, _undirected: bool) -> Rows:
     if max(map(len, head[:2])) > DIGITS:
         raise InputError(f"the numbers of agents and edges must have at most {DIGITS} digits.")
     n, count = int(head[0]), int(head[1])
+    line_of = partial(_line_of, body, 2)
     edges = np.empty((0, 2), dtype=np.int64)
     if body.strip():
         edges = _read_columns(body, (0, 1), np.int64, separator=r"\s+").to_numpy()
@@ -132,12 +142,12 @@ def read_gset(path: Path, _undirected: bool) -> Rows:
     bad = ((edges < 1) | (edges > n)).any(axis=1)
     if bad.any():
         row = int(np.argmax(bad))
-        raise InputError(f"agents must be from 1 to {n}, but line {row + 2} has {edges[row]}.")
-    return Rows(edges - 1, n, None, undirected=True)
+        raise InputError(f"agents must be from 1 to {n}, but line {line_of(row)} has {edges[row]}.")
+    return Rows(edges - 1, n, None, undirected=True, line_of=line_of)
 
 
-def _columns(data: bytes) -> tuple[tuple[int, int], bool]:
-    """Positions of the source and the target, and whether the first line is a header."""
+def _columns(data: bytes) -> tuple[tuple[int, int], list[str] | None]:
+    """Positions of the source and the target, and the header if the first line is one."""
     head, _, body = data.partition(b"\n")
     line = head.decode("utf-8")
     words = [cell.strip() for cell in next(csv.reader([line], skipinitialspace=True))]
@@ -147,26 +157,34 @@ def _columns(data: bytes) -> tuple[tuple[int, int], bool]:
             first, second = map(cells.index, pair)
             agents = not body.strip() or _holds(body, (words[first], words[second]))
             if pair == HEADERS[0] or not agents:
-                return (first, second), True
+                return (first, second), words
     if len(cells) < 2:
         raise InputError(f"each row needs a source and a target with a comma between: {line!r}.")
-    return (0, 1), False
+    return (0, 1), None
 
 
-def _check_cells(data: bytes) -> None:
+def _check_cells(data: bytes, first: int) -> None:
     """Refuse rows with more cells than the first: a comma in a name would make another agent of it."""
-    if b'"' in data:
-        counts = np.array([len(row) for row in csv.reader(data.decode("utf-8").splitlines())])
-    else:
+    if b'"' not in data:
         text = np.frombuffer(data, dtype=np.uint8)
         ends = np.append(np.flatnonzero(text == ord("\n")), len(text))
         commas = np.searchsorted(np.flatnonzero(text == ord(",")), ends)
-        counts = np.diff(commas, prepend=0) + 1
-    longer = counts > counts[0]
-    if longer.any():
-        row = int(np.argmax(longer))
-        cure = "Write names with a comma in quotation marks."
-        raise InputError(f"row {row + 1} has {counts[row]} cells and row 1 has {counts[0]}. {cure}")
+        counts = np.diff(commas, prepend=0)
+        if (counts <= counts[0]).all():
+            return
+    rows = csv_files.number_lines(data.decode("utf-8"), first)
+    head = next(rows)
+    for row in rows:
+        if len(row) > len(head):
+            cure = "Write names with a comma in quotation marks."
+            raise InputError(f"{csv_files.other_length(row, head)}. {cure}")
+
+
+def _line_of(body: bytes, first: int, row: int) -> int:
+    """The line of the file that an edge stands on, where ``body`` starts with line ``first``."""
+    rows = csv_files.number_lines(body.decode("utf-8"), first)
+    edges = (each.line for each in rows if len(each) > 1 or any(each))
+    return next(itertools.islice(edges, row, None), first)
 
 
 def _holds(body: bytes, words: tuple[str, str]) -> bool:

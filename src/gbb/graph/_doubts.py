@@ -40,6 +40,17 @@ def doubt_first_row(body: bytes) -> None:
         )
 
 
+def doubt_columns(header: Sequence[str], used: Sequence[int]) -> None:
+    """Warn of columns beside sources and targets, as a graph holds no more."""
+    left = [word for place, word in enumerate(header) if place not in used]
+    if left:
+        taken = " and ".join(repr(header[place]) for place in used)
+        _warn(
+            f"Took the columns {taken} and left out {_shown(left)}, as a graph holds edges only. "
+            "Pass types and weights to Problem as edge_types and edge_weights."
+        )
+
+
 def doubt_first_edge(edges: IntArray, names: Sequence[str]) -> None:
     """Warn of a first row whose two ends come up nowhere else, in a graph of more than pairs."""
     alone = np.bincount(edges.ravel())[edges] == 1

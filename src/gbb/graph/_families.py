@@ -12,12 +12,17 @@ from numpy.typing import ArrayLike
 
 from gbb._support import checks
 from gbb._support.checks import IntArray, input_error, suggest
+from gbb._support.memory import check_memory
 from gbb._support.seeds import Seed, generator
+
+BYTES = 100
+"""What building a graph takes for each undirected edge, about."""
 
 
 def complete(n: int) -> IntArray:
     """Every pair of agents."""
     n = checks.integer("n", n, low=1)
+    _check_memory(n, n * (n - 1) // 2)
     return unrank(np.arange(n * (n - 1) // 2, dtype=np.int64))
 
 
@@ -63,6 +68,7 @@ def random(n: int, p: float = 0.6, seed: Seed = None) -> IntArray:
     count = int(rng.binomial(pairs, p))
     if not count:
         return np.empty((0, 2), dtype=np.int64)
+    _check_memory(n, count)
     return unrank(rng.choice(pairs, size=count, replace=False, shuffle=False))
 
 
@@ -139,4 +145,11 @@ def family(name: str, n: int, options: dict[str, Any]) -> IntArray:
             raise input_error(
                 key, f"be given for the family {name!r}", "nothing", f"Pass {key}=..."
             )
+    if isinstance(n, int):
+        _check_memory(n, n)  # the least that any family has
     return build(n, **used)
+
+
+def _check_memory(n: int, edges: int) -> None:
+    """Refuse a graph that cannot be built here, before any of it is made."""
+    check_memory("n", n, BYTES * edges, f"a graph of {edges:,} edges")

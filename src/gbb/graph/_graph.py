@@ -242,7 +242,8 @@ class Graph:
                     raise input_error("agent", rule, repr(agent))
                 return number
             if agent not in self._places:
-                raise input_error("agent", "name an agent", repr(agent), suggest(agent, self.names))
+                cure = suggest(agent, self.names) or f"The first is called {self.names[0]!r}."
+                raise input_error("agent", "name an agent", repr(agent), cure)
             return self._places[agent]
         cure = "" if self.names is None else "Pass one of the names instead."
         return checks.integer("agent", agent, low=0, high=self.n - 1, cure=cure)

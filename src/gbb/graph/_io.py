@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import ParseError
 
 from gbb._support.checks import InputError, input_error, suggest
+from gbb._support.csv_files import no_utf8
 from gbb._support.files import atomic
 from gbb.graph._rows import Rows
 
@@ -98,6 +99,8 @@ def _reason(error: BaseException) -> str:
         return str(error)
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}."
+    if isinstance(error, UnicodeDecodeError):
+        return f"{no_utf8(error)}."
     if isinstance(error, KeyError):
         return f"{error} is missing."
     first = str(error).strip().split("\n", maxsplit=1)[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -27,6 +27,8 @@ class Rows(NamedTuple):
     n: int
     names: Names
     undirected: bool
+    line_of: Callable[[int], int] | None = None
+    """The line of the file that a row stands on, for rows of a file that has lines."""
 
 
 def number_rows(
@@ -156,5 +158,6 @@ def pair(row: NDArray[Any], names: Names = None) -> str:
 
 
 def show(rows: Rows, row: int) -> str:
-    """The edge in row number ``row`` and that number."""
-    return f"{pair(rows.edges[row], rows.names)} at row {row}"
+    """The edge in row number ``row`` and its line in the file, or else that number."""
+    place = f"row {row}" if rows.line_of is None else f"line {rows.line_of(row)}"
+    return f"{pair(rows.edges[row], rows.names)} at {place}"

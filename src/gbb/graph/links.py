@@ -29,6 +29,11 @@ def named_by(graph: Graph, feedback: str) -> tuple[Integers, ...]:
     return agents[feedback]
 
 
+def most_types(graph: Graph) -> int:
+    """How many types there may be."""
+    return max(graph.m, MOST_TYPES)
+
+
 def edge_types(graph: Graph, given: ArrayLike | None) -> IntArray | None:
     """The type of each directed edge; None when there is one type only.
 
@@ -42,7 +47,7 @@ def edge_types(graph: Graph, given: ArrayLike | None) -> IntArray | None:
     checks.unmasked("edge_types", given)
     raw = np.asarray(given)
     high = graph.m if raw.size == 0 or raw.dtype.kind not in "iu" else max(1, int(raw.max()) + 1)
-    if high > (most := max(graph.m, MOST_TYPES)):
+    if high > (most := most_types(graph)):
         rule = f"number the types from 0 on, at most {most - 1}"
         raise checks.input_error("edge_types", rule, high - 1)
     meaning = "one type per directed edge"

@@ -57,6 +57,7 @@ __all__ = [
     "classes",
     "find",
     "name_of",
+    "settings_of",
 ]
 
 CURES = {"cut": "cut=gbb.cuts.greedy(problem.graph)"}
@@ -98,8 +99,16 @@ def name_of(kind: type[AnyPolicy]) -> str:
 
 def check_setting(policy: str, key: str) -> str:
     """``key``, if the policy of this name has such a setting."""
-    known = inspect.signature(find(policy)).parameters.keys() - {"problem", "name"}
-    return checks.choice(f"a setting of {policy}", key, known)
+    known = settings_of(policy)
+    if key in known:
+        return key
+    has = f"{policy} has no setting {key!r}; it has {', '.join(known) or 'none'}."
+    raise checks.conflict(f"{has} {checks.suggest(key, known)}".rstrip())
+
+
+def settings_of(policy: str) -> list[str]:
+    """What may be set of the policy of this name, beside its problem and its name."""
+    return sorted(inspect.signature(find(policy)).parameters.keys() - {"problem", "name"})
 
 
 def build(policy: str | type[AnyPolicy], problem: Problem, /, **settings: Any) -> AnyPolicy:

@@ -14,7 +14,7 @@ from gbb._cli import options as opt
 from gbb._cli.errors import warn
 from gbb._cli.given.graphs import cut_of, graph_of
 from gbb._cli.given.instance import InstanceOptions, draw_environment
-from gbb._cli.given.policies import Learner, parse, policies_option
+from gbb._cli.given.policies import Learner, policies_option, read_policies
 from gbb._cli.given.results import Results, say_written
 from gbb._cli.show import around, as_json, console, grid, number
 from gbb._support import checks, seeds
@@ -34,7 +34,7 @@ def compare(
     *,
     policy: Annotated[
         list[str] | None,
-        policies_option(DEFAULT, metavar="SPEC", note=" (NAME or NAME:KEY=VALUE,...)"),
+        policies_option(DEFAULT),
     ] = None,
     rounds: opt.Rounds = 1000,
     instances: Annotated[
@@ -55,14 +55,12 @@ def compare(
     count = _count(instances, given=instance.files.matrix is not None)
     seed, built = instance.graph.seed, graph_of(graph, instance.graph)
     family = [draw_environment(built, instance, child) for child in _seeds(seed, count)]
-    shared = learner.settings(cut=cut_of(built, instance.cut, seed), horizon=rounds)
-    specs = [parse(text) for text in policy or DEFAULT]
+    given = learner.settings()
+    specs = read_policies(policy or DEFAULT, given)
+    shared = {**given, "cut": cut_of(built, instance.cut, seed), "horizon": rounds}
 
     def make(problem: Problem) -> list[policies.AnyPolicy]:
-        return [
-            policies.build(name, problem, **{**shared, "name": label, **settings})
-            for label, name, settings in specs
-        ]
+        return [spec.build(problem, name=spec.label, **shared) for spec in specs]
 
     result = play(family, make, rounds=rounds, runs=runs, seed=seed, progress=sys.stderr.isatty())
     results.write(result)

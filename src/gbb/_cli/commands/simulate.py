@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,12 +17,11 @@ from gbb._cli.errors import warn
 from gbb._cli.given.graphs import cut_of, graph_of
 from gbb._cli.given.instance import InstanceOptions, draw_environment
 from gbb._cli.given.outputs import check_output
-from gbb._cli.given.policies import Learner, RadiusName, class_name, policies_option
+from gbb._cli.given.policies import Learner, RadiusName, policies_option, read_policies
 from gbb._cli.given.results import Results, say_written
 from gbb._cli.given.tables import write_matrix
 from gbb._cli.show import around, as_json, console, grid, number
 from gbb._support import checks
-from gbb.cuts import Cut
 from gbb.environment import Environment
 from gbb.simulation import simulate as play
 from gbb.theory import check_assumptions, is_covered
@@ -73,9 +71,11 @@ def simulate(
     every = _record(record)
     seed, built = instance.graph.seed, graph_of(graph, instance.graph)
     env = draw_environment(built, instance, seed)
-    settings = learner.settings(radius=radius, horizon=rounds)
-    cut = cut_of(built, instance.cut, seed)
-    chosen = _policies(env, cut, policy or _default(env), settings)
+    checks.integer("rounds", rounds, low=1)
+    given = learner.settings(radius=radius)
+    specs = read_policies(policy or _default(env), given)
+    shared = {**given, "cut": cut_of(built, instance.cut, seed), "horizon": rounds}
+    chosen = [spec.build(env.problem, name=spec.label, **shared) for spec in specs]
     best = optimum.solve(env.problem, env.M_star)
     if results.plot is not None and best.value <= 0:
         raise checks.input_error(
@@ -103,12 +103,22 @@ def simulate(
         typer.echo(as_json({"attributes": _plain(result.attrs), "policies": rows}))
     else:
         _print(graph, result, rows)
+        _say_assumed(env, instance)
         say_written(save_matrix, results.out, results.plot)
 
 
 def _default(env: Environment) -> tuple[str, ...]:
     """The paper's policies, those of them that play the problem."""
     return tuple(name for name in DEFAULT if policies.classes()[name].plays(env.problem))
+
+
+def _say_assumed(env: Environment, instance: InstanceOptions) -> None:
+    """One line on what the learner was told of the problem that the user did not."""
+    problem, given = env.problem, instance.bounds
+    assumed = [f"S = {number(problem.S)} (the norm of M*)"] if given.S is None else []
+    assumed += [f"sigma = {number(problem.sigma)}"] if given.sigma is None else []
+    if assumed:
+        typer.echo(f"the learner was told {' and '.join(assumed)}, as not given")
 
 
 def _warn_of_assumptions(env: Environment) -> None:
@@ -129,18 +139,6 @@ def _record(text: str) -> int | str:
     if not text.isdecimal() or int(text) < 1:
         raise checks.input_error("--record", "be a whole number >= 1 or 'log'", repr(text))
     return int(text)
-
-
-def _policies(
-    env: Environment, cut: Cut, names: Sequence[str], settings: dict[str, Any]
-) -> list[policies.AnyPolicy]:
-    """The named policies; small and capital letters are alike."""
-    checks.integer("rounds", settings["horizon"], low=1)
-    for name in names:
-        if "," in name:
-            cure = "Repeat it: " + " ".join(f"--policy {one.strip()}" for one in name.split(","))
-            raise checks.input_error("--policy", "name one policy", repr(name), f"{cure}.")
-    return [policies.build(class_name(name), env.problem, cut=cut, **settings) for name in names]
 
 
 def _plain(attributes: dict[Any, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import typer
 
 from gbb import policies
 from gbb._cli.control.options import url_of
-from gbb._cli.given.policies import class_name, policies_option
+from gbb._cli.given.policies import policies_option, read_policies
 from gbb.controller import Controller
 from gbb.cuts import greedy
 from gbb.environment import Environment
@@ -37,15 +37,15 @@ def warm(
     version changes.
     """
     dense = np.random.default_rng(0).normal(size=(8, 3))  # more arms than dimensions
-    for name in map(class_name, policy or USUAL):
+    for spec in read_policies(policy or USUAL, {}):
         for kind, arms in (("one-hot arms", np.eye(5)), ("dense arms", dense)):
             problem = Problem(Graph.complete(5), arms, S=4.0)
-            built = policies.build(name, problem, cut=greedy(problem.graph), horizon=ROUNDS)
-            with _report_time(f"{name}, simulated, {kind}"):
+            built = spec.build(problem, cut=greedy(problem.graph), horizon=ROUNDS)
+            with _report_time(f"{spec.label}, simulated, {kind}"):
                 env = Environment(problem, absolute_normal(problem.d, seed=0, frobenius=4.0))
                 simulate(env, built, rounds=ROUNDS)
             if built.controllable:
-                with _report_time(f"{name}, controlled, {kind}"):
+                with _report_time(f"{spec.label}, controlled, {kind}"):
                     _control(built)
 
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from gbb import policies
 from gbb._cli import options as opt
 from gbb._cli.control.links import links_of
 from gbb._cli.control.options import Storage, url_of
 from gbb._cli.errors import reword
-from gbb._cli.given.as_read import print_as_read
+from gbb._cli.given.as_read import print_as_read, print_understood
 from gbb._cli.given.graphs import CutName, GraphOptions, cut_of, graph_of
-from gbb._cli.given.instance import EdgeArmBound, Feedback, Sigma
-from gbb._cli.given.policies import Learner, RadiusName, class_name
+from gbb._cli.given.instance import MEANING, EdgeArmBound, Feedback, Sigma
+from gbb._cli.given.policies import SPEC, Learner, RadiusName, read_policies
 from gbb._cli.given.tables import read_arms
 from gbb.problem import Problem
 
@@ -36,7 +36,9 @@ def create(
         Path, typer.Option(metavar="FILE", help="The arms, a CSV with names and features.")
     ],
     name: Annotated[str, typer.Option(help="The controller's name.")] = "default",
-    policy: Annotated[str, typer.Option(help="The policy.")] = "ImprovedOFUL",
+    policy: Annotated[
+        str, typer.Option(metavar="SPEC", help=f"The policy, {SPEC}.")
+    ] = "ImprovedOFUL",
     horizon: Annotated[
         int | None, typer.Option(help="Rounds to come, for policies that must know.")
     ] = None,
@@ -60,13 +62,18 @@ def create(
     radius: RadiusName = None,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Show agents, arms and features as read; create nothing."),
+        typer.Option(
+            "--dry-run", help="Show what was understood, and what is wrong; create nothing."
+        ),
     ] = False,
 ) -> None:
     """Start a controller for a graph and its arms."""
     from gbb.controller import Controller
 
-    seed, built = options.seed, graph_of(graph, options)
+    with warnings.catch_warnings():
+        if links is not None and links == Path(graph):  # then its other columns are read as well
+            warnings.filterwarnings("ignore", "Took the columns .* as a graph holds edges only")
+        seed, built = options.seed, graph_of(graph, options)
     read = read_arms(arms)
     with reword(OWN_WORDS):
         types, weights = links_of(links, built, undirected=options.undirected)
@@ -82,20 +89,21 @@ def create(
             feedback=feedback,
         )
         settings = learner.settings(radius=radius, horizon=horizon)
-        for key in settings:
-            policies.check_setting(class_name(policy), key)
-        settings["cut"] = cut_of(built, cut, seed)
-        chosen = policies.build(class_name(policy), problem, **settings)
+        (spec,) = read_policies([policy], settings)
+        chosen = spec.build(problem, cut=cut_of(built, cut, seed), **settings)
+    place = url_of(url)
     if dry_run:
+        with reword(OWN_WORDS):
+            Controller.rehearse(place, problem, chosen, seed, name=name)
         print_as_read(built, read)
+        print_understood(problem, chosen)
         typer.echo(
             f"\nwould create {name!r}: {problem!r}, policy {chosen.name}; nothing is written"
         )
-        return
-    with Controller.create(url_of(url), problem, chosen, seed, name=name) as controller:
-        typer.echo(f"created {name!r}: {controller.problem!r}, policy {chosen.name}")
+    else:
+        with reword(OWN_WORDS), Controller.create(place, problem, chosen, seed, name=name) as made:
+            typer.echo(f"created {name!r}: {made.problem!r}, policy {chosen.name}")
     assumed = [f"{key} = 1" for key, given in (("S", S), ("sigma", sigma)) if given is None]
     if assumed:
-        typer.echo(
-            f"assumed {' and '.join(assumed)}, as not given: asks, intervals and bounds rely on it"
-        )
+        what = f"assumed {' and '.join(assumed)}, as not given"
+        typer.echo(f"{what}: asks, intervals and bounds rely on it; {MEANING}")

@@ -46,7 +46,7 @@ def rewards_from(source: str, feedback: str) -> Any:
     for one in all.
     """
     text, columns = _read("REWARDS", source), WANTED[feedback]
-    if (alone := _number(text)) is not None:
+    if (alone := checks.number_in(text)) is not None:
         return alone
     if not text.lstrip().startswith(("[", "{")):
         return _table("REWARDS", source, text, columns)
@@ -69,13 +69,6 @@ def rewards_from(source: str, feedback: str) -> Any:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
 
 
 def table_from(name: str, source: str, columns: Sequence[str]) -> pd.DataFrame:
@@ -154,7 +147,7 @@ def show(
 
 
 def _read(name: str, source: str) -> str:
-    return sys.stdin.read() if source == "-" else csv_files.read_text(name, source)
+    return csv_files.read_text(name, sys.stdin.buffer if source == "-" else Path(source))
 
 
 def _json(name: str, source: str, text: str) -> Any:

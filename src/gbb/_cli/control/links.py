@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import warnings
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,9 +13,14 @@ from gbb._cli.control import files
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb._support.csv_files import cannot_read
-from gbb.graph import Graph, lookup
+from gbb.graph import Graph, links, lookup
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 COLUMNS = ("source", "target")
+KINDS = {"type": 0.0, "weight": 1.0}
+"""What the file may say of a link, and what holds for links that it does not name."""
 
 
 def links_of(
@@ -22,26 +29,43 @@ def links_of(
     """The types and the weights of all directed edges; None for what the file does not hold.
 
     A row stands for one directed edge, or for both directions of a link with ``undirected``. Edges
-    without a row, and empty cells, have type 0 and weight 1.
+    without a row have type 0 and weight 1.
     """
     if path is None:
         return None, None
     table = files.table_from("--links", str(path), COLUMNS)
-    if not {"type", "weight"} & set(table.columns):
-        rule = "have a column type, a column weight or both"
-        raise checks.input_error("--links", rule, f"{', '.join(table.columns)} in {str(path)!r}")
+    _check_columns(table, path)
     ends = [table[name].tolist() for name in COLUMNS]
     places = lookup.find_edges("--links", graph, *ends)
     if undirected:
         places = _both(graph, places, ends, path)
     found: dict[str, FloatArray] = {}
-    for name, default in (("type", 0.0), ("weight", 1.0)):
+    for name, default in KINDS.items():
         if name in table.columns:
-            values = _numbers(table[name].tolist(), name, default, path)
+            values = _numbers(table[name], path, links.most_types(graph))
             found[name] = np.full(graph.m, default)
             found[name][places] = np.tile(values, 2) if undirected else values
     types = found.get("type")
     return None if types is None else types.astype(np.int64), found.get("weight")
+
+
+def _check_columns(table: pd.DataFrame, path: Path) -> None:
+    """Refuse a file that says nothing, or whose columns may be meant for what they are not called."""
+    given = [name for name in table.columns if name not in COLUMNS]
+    more = [name for name in given if name not in KINDS]
+    cure = checks.suggest(more[0], KINDS.keys() - set(given)) if more else ""
+    if len(more) == len(given) or cure:
+        rule = "have a column type, a column weight or both"
+        found = f"{', '.join(table.columns)} in {str(path)!r}"
+        raise checks.input_error("--links", rule, found, cure)
+    if not len(table):
+        raise cannot_read("--links", path, "it holds a header only")
+    if more:
+        left = ", ".join(map(repr, more))
+        warnings.warn(
+            f"Left out {left} of `--links` {str(path)!r}: only types and weights are read.",
+            stacklevel=3,
+        )
 
 
 def _both(graph: Graph, places: IntArray, ends: list[list[str]], path: Path) -> IntArray:
@@ -55,26 +79,19 @@ def _both(graph: Graph, places: IntArray, ends: list[list[str]], path: Path) -> 
     return both
 
 
-def _numbers(cells: list[str], name: str, default: float, path: Path) -> FloatArray:
-    """The numbers of a column; types are whole and from 0 on."""
-    numbers = np.full(len(cells), default)
-    for row, cell in enumerate(cells):
-        if not cell:
-            continue
-        if name == "type":
-            good = cell.isascii() and cell.isdigit() and len(cell) < 10
-            rule = "a whole number from 0 on"
-        else:
-            good, rule = _finite(cell), "a finite number"
-        if not good:
-            found = f"row {row + 1}, column {name!r} holds {cell!r}, which is not {rule}"
-            raise cannot_read("--links", path, found)
-        numbers[row] = float(cell)
+def _numbers(cells: pd.Series[str], path: Path, types: int) -> FloatArray:
+    """The numbers of a column; a type is one of so many ``types``."""
+    whole = cells.name == "type"
+    rule = f"a whole number from 0 to {types - 1}" if whole else "a finite number"
+    numbers = np.empty(len(cells))
+    for row, (line, cell) in enumerate(cells.items()):
+        number = checks.number_in(cell)
+        good = number is not None and math.isfinite(number)
+        if whole:
+            good = good and cell.isascii() and cell.isdigit() and int(cell) < types
+        if number is None or not good:
+            found = f"line {line}, column {cells.name!r} holds {cell!r}, which is not {rule}"
+            cure = "" if cell else f"; write {KINDS[str(cells.name)]:g} for a link like most"
+            raise cannot_read("--links", path, found + cure)
+        numbers[row] = number
     return numbers
-
-
-def _finite(cell: str) -> bool:
-    try:
-        return math.isfinite(float(cell))
-    except ValueError:
-        return False

@@ -5,9 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from gbb._cli.given.tables import Arms
 from gbb._cli.show import console, grid, number, pairs
 from gbb.graph import Graph
+from gbb.policies import AnyPolicy
+from gbb.problem import Problem
+
+REPORTS = {
+    "edge": "a number per directed edge",
+    "agent": "a number per agent, its edges' sum",
+    "global": "one number, the sum of all",
+}
 
 SHOWN = 10
 """Agents, arms and features of a list that are shown."""
@@ -31,6 +41,43 @@ def print_as_read(graph: Graph, arms: Arms | None = None) -> None:
     if arms is not None:
         console.print()
         console.print(grid("", ("arm", *_columns(arms)[:SHOWN]), _table(arms)))
+
+
+def print_understood(problem: Problem, policy: AnyPolicy) -> None:
+    """What is known of the links, what a round reports, the bounds, and the policy's settings."""
+    settings = {**policy.settings(), "name": None}
+    rows = [
+        ("links", f"{problem.m:,} directed edges, two for each link"),
+        ("types", _types(problem)),
+        ("weights", _weights(problem)),
+        ("a round reports", f"{REPORTS[problem.feedback]} ({problem.observations:,})"),
+        ("S, the norm of M*", f"at most {number(problem.S)}"),
+        ("L, of edge-arms", f"at most {number(problem.L)}"),
+        ("sigma, of the noise", number(problem.sigma)),
+        ("policy", type(policy).__name__),
+        *((f"  {key}", _setting(each)) for key, each in settings.items() if each is not None),
+    ]
+    console.print()
+    console.print(pairs("As understood", rows))
+
+
+def _types(problem: Problem) -> str:
+    if problem.types == 1:
+        return "one"
+    counts = np.bincount(problem.edge_types, minlength=problem.types).tolist()
+    return _list([f"{type} ({count:,} edges)" for type, count in enumerate(counts)])
+
+
+def _weights(problem: Problem) -> str:
+    if not problem.weighted:
+        return "all 1"
+    values, other = problem.edge_weights, int((problem.edge_weights != 1.0).sum())
+    low, high = number(float(values.min())), number(float(values.max()))
+    return f"from {low} to {high}, {other:,} of {problem.m:,} other than 1"
+
+
+def _setting(value: object) -> str:
+    return number(value) if isinstance(value, float) else str(value)
 
 
 def _names(arms: Arms) -> Sequence[str] | Sequence[int]:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Annotated, ClassVar
 
 from gbb import cuts
+from gbb._cli.errors import reword
 from gbb._cli.options import GRAPH, option
 from gbb._support import checks
-from gbb._support.checks import InputError
 from gbb.cuts import Cut
 from gbb.graph import Graph
 
@@ -73,14 +73,13 @@ def graph_of(spec: str, given: GraphOptions) -> Graph:
     if not SIZE.fullmatch(size):
         rule = f"give the number of agents after '{family}:'"
         raise checks.input_error("GRAPH", rule, repr(size), CURE)
-    return Graph.family(family, checks.integer("GRAPH", int(size), high=MOST_AGENTS), **options)
+    with reword({"`n`": "`GRAPH`"}):
+        return Graph.family(family, checks.integer("n", int(size), high=MOST_AGENTS), **options)
 
 
 def _read(path: str, *, undirected: bool) -> Graph:
-    try:
+    with reword({"`path`": "`GRAPH`"}):
         return Graph.read(path, undirected=undirected)
-    except InputError as error:
-        raise InputError(str(error).replace("`path`", "`GRAPH`")) from None
 
 
 def cut_of(graph: Graph, method: str, seed: int) -> Cut:

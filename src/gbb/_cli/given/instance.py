@@ -23,6 +23,10 @@ from gbb.problem import Problem
 DIMENSION = 5
 """The dimension of random matrices when nothing says it."""
 
+MEANING = (
+    "--S bounds the Frobenius norm of M*, --L the norms of edge-arms, --sigma is the noise's scale"
+)
+
 Feedback = Annotated[
     str,
     option(f"What a round reports, a number each: {', '.join(FEEDBACKS)}.", "edge", panel=INSTANCE),

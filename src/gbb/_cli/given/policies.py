@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 from gbb import policies
+from gbb._cli.errors import reword
 from gbb._cli.options import LEARNER, RUN, option
 from gbb._support import checks
 from gbb.learning.radius import RADII
+from gbb.problem import Problem
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,10 +37,13 @@ RadiusName = Annotated[
 ]
 
 
-def policies_option(default: Sequence[str], *, metavar: str = "NAME", note: str = "") -> Any:
+SPEC = "NAME or NAME:KEY=VALUE,..."
+
+
+def policies_option(default: Sequence[str]) -> Any:
     """The option that names one policy or more."""
-    help = f"A policy{note}, once or more. Names: {', '.join(policies.classes())}."
-    return option(help, ", ".join(default), metavar=metavar, panel=RUN)
+    help = f"A policy ({SPEC}), once or more. Names: {', '.join(policies.classes())}."
+    return option(help, ", ".join(default), metavar="SPEC", panel=RUN)
 
 
 def class_name(name: str) -> str:
@@ -56,10 +61,29 @@ class Spec(NamedTuple):
     name: str
     settings: dict[str, Any]
 
+    def build(self, problem: Problem, **shared: Any) -> policies.AnyPolicy:
+        """The policy, with those of the ``shared`` settings that it has and none of its own for."""
+        words = {f"`{key}`": f"`--policy {self.name}:{key}`" for key in self.settings}
+        with reword({**words, "`settings`": f"`--policy {self.name}:KEY=VALUE`"}):
+            return policies.build(self.name, problem, **{**shared, **self.settings})
+
+
+def read_policies(texts: Sequence[str], given: Mapping[str, Any]) -> list[Spec]:
+    """The policies that are named; refuses options, ``given``, that are settings of none of them."""
+    specs = [parse(text) for text in texts]
+    for key in given:
+        if not any(key in policies.settings_of(spec.name) for spec in specs):
+            names = " or ".join(dict.fromkeys(spec.name for spec in specs))
+            raise checks.conflict(f"`--{key}` is no setting of {names}. Leave it out.")
+    return specs
+
 
 def parse(text: str) -> Spec:
-    """Read ``NAME`` or ``NAME:KEY=VALUE,...``."""
+    """Read ``NAME`` or ``NAME:KEY=VALUE,...``; small and capital letters of names are alike."""
     name, _, rest = text.partition(":")
+    if "," in name:
+        cure = "Repeat it: " + " ".join(f"--policy {one.strip()}" for one in text.split(","))
+        raise checks.input_error("--policy", "name one policy", repr(text), f"{cure}.")
     name = class_name(name)
     kind, _, more = rest.partition(":")
     if kind.isidentifier() and name not in policies.classes():
@@ -68,7 +92,7 @@ def parse(text: str) -> Spec:
     for item in filter(None, rest.split(",")):
         key, sign, value = item.partition("=")
         if not sign or not key or not value:
-            raise checks.input_error("--policy", "be NAME or NAME:KEY=VALUE,...", repr(text))
+            raise checks.input_error("--policy", f"be {SPEC}", repr(text))
         key = policies.check_setting(name, key.strip())
         settings[key] = _value(value.strip())
     label = name.rpartition(":")[2]
@@ -76,9 +100,9 @@ def parse(text: str) -> Spec:
 
 
 def _value(text: str) -> int | float | str:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
+    if not checks.is_number(text):
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)

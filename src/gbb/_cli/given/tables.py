@@ -1,17 +1,18 @@
-"""Matrices and arms from CSV files; every message names the file, the row and the column."""
+"""Matrices and arms from CSV files; every message names the file, the line and the column."""
 
 from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from gbb._support import csv_files, files
-from gbb._support.checks import FloatArray, InputError
-from gbb._support.csv_files import cannot_read
+from gbb._support.checks import FloatArray, InputError, number_in
+from gbb._support.csv_files import Row, cannot_read
 
 NAME_HEADINGS = ("", "arm", "name", "id", "arm_id", "label", "index", "no", "nr", "number", "#")
 """First cells of a header that say that the first column holds names, even if they are numbers."""
@@ -20,9 +21,9 @@ NAME_HEADINGS = ("", "arm", "name", "id", "arm_id", "label", "index", "no", "nr"
 def read_matrix(path: Path) -> FloatArray:
     """The d x d matrix in a CSV file without header."""
     rows = _rows("--matrix", path)
-    if all(_number(cell) is None for cell in rows[0]):
+    if all(number_in(cell) is None for cell in rows[0]):
         raise cannot_read("--matrix", path, "it has a header; leave it out")
-    values = _numbers(path, rows, first_row=1, first_column=1)
+    values = _numbers(path, rows)
     if values.shape[0] != values.shape[1]:
         shape = f"{values.shape[0]} x {values.shape[1]}"
         raise InputError(f"Expected `--matrix` {str(path)!r} to be square, but it is {shape}.")
@@ -56,16 +57,15 @@ def read_arms(path: Path) -> Arms:
     """
     rows = _rows("--arms", path)
     beyond = rows[0][1:] or rows[0]
-    header = all(_number(cell) is None for cell in beyond)
+    header = all(number_in(cell) is None for cell in beyond)
     body = rows[1:] if header else rows
     if not body:
         raise cannot_read("--arms", path, "it holds a header only")
     named = header and rows[0][0].lower() in NAME_HEADINGS
-    named = len(body[0]) > 1 and (named or all(_number(row[0]) is None for row in body))
-    values = [row[1:] for row in body] if named else body
+    named = len(body[0]) > 1 and (named or all(number_in(row[0]) is None for row in body))
     names = tuple(row[0] for row in body) if named else None
     columns = tuple(rows[0][named:]) if header else None
-    features = _numbers(path, values, first_row=1 + header, first_column=1 + named)
+    features = _numbers(path, body, skip=int(named))
     if not named:
         _doubt_first_column(path, features)
     return Arms(features, names, columns)
@@ -83,7 +83,7 @@ def _doubt_first_column(path: Path, features: FloatArray) -> None:
         )
 
 
-def _rows(option: str, path: Path) -> list[list[str]]:
+def _rows(option: str, path: Path) -> list[Row]:
     """The cells of all rows that are not blank."""
     text = csv_files.read_text(option, path)
     rows = csv_files.read_rows(option, path, text, skip_blank=True)
@@ -92,19 +92,13 @@ def _rows(option: str, path: Path) -> list[list[str]]:
     return rows
 
 
-def _number(cell: str) -> float | None:
-    try:
-        return float(cell)
-    except ValueError:
-        return None
-
-
-def _numbers(path: Path, rows: list[list[str]], *, first_row: int, first_column: int) -> FloatArray:
-    for i, row in enumerate(rows):
-        for j, cell in enumerate(row):
-            value = _number(cell)
+def _numbers(path: Path, rows: Sequence[Row], *, skip: int = 0) -> FloatArray:
+    """The numbers of all columns but the first ``skip``."""
+    for row in rows:
+        for column, cell in enumerate(row[skip:], start=skip + 1):
+            value = number_in(cell)
             if value is None or not math.isfinite(value):
-                where = f"row {first_row + i}, column {first_column + j}"
+                where = f"line {row.line}, column {column}"
                 rule = "hold finite numbers"
                 raise InputError(f"Expected {str(path)!r} to {rule}, but got {cell!r} at {where}.")
-    return np.array(rows, dtype=np.float64)
+    return np.array([row[skip:] for row in rows], dtype=np.float64)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import sqlalchemy as sa
 
@@ -35,9 +37,11 @@ class Store:
         ``sqlite:///file.db`` or ``postgresql://...``.
     create
         Make the tables (and the file) when they are not there.
+    keep
+        Whether what is made, and a study that is added, stays.
     """
 
-    def __init__(self, url: str | sa.URL, *, create: bool = False) -> None:
+    def __init__(self, url: str | sa.URL, *, create: bool = False, keep: bool = True) -> None:
         self.url = parse(url)
         self.shown = hide_password(self.url)
         self._check_file(create)
@@ -47,6 +51,7 @@ class Store:
         if self.engine.dialect.name == "postgresql":  # several statements must see one moment
             self._reader = self.engine.execution_options(isolation_level="REPEATABLE READ")
         self._closed = False
+        self._keep = keep
         self._process = os.getpid()
         weakref.finalize(self, _let_go, self.engine, self._process)
         with explain_errors(self.url):
@@ -82,6 +87,8 @@ class Store:
                 return
         elif not create:
             raise checks.input_error("url", "lead to a controller", f"none in {self.shown!r}", CURE)
+        if not self._keep:
+            return
         if version is None:
             prepare(self.engine)
         with self._writer.begin() as connection:
@@ -121,6 +128,8 @@ class Store:
         """A new study with its first event."""
         with explain_errors(self.url), self._writer.begin() as connection:
             self._lock_tables(connection)
+            if not self._keep:
+                schema.upgrade(connection)
             known = _studies(connection)
             if name in known:
                 cure = "Open it, or give another name."
@@ -130,6 +139,8 @@ class Store:
             study = int(connection.execute(new).scalar_one())
             schema.write_about(connection, "studies", len(known) + 1)
             Study(connection, study, name).append([first])
+            if not self._keep:
+                connection.rollback()
         return study
 
     def find_study(self, name: str | None) -> tuple[int, str]:
@@ -165,6 +176,22 @@ class Store:
         if os.getpid() != self._process:
             self.engine.dispose(close=False)
             self._process = os.getpid()
+
+
+def rehearse_study(url: str | sa.URL, name: str, first: Event) -> None:
+    """Add a study as :meth:`Store.add_study` does, in a transaction that is taken back.
+
+    A file that is not there yet is made beside its place, and removed.
+    """
+    parsed = parse(url)
+    path = find_path(parsed)
+    with ExitStack() as stack:
+        if path is not None and not path.exists() and os.access(path.parent, os.W_OK):
+            folder = stack.enter_context(TemporaryDirectory(dir=path.parent))
+            parsed = parsed.set(database=str(Path(folder) / path.name))
+        store = Store(parsed, create=True, keep=False)
+        stack.callback(store.close)
+        store.add_study(name, first)
 
 
 def _studies(connection: sa.Connection) -> dict[str, int]:

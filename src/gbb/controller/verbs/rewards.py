@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbb._support import checks
-from gbb._support.checks import FloatArray, InputError, IntArray
+from gbb._support.checks import FloatArray, IntArray
 from gbb.controller.state.report import WORDS
 from gbb.controller.storage.bytes import Observed
 from gbb.graph import lookup
@@ -46,13 +46,7 @@ def _read_csv(path: Path) -> pd.DataFrame:
     """A table of rewards from a CSV file."""
     from gbb._support import csv_files  # noqa: PLC0415  (loads pandas)
 
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(f"Cannot read `rewards` {str(path)!r}: {error.strerror}.") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"Cannot read `rewards` {str(path)!r}: it is no CSV ({error}).") from None
-    return csv_files.table("rewards", str(path), text)
+    return csv_files.table("rewards", str(path), csv_files.read_text("rewards", path))
 
 
 def _read_mapping(problem: Problem, rewards: Mapping[Any, Any]) -> Observed:
@@ -125,8 +119,6 @@ def _read_numbers(values: list[Any], whose: list[list[Any]]) -> FloatArray:
 
 
 def _read_number(value: Any) -> float:
-    """A number, or NaN for what is none; truth values are not 0 and 1."""
-    try:
-        return float("nan") if isinstance(value, bool | np.bool_) else float(value)
-    except (TypeError, ValueError, OverflowError):
-        return float("nan")
+    """A number, or NaN for what is none."""
+    number = checks.number_in(value)
+    return float("nan") if number is None else number
