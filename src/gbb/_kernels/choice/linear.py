@@ -101,11 +101,11 @@ def ascend_linear(
         i = first_beaten(pays, ends, found, 0, stop, least)
         while i < stop:
             now = ends[found, i]
-            best, top = now, pays[i, now]
+            best, floor = now, pays[i, now] + least
             for a in range(K):
-                if pays[i, a] > top + least:
-                    best, top = a, pays[i, a]
-            gain = 2.0 * (top - pays[i, now])
+                if pays[i, a] > floor:
+                    best, floor = a, pays[i, a] + least
+            gain = 2.0 * (pays[i, best] - pays[i, now])
             if gain > max(GAIN * abs(total), least):
                 last, stop = i, n
                 total += gain
