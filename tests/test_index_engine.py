@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gbb
-from gbb._kernels.choice.counts import ascend_counts
+from gbb._kernels.choice.counts import ascend_counts, count_arms
 from gbb._kernels.choice.linear import ascend_linear, fill_pay, pays_of_arms
 from gbb._kernels.choice.rule import log_of_product
 from gbb._kernels.choice.whitened import ascend_whitened
@@ -292,6 +292,7 @@ def test_weights_that_add_up_to_dust_do_not_overrun_a_search():
         counted.level[:] = 0.3
         most = len(counted.rows)
         ends[0] = rng.integers(0, 5, 8)
+        count_arms(links, counted, ends, 0)
         ascend_counts(links, counted, 1.0, ends, 0, True)
         assert counted.crowd.sum() == len(links.other)
         assert (counted.around[:, :5][counted.crowd == 0] == 0.0).all()

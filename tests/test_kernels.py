@@ -11,7 +11,7 @@ import pytest
 
 import gbb
 from gbb._kernels.choice.choose import fill_values, largest, pick
-from gbb._kernels.choice.counts import ascend_counts
+from gbb._kernels.choice.counts import ascend_counts, count_arms
 from gbb._kernels.choice.linear import ascend_linear, fill_pay, pays_of_arms
 from gbb._kernels.choice.rule import log_of_product
 from gbb._kernels.cuts.greedy import greedy_sides
@@ -260,6 +260,7 @@ def test_a_climb_ends_where_no_agent_gains(kind, radius):
             pays_of_arms(links, linear, ends, 0)
             reached = ascend_linear(links, linear, ends, 0, False, 0.0)
         else:
+            count_arms(links, counted, ends, 0)
             reached = ascend_counts(links, counted, radius, ends, 0, False)
         end = ends[0].copy()
         if reached > -np.inf:

@@ -18,6 +18,7 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
+from numpy.typing import NDArray
 
 from gbb._kernels._jit import compiled
 from gbb._support.checks import FloatArray, IntArray
@@ -133,13 +134,32 @@ def _root(_: Any, builder: Any, __: Any, args: Any) -> Any:
     return builder.call(own, args)
 
 
+def _where(builder: Any, those: Any) -> Any:
+    return builder.zext(builder.bitcast(those, ir.IntType(WIDTH)), ir.IntType(64))
+
+
 def _above(_: Any, builder: Any, __: Any, args: Any) -> Any:
-    bits = builder.bitcast(builder.fcmp_ordered(">", *args), ir.IntType(WIDTH))
-    return builder.zext(bits, ir.IntType(64))
+    return _where(builder, builder.fcmp_ordered(">", *args))
+
+
+def _unlike(_: Any, builder: Any, __: Any, args: Any) -> Any:
+    return _where(builder, builder.fcmp_unordered("!=", *args))
+
+
+def _lowest(_: Any, builder: Any, __: Any, args: Any) -> Any:
+    return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
 
 
 def _of_lanes(*args: Any) -> Any:
     return LANES(*[LANES] * len(args))
+
+
+def _bits_of_lanes(*args: Any) -> Any:
+    return types.int64(*[LANES] * len(args))
+
+
+def _bits(those: NDArray[np.bool_]) -> int:
+    return sum(1 << int(lane) for lane in np.flatnonzero(those))
 
 
 @_lowered(lambda array, _: LANES(array, types.intp), _load)
@@ -202,7 +222,19 @@ def times_plus(x: FloatArray, y: FloatArray, z: FloatArray) -> FloatArray:
     return x * y + z
 
 
-@_lowered(lambda *_: types.int64(LANES, LANES), _above)
+@_lowered(_bits_of_lanes, _above)
 def above(x: FloatArray, y: FloatArray) -> int:
     """Where ``x > y``: bit number l of the answer is lane l."""
-    return sum(1 << int(lane) for lane in np.flatnonzero(x > y))
+    return _bits(x > y)
+
+
+@_lowered(_bits_of_lanes, _unlike)
+def unlike(x: FloatArray, y: FloatArray) -> int:
+    """Where ``x != y``, in bits as of :func:`above`."""
+    return _bits(x != y)
+
+
+@_lowered(lambda _: types.int64(types.int64), _lowest)
+def lowest(bits: int) -> int:
+    """The number of the lowest bit that is set, of which there must be one."""
+    return (bits & -bits).bit_length() - 1

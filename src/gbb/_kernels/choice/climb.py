@@ -8,7 +8,7 @@ import numpy as np
 
 from gbb._kernels._jit import compiled
 from gbb._kernels.choice.choose import TIE, largest_size, pick_near
-from gbb._kernels.choice.counts import Counted, ascend_counts
+from gbb._kernels.choice.counts import Counted, ascend_counts, count_arms, count_tuple
 from gbb._kernels.choice.linear import Linear, ascend_linear, pays_of_arms, pays_of_tuple
 from gbb._kernels.choice.links import Links, draw_arms, place
 from gbb._kernels.choice.reply import GAIN
@@ -86,6 +86,10 @@ def climb(
         if white is not None:
             reached = ascend_whitened(links, white, radius, ends, found, fresh)
         if counted is not None:
+            if fresh:
+                count_arms(links, counted, ends, found)
+            else:
+                count_tuple(links, counted, played)
             reached = ascend_counts(links, counted, radius, ends, found, fresh)
         if reached > value + max(tie, TIE * abs(value)):
             best, value = -1, reached

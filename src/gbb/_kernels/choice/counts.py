@@ -15,7 +15,7 @@ import numpy as np
 from gbb._kernels._jit import compiled
 from gbb._kernels.choice.links import Links, is_known
 from gbb._kernels.choice.reply import SWEEPS, best_of_lane, margin_of
-from gbb._kernels.lanes import WIDTH, load, plus, splat, times, times_plus
+from gbb._kernels.lanes import WIDTH, load, lowest, plus, splat, times, times_plus, unlike
 from gbb._support.checks import FloatArray, IntArray
 
 
@@ -30,11 +30,15 @@ class Counted(NamedTuple):
         The variance of an arm with itself, by table and arm, as padded.
     mate
         The table by which the other end sees the same edges.
-    slot_start, slot_table, slot_mate, slot_entry
-        The tables of each agent are its *slots*: where they start, which they are, the slot of the same
-        agent with the table's mate (-1 if there is none), and the only entry (-1 if there are more).
-    back
-        Of every entry: the slot of the neighbour that lists the same edge.
+    slot_start, slot_table, slot_mate
+        The tables of each agent are its *slots*: where they start, which they are, and the slot of the
+        same agent with the table's mate (-1 if there is none).
+    slot, back
+        Of every entry: the agent's slot, and that of the neighbour that lists the same edge.
+    bundle_slot
+        Of every bundle: the agent's slot.
+    joint_table, joint_own, joint_other, joint_weight
+        All entries summed by table, by the agents' group and by the neighbours'.
     around, crowd
         By slot and arm: what the entries add whose neighbours play it, and how many these are. Where
         there are none nothing is added, not what rounding left.
@@ -54,8 +58,13 @@ class Counted(NamedTuple):
     slot_start: IntArray
     slot_table: IntArray
     slot_mate: IntArray
-    slot_entry: IntArray
+    slot: IntArray
     back: IntArray
+    bundle_slot: IntArray
+    joint_table: IntArray
+    joint_own: IntArray
+    joint_other: IntArray
+    joint_weight: FloatArray
     around: FloatArray
     crowd: IntArray
     rows: IntArray
@@ -65,23 +74,46 @@ class Counted(NamedTuple):
 
 
 @compiled(forceinline=True)
-def count_regressors(links: Links, counted: Counted, ends: IntArray, found: int) -> None:
-    """Counts, and what is around every agent, in the allocation ``ends[found]``."""
-    count, around, mate = counted.counts, counted.around, counted.mate
-    tables, K = count.shape[0], count.shape[1]
-    around[:, :] = 0.0
-    counted.crowd[:, :] = 0
-    count[:, :, :] = 0.0
+def count_tuple(links: Links, counted: Counted, played: IntArray) -> None:
+    """Counts, and what is around every agent, when every group plays its arm of ``played``."""
+    clear(counted)
+    for e in range(links.bundle_group.size):
+        x, b = counted.bundle_slot[e], played[links.bundle_group[e]]
+        counted.around[x, b] += 2.0 * links.bundle_weight[e]
+        counted.crowd[x, b] += links.bundle_size[e]
+    for p in range(counted.joint_table.size):
+        b, a = played[counted.joint_other[p]], played[counted.joint_own[p]]
+        counted.counts[counted.joint_table[p], b, a] += 2.0 * counted.joint_weight[p]
+    halve_level(counted)
+
+
+@compiled(forceinline=True)
+def count_arms(links: Links, counted: Counted, ends: IntArray, found: int) -> None:
+    """Counts, and what is around every agent, when the agents play ``ends[found]``."""
+    clear(counted)
     for i in range(ends.shape[1]):
-        a = ends[found, i]
         for e in range(links.start[i], links.start[i + 1]):
-            w = 2.0 * links.weight[e]
-            around[counted.back[e], a] += w
-            counted.crowd[counted.back[e], a] += 1
-            count[links.table[e], ends[found, links.other[e]], a] += w
-    for t in range(tables):
-        for a in range(K if mate[t] == t else 0):
-            count[t, a, a] *= 0.5  # one place, which both ends have added to
+            w, x, b = 2.0 * links.weight[e], counted.slot[e], ends[found, links.other[e]]
+            counted.around[x, b] += w
+            counted.crowd[x, b] += 1
+            counted.counts[links.table[e], b, ends[found, i]] += w
+    halve_level(counted)
+
+
+@compiled(forceinline=True)
+def clear(counted: Counted) -> None:
+    """Nobody plays anything."""
+    counted.around[:, :] = 0.0
+    counted.crowd[:, :] = 0
+    counted.counts[:, :, :] = 0.0
+
+
+@compiled(forceinline=True)
+def halve_level(counted: Counted) -> None:
+    """An arm with itself has one place where a table is its own mate, to which both ends have added."""
+    for t in range(counted.mate.size):
+        for a in range(counted.counts.shape[1] if counted.mate[t] == t else 0):
+            counted.counts[t, a, a] *= 0.5
 
 
 @compiled(forceinline=True)
@@ -104,9 +136,12 @@ def move(links: Links, counted: Counted, i: int, now: int, best: int) -> None:
     count, around, mate = counted.counts, counted.around, counted.mate
     for x in range(counted.slot_start[i], counted.slot_start[i + 1]):
         t = counted.slot_table[x]
-        for b in range(count.shape[1]):
-            w = around[x, b]
-            if w != 0.0:
+        for lane in range(0, around.shape[1], WIDTH):
+            those = unlike(load(around, x * around.shape[1] + lane), splat(0.0))
+            while those != 0:
+                b = lane + lowest(those)
+                those &= those - 1
+                w = around[x, b]
                 count[t, b, now] -= w
                 count[mate[t], now, b] = count[t, b, now]
                 count[t, b, best] += w
@@ -142,11 +177,13 @@ def best_reply(
     now, first, last = ends[found, i], counted.slot_start[i], counted.slot_start[i + 1]
     items, rest_mean, rest_norm2 = 0, mean, norm2
     for x in range(first, last):
-        t, e = counted.slot_table[x], counted.slot_entry[x]
-        low = 0 if e < 0 else ends[found, links.other[e]]
-        for b in range(low, K if e < 0 else low + 1):
-            w = around[x, b]
-            if w != 0.0:
+        t = counted.slot_table[x]
+        for lane in range(0, width, WIDTH):
+            those = unlike(load(around, x * width + lane), splat(0.0))
+            while those != 0:
+                b = lane + lowest(those)
+                those &= those - 1
+                w = around[x, b]
                 rest_mean -= w * counted.mean[t, b, now]
                 rest_norm2 -= w * (2.0 * counted.counts[t, b, now] - w) * var[t, b, now]
                 rows[items], shares[items] = (t * K + b) * width, w
@@ -194,14 +231,14 @@ def ascend_counts(
 ) -> float:
     """Agents in turn take their best arm until none gains; returns the value reached.
 
-    Starts from ``ends[found]`` and changes it. A visit costs O(K min(degree, K)) for each of the agent's
-    tables, a move O(degree). Where all links are of one type, and all arms allowed, an agent is passed
-    over when one with the same arm and the same arms around it has stayed since the last move. Minus
-    infinity as in :func:`gbb._kernels.choice.linear.ascend_linear`.
+    Starts from ``ends[found]``, whose counts are given, and changes both. A visit costs
+    O(K min(degree, K)) for each of the agent's tables, a move O(degree). Where all links are of one
+    type, and all arms allowed, an agent is passed over when one with the same arm and the same arms
+    around it has stayed since the last move. Minus infinity as in
+    :func:`gbb._kernels.choice.linear.ascend_linear`.
     """
     n, last = ends.shape[1], counted.last
     one_table = counted.mate.size == 1 and links.free
-    count_regressors(links, counted, ends, found)
     mean, norm2 = totals(counted)
     value = mean + radius * np.sqrt(norm2) if fresh else -np.inf
     last[:] = -1
@@ -220,7 +257,7 @@ def ascend_counts(
         if best != now:
             idle, moved = 1, True
             ends[found, i] = best
-            if is_known(ends, found):
+            if is_known(ends, found, i):
                 return -np.inf
             last[:] = -1
             mean, norm2 = counted.found[2, 0], counted.found[2, 1]

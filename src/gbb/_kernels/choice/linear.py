@@ -15,7 +15,7 @@ import numpy as np
 from gbb._kernels._jit import compiled
 from gbb._kernels.choice.links import Links, is_known
 from gbb._kernels.choice.reply import GAIN, SWEEPS
-from gbb._kernels.lanes import WIDTH, above, load, minus, splat, store, times_plus
+from gbb._kernels.lanes import WIDTH, above, load, minus, plus, splat, spread, store, times_plus
 from gbb._support.checks import FloatArray, IntArray
 
 
@@ -64,14 +64,20 @@ def pays_of_arms(links: Links, linear: Linear, ends: IntArray, found: int) -> No
 
 
 @compiled(forceinline=True)
-def is_beaten(pays: FloatArray, i: int, K: int, floor: float) -> bool:
-    """Whether some arm of agent i pays more than ``floor``."""
+def first_beaten(
+    pays: FloatArray, ends: IntArray, found: int, i: int, stop: int, least: float
+) -> int:
+    """The first agent from i on with an arm that pays more than its own; ``stop`` if there is none."""
     width = pays.shape[1]
-    for lane in range(0, K, WIDTH):
-        those = above(load(pays, i * width + lane), splat(floor))
-        if those & ((1 << min(K - lane, WIDTH)) - 1):
-            return True
-    return False
+    while i < stop:
+        row, beaten = i * width, 0
+        floor = plus(spread(pays, row + ends[found, i]), splat(least))
+        for lane in range(0, width, WIDTH):
+            beaten |= above(load(pays, row + lane), floor)
+        if beaten != 0:
+            break
+        i += 1
+    return i
 
 
 @compiled(forceinline=True)
@@ -89,36 +95,34 @@ def ascend_linear(
     n, K, width = ends.shape[1], pay.shape[1], pay.shape[2]
     total = sum_pays(pays, ends, found)
     value = total if fresh else -np.inf
-    idle, i, visits, moved = 0, 0, 0, False
-    while idle < n and visits < SWEEPS * n:
-        now = ends[found, i]
-        best, top = now, pays[i, now]
-        if is_beaten(pays, i, K, top + least):
+    stop = n
+    for _ in range(SWEEPS):
+        last = -1
+        i = first_beaten(pays, ends, found, 0, stop, least)
+        while i < stop:
+            now = ends[found, i]
+            best, floor = now, pays[i, now] + least
             for a in range(K):
-                if pays[i, a] > top + least:
-                    best, top = a, pays[i, a]
-        gain = 2.0 * (top - pays[i, now])
-        idle += 1
-        visits += 1
-        if gain > max(GAIN * abs(total), least):
-            idle, moved = 1, True
-            total += gain
-            ends[found, i] = best
-            if is_known(ends, found):
-                return -np.inf
-            for e in range(links.start[i], links.start[i + 1]):
-                t, row = links.back[e] * K, links.other[e] * width
-                new, old, w = (t + best) * width, (t + now) * width, splat(links.weight[e])
-                for lane in range(0, width, WIDTH):
-                    step = minus(load(pay, new + lane), load(pay, old + lane))
-                    store(pays, row + lane, times_plus(w, step, load(pays, row + lane)))
-        i += 1
-        if i == n:
-            i = 0
-            if moved:
-                total = sum_pays(pays, ends, found)
-    if moved:
-        value = sum_pays(pays, ends, found)
+                if pays[i, a] > floor:
+                    best, floor = a, pays[i, a] + least
+            gain = 2.0 * (pays[i, best] - pays[i, now])
+            if gain > max(GAIN * abs(total), least):
+                last, stop = i, n
+                total += gain
+                ends[found, i] = best
+                for e in range(links.start[i], links.start[i + 1]):
+                    t, row = links.back[e] * K, links.other[e] * width
+                    new, old, w = (t + best) * width, (t + now) * width, splat(links.weight[e])
+                    for lane in range(0, width, WIDTH):
+                        step = minus(load(pay, new + lane), load(pay, old + lane))
+                        store(pays, row + lane, times_plus(w, step, load(pays, row + lane)))
+            i = first_beaten(pays, ends, found, i + 1, stop, least)
+        if last < 0:
+            break
+        if is_known(ends, found, last):
+            return -np.inf
+        value = total = sum_pays(pays, ends, found)
+        stop = last  # the others have stayed since
     return float(value)
 
 

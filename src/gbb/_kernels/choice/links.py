@@ -36,8 +36,8 @@ class Links(NamedTuple):
         The group of each agent: in one part, with the same arms allowed.
     part, instead
         Of every group: its part, and what it plays for each arm of the part.
-    bundle_start, bundle_table, bundle_group, bundle_weight
-        The entries of each agent summed by table and by the neighbours' group.
+    bundle_start, bundle_table, bundle_group, bundle_weight, bundle_size
+        The entries of each agent summed by table and by the neighbours' group, and how many they are.
     one, two
         The two regressors that a table's entry of arms (b, a) sums (tables x K x K): those of both
         directions, or twice the same.
@@ -57,6 +57,7 @@ class Links(NamedTuple):
     bundle_table: IntArray
     bundle_group: IntArray
     bundle_weight: FloatArray
+    bundle_size: IntArray
     one: IntArray
     two: IntArray
 
@@ -103,14 +104,17 @@ def draw_allowed(
 
 
 @compiled(forceinline=True)
-def is_known(ends: NDArray[np.int64], found: int) -> bool:
-    """Whether end number ``found`` is one of those before it."""
+def is_known(ends: NDArray[np.int64], found: int, moved: int) -> bool:
+    """Whether end number ``found`` is one of those before it, now that agent ``moved`` has moved.
+
+    Agents are compared from that one on: it, and those whose turn is still to come, differ most often.
+    """
+    n = ends.shape[1]
     for e in range(found):
-        same = True
-        for i in range(ends.shape[1]):
-            if ends[found, i] != ends[e, i]:
-                same = False
-                break
-        if same:
+        left, i = n, moved
+        while left > 0 and ends[found, i] == ends[e, i]:
+            left -= 1
+            i = i + 1 if i + 1 < n else 0
+        if left == 0:
             return True
     return False

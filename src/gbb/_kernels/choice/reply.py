@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gbb._kernels._jit import compiled
-from gbb._kernels.lanes import WIDTH, above, minus, splat, store, times
+from gbb._kernels.lanes import WIDTH, above, lowest, minus, splat, store, times
 from gbb._support.checks import FloatArray
 
 GAIN = 1e-10
@@ -47,10 +47,11 @@ def best_of_lane(
     if those != 0:
         store(found, 0, means)
         store(found, WIDTH, norms)
-        for a in range(WIDTH):
-            if those >> a & 1:
-                worth = found[0, a] + radius * np.sqrt(max(found[1, a], 0.0))
-                if worth > top:
-                    best, top = lane + a, worth + margin
-                    found[2, 0], found[2, 1] = found[0, a], max(found[1, a], 0.0)
+        while those != 0:
+            a = lowest(those)
+            those &= those - 1
+            worth = found[0, a] + radius * np.sqrt(max(found[1, a], 0.0))
+            if worth > top:
+                best, top = lane + a, worth + margin
+                found[2, 0], found[2, 1] = found[0, a], max(found[1, a], 0.0)
     return best, top

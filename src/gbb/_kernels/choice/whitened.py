@@ -168,7 +168,7 @@ def ascend_whitened(
         if best != now:
             idle = 1
             ends[found, i] = best
-            if is_known(ends, found):
+            if is_known(ends, found, i):
                 return -np.inf
             mean, norm2 = white.found[2, 0], white.found[2, 1]
             value = mean + radius * np.sqrt(norm2)

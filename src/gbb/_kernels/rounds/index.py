@@ -147,23 +147,25 @@ def add_edges(
     for i in range(arms.size):
         a = arms[i]
         for e in range(indptr[i], indptr[i + 1]):
-            w = weights[e]
-            b, g = arms[indices[e]], types[e]
-            paid = w * R[g, a, b]
-            reward += paid
+            b, g, w = arms[indices[e]], types[e], weights[e]
             if w * w == 0.0:  # it counts for nothing, and would be listed again and again
+                reward += w * R[g, a, b]
                 continue
             if new_N[g, a, b] == 0.0:
                 run.touched[count] = (g * K + a) * K + b
                 count += 1
             new_N[g, a, b] += w * w
             if by_edge:
-                new_Y[g, a, b] += w * (paid + sigma * noise[t, e])
+                reward += w * R[g, a, b]
+                new_Y[g, a, b] += w * (w * R[g, a, b] + sigma * noise[t, e])
+            else:
+                new_Y[g, a, b] += w
     for j in range(count):
         g, pair = divmod(run.touched[j], K * K)
         a, b = divmod(pair, K)
         weight, paid = new_N[g, a, b], new_Y[g, a, b]
         if not by_edge:
+            reward += paid * R[g, a, b]
             paid = weight * R[g, a, b]
             paid += sigma * np.sqrt(weight) * noise[t, run.touched[j]]
         run.N[g, a, b] += weight

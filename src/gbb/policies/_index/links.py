@@ -82,8 +82,8 @@ class LinkSearch:
         agent, other, table, back = (each[kept] for each in (agent, other, table, back))
         weight = weight[kept]
         group = self.tuples.group_of
-        bundles, which = np.unique(
-            np.stack([agent, table, group[other]]), axis=1, return_inverse=True
+        bundles, which, size = np.unique(
+            np.stack([agent, table, group[other]]), axis=1, return_inverse=True, return_counts=True
         )
         total = np.bincount(which.ravel(), weights=weight, minlength=bundles.shape[1])
         bars = aligned_zeros(problem.n, padded(problem.K))
@@ -104,6 +104,7 @@ class LinkSearch:
             bundle_table=np.ascontiguousarray(bundles[1]),
             bundle_group=np.ascontiguousarray(bundles[2]),
             bundle_weight=total.astype(np.float64),
+            bundle_size=size,
             one=self._regressors,
             two=self._transposed if self.merged else self._regressors,
         )
@@ -177,9 +178,14 @@ class LinkSearch:
         """Room for counts of regressors, which links list by both ends."""
         links, problem, tables = self.links, self.tuples.problem, len(self._regressors)
         agent = np.repeat(np.arange(problem.n), np.diff(links.start))
-        slots, entry, size = np.unique(
-            agent * tables + links.table, return_index=True, return_counts=True
+        slots, slot = np.unique(agent * tables + links.table, return_inverse=True)
+        whose = np.repeat(np.arange(problem.n), np.diff(links.bundle_start))
+        joint, which = np.unique(
+            np.stack([links.bundle_table, links.group[whose], links.bundle_group]),
+            axis=1,
+            return_inverse=True,
         )
+        total = np.bincount(which.ravel(), weights=links.bundle_weight)
         owner, table = np.divmod(slots, tables)
         mate = np.arange(tables) if self.merged else np.roll(np.arange(tables), problem.types)
         mates = np.searchsorted(slots, owner * tables + mate[table])
@@ -194,8 +200,13 @@ class LinkSearch:
             slot_start=_starts(owner, problem.n),
             slot_table=table,
             slot_mate=np.where(there, mates, -1),
-            slot_entry=np.where(size == 1, entry, -1),
+            slot=slot,
             back=np.searchsorted(slots, links.other * tables + links.back),
+            bundle_slot=np.searchsorted(slots, whose * tables + links.bundle_table),
+            joint_table=np.ascontiguousarray(joint[0]),
+            joint_own=np.ascontiguousarray(joint[1]),
+            joint_other=np.ascontiguousarray(joint[2]),
+            joint_weight=total.astype(np.float64),
             around=aligned_zeros(len(slots), padded(problem.K)),
             crowd=np.zeros((len(slots), problem.K), dtype=np.int64),
             rows=np.zeros(most, dtype=np.int64),
