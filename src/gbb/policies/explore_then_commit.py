@@ -104,8 +104,9 @@ class ExploreThenCommit(Policy[Committed]):
         return self.cut.couple_values(means, COMMITS[self.commit])
 
     def settings(self) -> dict[str, Any]:
-        kept = ("name", "cut", "exploration", "lam", "commit")  # which follows from the horizon
-        return {name: getattr(self, name) for name in kept}
+        given: dict[str, Any] = {"name": self.name, "cut": self.cut, "lam": self.lam}
+        # The horizon says no more than what follows from it.
+        return {**given, "exploration": self.exploration, "commit": self.commit}
 
     def absorb(
         self, state: Committed, choice: Choice | None, seen: AnyRecord, *, rounds: int = 1

@@ -25,10 +25,10 @@ class Knowledge:
 
     All statements hold together with probability ``1 - delta``: the radius is that of the
     self-normalised bound in all ``types d^2`` dimensions
-    (:func:`gbb.learning.radius.confidence_radius`). Once something was discounted, those from then on
-    hold together with probability ``1 - delta / 2`` (:func:`gbb.learning.radius.delta_after`). What
-    rounding can do is added (:attr:`gbb.Ridge.rounding`), and shows where sigma is near the last digit
-    of the rewards.
+    (:func:`gbb.learning.radius.confidence_radius`). As everything told may be discounted at any time,
+    those before the first discount have half of delta, and all that come after it the other half
+    (:func:`gbb.learning.radius.delta_after`). What rounding can do is added
+    (:attr:`gbb.Ridge.rounding`), and shows where sigma is near the last digit of the rewards.
 
     Parameters
     ----------
@@ -43,8 +43,9 @@ class Knowledge:
         own = setup.problem.allowed
         self.allowed = own if setup.allowed is None else own & setup.allowed
         self.lam = LAM if policy.lam is None else policy.lam
-        left = radius.delta_after(setup.discounts, DELTA)
-        self.delta = left if policy.delta is None else policy.delta
+        own_delta = DELTA if policy.delta is None else policy.delta
+        declared = setup.spec["settings"].get("delta", own_delta)
+        self.delta = radius.delta_after(setup.discounts, declared)
         self.out_of_bounds_rounds = state.out_of_bounds_rounds
 
     @property
