@@ -108,8 +108,8 @@ class Policy(ABC, Generic[State]):
     learns_two_way: bool = False
     """Whether it learns from the sums of both directions of a link, and so from links seen in both.
 
-    Where most of what was told is of one direction alone it is handed everything, and has to do without
-    the sums: ``record.two_way`` is then False."""
+    Where most of what was told is of one direction alone everything is handed to
+    :attr:`in_all_dimensions` instead, which does without the sums."""
 
     def __init_subclass__(cls, **rest: Any) -> None:
         super().__init_subclass__(**rest)
@@ -145,6 +145,11 @@ class Policy(ABC, Generic[State]):
         self.name = type(self).__name__ if name is None else name
         if not isinstance(self.name, str) or not self.name or "\0" in self.name:
             raise checks.input_error("name", "be a text that is not empty", repr(name))
+
+    @property
+    def in_all_dimensions(self) -> Policy[State]:
+        """What plays in its place, from its state, where it cannot have the sums of both directions."""
+        return self
 
     @abstractmethod
     def init(self) -> State:
