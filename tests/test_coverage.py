@@ -13,6 +13,7 @@ from gbb.controller.storage.bytes import Observed
 from gbb.controller.storage.events import seal_draft
 from gbb.controller.verbs.setup import draft_create
 from gbb.learning import Confidence, empty, observe
+from gbb.learning.radius import confidence_radius
 from gbb.learning.record import weigh
 
 GRAPH = gbb.Graph.complete(4)
@@ -32,6 +33,16 @@ KINDS = {
         "feedback": "agent",
     },
     "weighted, in all": {"edge_weights": SHARES, "feedback": "global"},
+    "light beside heavy, by agent": {
+        "edge_types": TYPES,
+        "edge_weights": np.where(TYPES == 0, 1e7, 1.0),
+        "feedback": "agent",
+    },
+    "light beside heavy, in all": {
+        "edge_types": TYPES,
+        "edge_weights": np.where(TYPES == 0, 1e-6, 10.0),
+        "feedback": "global",
+    },
     "allowed": {"allowed": np.array([[1, 1, 0]] * 4, dtype=bool)},
 }
 ARMS = {
@@ -152,3 +163,53 @@ def test_no_allocation_exceeds_another_by_more_than_is_certified(kind, arms):
             where = int(np.argmin(same))
             missed.append((scale, seed, every[where], excess[where], values[where] - values[0]))
     assert not missed, (len(missed), missed[:3])
+
+
+@pytest.mark.parametrize("feedback", ["agent", "global"])
+def test_what_is_light_is_learnt_beside_what_is_heavy(feedback):
+    """Links of one component weigh 10^7 times the other's: rewards in sums still say what both pay."""
+    env = light_and_heavy(feedback)
+    problem, rng = env.problem, np.random.default_rng(0)
+    record = empty(problem)
+    for _ in range(2000):
+        play = rng.integers(2, size=6)
+        record = record.merge(observe(problem, play, env.draw(1, play, rng)))
+    ridge = gbb.Ridge(problem, record)
+    reach = confidence_radius(ridge, 1e-3) + ridge.rounding
+    change = problem.edge_arms[0] - problem.edge_arms[3]
+    row = np.concatenate([np.zeros_like(change), change])
+    off = reach * ridge.width(row[None])[0]
+    assert abs(row @ (ridge.theta_hat - env.M_star.transpose(0, 2, 1).ravel())) <= off
+    assert off <= 0.3 * np.linalg.norm(row)
+
+
+@pytest.mark.parametrize("policy", ["JointOFUL", "EpsilonGreedy", "ThompsonSampling"])
+@pytest.mark.parametrize("feedback", ["agent", "global"])
+def test_both_loops_learn_what_is_light_alike(policy, feedback):
+    env = light_and_heavy(feedback)
+    make = getattr(gbb.policies, policy)
+    engine, reference = (
+        gbb.simulate(
+            env,
+            make(env.problem, cut=gbb.cuts.greedy(env.problem.graph)),
+            rounds=60,
+            seed=1,
+            workers=1,
+            keep_allocations=True,
+            **how,
+        ).allocation
+        for how in ({"edge_noise": True}, {"method": "reference"})
+    )
+    assert np.array_equal(engine, reference)
+
+
+def light_and_heavy(feedback):
+    """Two paths of three agents, each with a matrix of its own; the links of one weigh 10^7."""
+    graph = gbb.Graph.from_edges([(0, 1), (1, 2), (3, 4), (4, 5)], undirected=True)
+    types = (graph.sources >= 3).astype(int)
+    weights = np.where(types == 0, 1e7, 1.0)
+    arms = np.array([[1.3, 0.3], [0.3, 1.3]])
+    given = {"edge_types": types, "edge_weights": weights, "feedback": feedback}
+    problem = gbb.Problem(graph, arms, **given)
+    M = np.random.default_rng(0).normal(size=(2, 2, 2))
+    return gbb.Environment(problem, M / np.linalg.norm(M, axis=(1, 2))[:, None, None])

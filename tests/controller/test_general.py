@@ -367,7 +367,7 @@ def test_estimates_are_those_of_a_ridge_for_each_type(kind, tmp_path):
         controller.attach(arms, rewards)
         record = record.merge(observe(problem, arms, rewards))
     ridge = Ridge(problem, record, 1.0)
-    size = radius.complete(problem, ridge.log_det, 1e-3, 1.0)
+    size = radius.complete(problem, ridge.log_det, 1e-3 / 2, 1.0)
     # All types' parameters at once, by plain linear algebra.
     d2 = problem.d**2
     A = np.eye(problem.parameters)

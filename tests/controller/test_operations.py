@@ -301,7 +301,7 @@ def test_knowledge_is_ridge_regression_with_the_complete_radius(controller, prob
     z = np.array([naive.edge_arm(x, y) for x in problem.arms for y in problem.arms])
     A = np.eye(d2) + (z * record.N.reshape(-1, 1)).T @ z
     theta = np.linalg.solve(A, record.Y.ravel() @ z)
-    radius = 0.5 * np.sqrt(np.linalg.slogdet(A)[1] + 2 * np.log(1e3)) + 3.0
+    radius = 0.5 * np.sqrt(np.linalg.slogdet(A)[1] + 2 * np.log(2e3)) + 3.0
     (estimate,) = controller.estimate()
     assert estimate.M_hat == pytest.approx(theta.reshape(3, 3).T)
     inverse = np.linalg.inv(A)
@@ -357,7 +357,7 @@ def test_knowing_nothing_is_no_obstacle(controller):
     assert advice.low < advice.reward == 0.0 < advice.high <= advice.upper_bound
     assert advice.upper_bound == problem.m * problem.L * problem.S
     known = Knowledge(controller._log.state)
-    assert known.radius == pytest.approx(0.5 * np.sqrt(2 * np.log(1e3)) + 3.0)
+    assert known.radius == pytest.approx(0.5 * np.sqrt(2 * np.log(2e3)) + 3.0)
 
 
 @pytest.mark.parametrize(

@@ -45,9 +45,10 @@ class Ridge:
     A block of A is ``P R'R P'`` with R triangular and P a permutation, from a QR factorisation of the
     rows ``sqrt(N) z'`` over ``sqrt(lam) I``, rows sorted by size and columns pivoted: the condition
     number is never squared, and arms of very different norms keep their accuracy. Of sums of edges
-    only ``sum q q'`` is left; its eigenvectors stand for the rows, and eigenvalues below its own
-    rounding count as 0: what cannot be told from nothing is left as uncertain as lam says. What
-    rounding does to all the rest is a matter of :attr:`rounding` and :attr:`blur`.
+    only ``sum q q'`` is left. Scaled to a diagonal of about 1, so that what is light stays beside what
+    is heavy, its eigenvectors stand for the rows, and eigenvalues below its own rounding count as 0:
+    what cannot be told from nothing is left as uncertain as lam says. What rounding does to all the
+    rest is a matter of :attr:`rounding` and :attr:`blur`.
 
     Everything is held whitened: ``f`` with ``<f, f'> = z'A^-1 z'`` and ``<f, centre> = z'theta_hat``.
     """
@@ -82,23 +83,32 @@ class Ridge:
                 )
                 blocks.append(factor(features, _doubles(N), _doubles(Y), self.lam))
             return blocks
-        (e, V), moment = self._spectrum, self.record.moment(self.problem)
+        (e, V, scale), moment = self._spectrum, self.record.moment(self.problem)
         types, (rows, d2) = self.problem.types, features.shape
         own = np.zeros((types, rows, types, d2))
         own[np.arange(types), :, np.arange(types)] = features
-        stacked = np.vstack([V.T, own.reshape(types * rows, types * d2)])
+        stacked = np.vstack([V.T * scale, own.reshape(types * rows, types * d2)])
         unseen = np.zeros(types * rows)
         R, centre, pivots, white = factor(
-            stacked, np.concatenate([e, unseen]), np.concatenate([moment @ V, unseen]), self.lam
+            stacked,
+            np.concatenate([e, unseen]),
+            np.concatenate([moment / scale @ V, unseen]),
+            self.lam,
         )
         return [(R, centre, pivots, white[len(e) :])]
 
     @cached_property
-    def _spectrum(self) -> tuple[FloatArray, FloatArray]:
-        """Eigenvalues of ``sum q q'``, 0 where they cannot be told from it, and eigenvectors."""
-        e, V = np.linalg.eigh(self.record.gram(self.problem))
-        e = np.where(e > len(e) * EPS * np.abs(e).max(initial=0.0), e, 0.0)
-        return e, V
+    def _spectrum(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Eigenvalues of ``D^-1 sum q q' D^-1``, 0 where they cannot be told from it; vectors; D.
+
+        D is diagonal and of powers of 2, which round nothing. An entry (i, j) of ``sum q q'`` is
+        rounded by a share of its ``D_i D_j``, and so are all entries of this by a share of 1.
+        """
+        gram = self.record.gram(self.problem)
+        sizes = np.sqrt(np.diag(gram))
+        scale = np.exp2(np.rint(np.log2(np.where(sizes > 0.0, sizes, 1.0))))
+        e, V = np.linalg.eigh(gram / scale / scale[:, None])
+        return np.where(e > len(e) * EPS * e.max(initial=0.0), e, 0.0), V, scale
 
     @cached_property
     def table(self) -> FloatArray:
@@ -236,13 +246,15 @@ class Ridge:
         Rewards are rounded when they are told, and QR is exact for rows that are off by their own
         rounding: a reward of ``q`` is then off by a share c eps of ``S ||q||``, and errors e_s move
         ``theta_hat`` by at most ``sqrt(sum e_s^2)`` in the A-norm. In ``sum q q'`` it is the sum that
-        is rounded, by c eps of its trace, which tells most where least was seen.
+        is rounded: ``D^-1 sum q q' D^-1`` by c eps of its trace, which is off by that share of ``||D
+        theta||`` and tells most where least was seen.
         """
         problem, tables = self.problem, self.record.tables
         if tables is None:
-            e, _ = self._spectrum
-            least = self.lam + float(e[e > 0.0].min(initial=np.inf))
-            return self._share * problem.norm * float(e.sum() / np.sqrt(least))
+            e, _, scale = self._spectrum
+            largest = float(scale.max())
+            least = self.lam / largest**2 + float(e[e > 0.0].min(initial=np.inf))
+            return self._share * problem.norm * largest * float(e.sum() / np.sqrt(least))
         size2 = np.sum(problem.arms**2, axis=1)
         grown = float((tables[0] @ size2 @ size2).sum())
         return self._share * problem.norm * float(np.sqrt(grown))
