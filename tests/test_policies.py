@@ -285,7 +285,7 @@ class TestFixedAllocation:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"lam": 0.0}, r"`lam` to be a finite number > 0, but got 0\.0"),
+        ({"lam": 0.0}, r"`lam` to be a finite number > 0 and <= 1e\+100, but got 0\.0"),
         ({"delta": 0.0}, r"`delta` to be a finite number > 0 and <= 1, but got 0\.0"),
         ({"delta": 1.1}, r"`delta` to be a finite number > 0 and <= 1, but got 1\.1"),
         ({"radius": "papers"}, r"`radius` to be one of .* Did you mean 'paper'"),

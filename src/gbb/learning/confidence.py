@@ -8,12 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
-from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.learning.radius import self_normalised
 from gbb.learning.record import AnyRecord
 from gbb.learning.ridge import Ridge
-from gbb.problem import Problem
+from gbb.problem import Problem, check_lam
 
 Combine = Callable[[FloatArray], FloatArray]
 """A family of sums of edge-arms: a table (types x K x K x ...) becomes one with a row per member."""
@@ -56,7 +55,7 @@ class Confidence:
     lam: float = 1.0
 
     def __post_init__(self) -> None:
-        checks.real("lam", self.lam, low=0.0, low_open=True)
+        check_lam(self.lam)
 
     @cached_property
     def symmetric(self) -> bool:

@@ -14,7 +14,7 @@ from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.learning.coordinates import Coordinates, coordinates
 from gbb.learning.record import AnyRecord, weigh
-from gbb.problem import Problem
+from gbb.problem import Problem, check_lam
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -59,7 +59,7 @@ class Ridge:
     symmetric: bool = False
 
     def __post_init__(self) -> None:
-        checks.real("lam", self.lam, low=0.0, low_open=True)
+        check_lam(self.lam)
         if self.symmetric and not self.problem.symmetric:
             rule = "be False unless both directions of every link are alike and seen one by one"
             raise checks.input_error("symmetric", rule, True)

@@ -14,7 +14,7 @@ from gbb.learning.design import g_optimal
 from gbb.learning.record import AnyRecord, empty
 from gbb.learning.ridge import Ridge
 from gbb.policies._base import Choice, Learned, Policy, draw_arms, random_argmax
-from gbb.problem import Problem
+from gbb.problem import Problem, check_lam
 
 COMMITS: dict[str, tuple[float, float, float, float]] = {
     "couple": (1.0, 1.0, 0.0, 0.0),
@@ -81,7 +81,7 @@ class ExploreThenCommit(Policy[Committed]):
             horizon = checks.integer("horizon", horizon, low=1, cure=cure)
             exploration = math.ceil(horizon / 3)
         self.exploration = checks.integer("exploration", exploration, low=1)
-        self.lam: float = checks.real("lam", lam, low=0.0, low_open=True)
+        self.lam: float = check_lam(lam)
         self.commit = checks.choice("commit", commit, COMMITS)
         self.design = g_optimal(problem.arms)
 

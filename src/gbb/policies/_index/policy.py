@@ -28,7 +28,7 @@ from gbb.learning.tuples import Tuples
 from gbb.policies._base import Choice, Learned, Policy, draw_allowed
 from gbb.policies._index.compiled import make_diagonal, make_rule
 from gbb.policies._index.links import LinkSearch, Objective
-from gbb.problem import Problem
+from gbb.problem import Problem, check_lam
 
 STARTS = 5
 """Tuples that local search starts from. One gets stuck on an eighth of the matrices of the paper's
@@ -126,7 +126,7 @@ class IndexPolicy(Policy[Learned]):
             self.cut = Cut.of(problem.graph, self.parts.parts)
         else:
             self.cut = self.parts.merged
-        self.lam: float = checks.real("lam", lam, low=0.0, low_open=True)
+        self.lam: float = check_lam(lam)
         self.delta: float = checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
         self.radius = None if radius is None else check_radius(problem, radius)
         if self.radius == "released" or callable(self.radius):
