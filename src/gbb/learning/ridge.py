@@ -171,26 +171,33 @@ class Ridge:
         """``||v||_{A^-1}`` for every row v of ``vectors``: in all parameters, or in one type's.
 
         Rows in one type's d^2 parameters give a row of widths for each type, unless there is one type.
+        With ``symmetric`` only symmetric parts count, of v too.
         """
-        types, size = self.problem.types, self._blocks[0][0].shape[0]
-        directions, beyond = self.coordinates.directions, np.zeros(len(vectors))
-        one = vectors.shape[1] == self.problem.parameters and len(self._blocks) == 1
-        if directions is not None:  # what lies beyond the edge-arms is as uncertain as lam says
-            inside = vectors @ directions.T
-            beyond = np.linalg.norm(vectors - inside @ directions, axis=1) / np.sqrt(self.lam)
-            vectors = inside
-        if one:
-            R, _, pivots, _ = self._blocks[0]
-            widths: FloatArray = np.linalg.norm(whiten(R, pivots, vectors), axis=1)
-            return np.hypot(widths, beyond)
+        problem, each = self.problem, self.problem.d**2
+        vectors = checks.array("vectors", vectors, ndim=2, meaning="one vector per row")
+        if vectors.shape[1] not in (each, problem.parameters):
+            rule = f"have {each} columns, or {problem.parameters} for all types"
+            raise checks.input_error("vectors", rule, vectors.shape[1])
+        if vectors.shape[1] == problem.parameters:
+            return self._width(vectors.reshape(-1, problem.types, each))
         found = []
-        for g in range(types):
-            R, _, pivots, _ = self._blocks[self.block_of[g]]
-            rows = np.zeros((len(vectors), size))
-            start = g * vectors.shape[1] if len(self._blocks) == 1 else 0
-            rows[:, start : start + vectors.shape[1]] = vectors
-            found.append(np.hypot(np.linalg.norm(whiten(R, pivots, rows), axis=1), beyond))
+        for g in range(problem.types):
+            rows = np.zeros((len(vectors), problem.types, each))
+            rows[:, g] = vectors
+            found.append(self._width(rows))
         return np.stack(found)
+
+    def _width(self, vectors: FloatArray) -> FloatArray:
+        """``||v||_{A^-1}`` of vectors by type (count x types x d^2)."""
+        inside, beyond = self.coordinates.of(vectors)
+        blocks = len(self._blocks)
+        parts = [np.linalg.norm(beyond, axis=1) / np.sqrt(self.lam)]  # as uncertain as lam says
+        for place, (R, _, pivots, _) in enumerate(self._blocks):
+            own = inside[:, place] if blocks > 1 else inside.reshape(len(inside), -1)
+            white = whiten(R, pivots, np.ascontiguousarray(own))
+            parts.append(np.linalg.norm(white, axis=1))
+        widths: FloatArray = np.linalg.norm(parts, axis=0)
+        return widths
 
     @cached_property
     def A(self) -> FloatArray:
