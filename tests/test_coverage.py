@@ -1,6 +1,7 @@
 """Intervals hold at every scale of the arms, on every kind of problem."""
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -201,6 +202,22 @@ def test_both_loops_learn_what_is_light_alike(policy, feedback):
         for how in ({"edge_noise": True}, {"method": "reference"})
     )
     assert np.array_equal(engine, reference)
+
+
+def test_ends_of_intervals_are_rounded_outwards():
+    """What the largest matrix pays is inside, to the last digit, also before anything is seen."""
+    rng = np.random.default_rng(0)
+    for n in (2, 3, 4, 5) * 5:
+        graph = gbb.Graph.complete(n)
+        x, S, weights = rng.normal(), rng.uniform(0.1, 5.0), rng.uniform(0.1, 3.0, graph.m)
+        problem = gbb.Problem(graph, [[x]], S=S, edge_weights=weights)
+        draft = draft_create("main", problem, "JointOFUL", 0, {})
+        known = Knowledge(begin(seal_draft(draft, seq=1, time=0.0, before=0)))
+        truth = sum(map(Fraction, weights.tolist())) * Fraction(x) ** 2 * Fraction(S)
+        found, best = known.predict(np.zeros(n, dtype=np.int64)), known.recommend(0.1)
+        assert found.low <= -truth < truth <= found.high
+        assert best.low <= best.reward <= best.high <= best.upper_bound
+        assert truth <= best.upper_bound <= truth * (1 + Fraction(1e-12))
 
 
 def light_and_heavy(feedback):

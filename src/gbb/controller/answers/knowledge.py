@@ -13,6 +13,7 @@ from gbb.controller.state.report import limit_text, limits_of
 from gbb.controller.state.state import State
 from gbb.learning import Ridge, radius
 from gbb.learning.record import weigh
+from gbb.learning.ridge import EPS, ROUNDINGS
 from gbb.optimum import Optimum, solve
 from gbb.pairwise import PairProblem
 
@@ -119,7 +120,8 @@ class Knowledge:
         problem = self.problem
         value, width = self.ridge.total(allocation)
         sums = weigh(problem, allocation) @ problem.edge_arms
-        most = min(problem.S * float(np.linalg.norm(sums, axis=1).sum()), self.ceiling)
+        most = problem.S * float(np.linalg.norm(sums, axis=1).sum()) + self.slack
+        most = min(most, self.ceiling)
         ends = allocation[problem.graph.sources], allocation[problem.graph.indices]
         along = float(np.abs(problem.edge_weights) @ self.norms[ends])
         off = self.radius * width + self.ridge.blur * along
@@ -129,6 +131,16 @@ class Knowledge:
     @property
     def ceiling(self) -> float:
         """What no allocation pays more than, whatever was seen: the sum of ``|w| L S``."""
+        return self._reach + self.slack
+
+    @property
+    def slack(self) -> float:
+        """How far rounding may move a sum over the edges: ends of intervals are moved out by it."""
+        roundings = self.problem.m + ROUNDINGS * self.problem.parameters
+        return EPS * roundings * self._reach
+
+    @property
+    def _reach(self) -> float:
         return float(np.abs(self.problem.edge_weights).sum()) * self.problem.L * self.problem.S
 
     def recommend(self, seconds: float) -> Recommendation:
@@ -166,7 +178,7 @@ class Knowledge:
         links = PairProblem.directed(problem.graph, both, turned, self.allowed, weights=weights)
         wide = self.widths.max(axis=(1, 2))
         apart = best.upper_bound + float(np.abs(weights) @ wide[types])
-        return min(links.edge_bound, apart, self.ceiling)
+        return min(min(links.edge_bound, apart) + self.slack, self.ceiling)
 
 
 def _copy(table: FloatArray | IntArray) -> FloatArray:
