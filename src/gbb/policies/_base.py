@@ -19,10 +19,6 @@ from gbb.problem import Problem
 
 State = TypeVar("State")
 
-TIE = 1e-12
-"""Values within this relative distance of the best count as ties."""
-
-
 HOOKS = frozenset({"radii", "settings", "record_of"})
 """What a subclass may change and compiled loops still play."""
 
@@ -214,15 +210,6 @@ class Policy(ABC, Generic[State]):
 
 
 AnyPolicy = Policy[Any]
-
-
-def random_argmax(values: FloatArray, rng: np.random.Generator) -> int:
-    """The position of the largest value, ties broken uniformly at random."""
-    best = float(values.max())
-    ties = np.flatnonzero(values >= best - TIE * abs(best))
-    if ties.size == 1:
-        return int(ties[0])
-    return int(ties[int(rng.random() * ties.size)])
 
 
 def draw_arms(weights: FloatArray, n: int, rng: np.random.Generator) -> IntArray:

@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gbb._kernels.choice.choose import pick_near
 from gbb._support import checks
 from gbb._support.checks import FloatArray
 from gbb.cuts import Cut, check_cut
 from gbb.learning.design import g_optimal
 from gbb.learning.record import AnyRecord, empty
 from gbb.learning.ridge import Ridge
-from gbb.policies._base import Choice, Learned, Policy, draw_arms, random_argmax
+from gbb.policies._base import Choice, Learned, Policy, draw_arms
 from gbb.problem import Problem, check_lam
 
 COMMITS: dict[str, tuple[float, float, float, float]] = {
@@ -94,7 +95,7 @@ class ExploreThenCommit(Policy[Committed]):
         if state.learned.rounds < self.exploration:
             return Choice(draw_arms(self.design.weights, self.problem.n, rng))
         values = self.couple_values(state.record).ravel()
-        best = random_argmax(values, rng)
+        best = pick_near(values, rng)
         couple = divmod(best, self.problem.K)
         return Choice(self.cut.allocation(couple), couple, float(values[best]))
 
