@@ -12,6 +12,7 @@ from control import drive, environment, replayed, same_state, small, url_of
 from gbb.controller import Controller, RewardWarning, StorageError
 from gbb.controller.answers.knowledge import Knowledge
 from gbb.controller.state.allowed import repair
+from gbb.policies import Choice
 
 
 @pytest.fixture
@@ -56,6 +57,19 @@ def test_no_policy_plays_a_forbidden_arm(policy, problem, tmp_path):
     assert arms_of(again) == [{0}] * 4
     again.allow(None)
     assert again.status()["forbidden"] == 0
+
+
+def test_an_ask_that_breaks_nothing_estimates_nothing_more(problem, tmp_path, monkeypatch):
+    with Controller.create(url_of(tmp_path), problem, "ExploreThenCommit", horizon=9) as controller:
+        controller.forbid("cell-0", "tilt-2")
+        built = []
+        monkeypatch.setattr("gbb.controller.verbs.ask.Knowledge", built.append)
+        monkeypatch.setattr(
+            "gbb.policies.ExploreThenCommit.select",
+            lambda self, *_: Choice(np.zeros(self.problem.n, dtype=np.int64)),
+        )
+        assert set(controller.ask().arms) == {0}
+        assert not built
 
 
 def test_an_arm_forbidden_everywhere_leaves_the_problem_without_it(problem, tmp_path):

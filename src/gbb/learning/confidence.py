@@ -18,8 +18,9 @@ Combine = Callable[[FloatArray], FloatArray]
 """A family of sums of edge-arms: a table (types x K x K x ...) becomes one with a row per member."""
 
 LABELS, LABEL = 3, 1 << 26
-"""So many random whole numbers below this label an edge-arm. Sums of them are exact, and differ where
-the numbers of edge-arms do but for a chance of ``LABEL ** -LABELS``, 10^-23."""
+"""So many whole numbers below this label an edge-arm. Sums of them are exact, and differ where the
+numbers of edge-arms do but for a chance of ``LABEL ** -LABELS``, 10^-23. They are drawn from a fixed
+seed, so that every answer is repeatable; the numbers themselves, K^2 for each sum, would take K^4."""
 
 
 @dataclass(frozen=True, eq=False)
