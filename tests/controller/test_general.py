@@ -409,6 +409,9 @@ def test_predictions_and_bounds_hold(kind, tmp_path):
     every = [np.array(arms) for arms in itertools.product(*free)]
     worth = [env.expected_reward(arms) for arms in every]
     most = np.abs(problem.edge_weights).sum() * problem.L * problem.S
+    most = np.nextafter(
+        most, np.inf
+    )  # some arms are a little longer than 1, and bounds are rounded up
     bounds = []
     for rounds in (0, 20, 100):
         drive(controller, env, rng, rounds)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -16,6 +18,9 @@ from gbb.learning.record import weigh
 from gbb.learning.ridge import EPS, ROUNDINGS
 from gbb.optimum import Optimum, solve
 from gbb.pairwise import PairProblem
+
+SHARE = 1e-12
+"""Arms whose squared norms are this near to L, relatively, may be the longest."""
 
 LAM, DELTA = 1.0, 1e-3
 """Regulariser and failure probability where the policy has none."""
@@ -128,20 +133,24 @@ class Knowledge:
         reward, low, high = np.clip([value, value - off, value + off], -most, most).tolist()
         return Prediction(reward, low, high, self.caveat)
 
-    @property
+    @cached_property
     def ceiling(self) -> float:
-        """What no allocation pays more than, whatever was seen: the sum of ``|w| L S``."""
-        return self._reach + self.slack
+        """What no allocation pays more than, whatever was seen: the sum of ``|w| L S``, rounded up."""
+        problem = self.problem
+        weights = np.abs(problem.edge_weights).tolist() if problem.weighted else [float(problem.m)]
+        total = math.fsum(weights)
+        if math.fsum([*weights, -total]) > 0.0:
+            total = math.nextafter(total, math.inf)
+        longest = problem.arms[np.sum(problem.arms**2, axis=1) >= problem.L * (1.0 - SHARE)]
+        squares = (sum(Fraction(x) ** 2 for x in arm) for arm in longest.tolist())
+        exact = Fraction(total) * max([Fraction(problem.L), *squares]) * Fraction(problem.S)
+        near = float(exact)
+        return near if near >= exact else math.nextafter(near, math.inf)
 
     @property
     def slack(self) -> float:
         """How far rounding may move a sum over the edges: ends of intervals are moved out by it."""
-        roundings = self.problem.m + ROUNDINGS * self.problem.parameters
-        return EPS * roundings * self._reach
-
-    @property
-    def _reach(self) -> float:
-        return float(np.abs(self.problem.edge_weights).sum()) * self.problem.L * self.problem.S
+        return EPS * (self.problem.m + ROUNDINGS * self.problem.parameters) * self.ceiling
 
     def recommend(self, seconds: float) -> Recommendation:
         """The best allowed allocation for the estimate that is found within ``seconds``."""
