@@ -356,8 +356,11 @@ def test_options_of_the_report_need_a_matrix(refused, option):
         (["--sigma", "nan"], "Expected `--sigma` to be a finite number >= 0, but got nan."),
         (["--S", "0"], "Expected `--S` to be a finite number > 0, but got 0.0."),
         (["--L", "0.5"], "Expected `--L` to be at least max ||x||^2 = 1, but got 0.5."),
-        (["--lam", "0"], "Expected `--lam` to be a finite number > 0, but got 0.0."),
-        (["--lambda", "-2"], "Expected `--lam` to be a finite number > 0, but got -2.0."),
+        (["--lam", "0"], "Expected `--lam` to be a finite number > 0 and <= 1e+100, but got 0.0."),
+        (
+            ["--lambda", "-2"],
+            "Expected `--lam` to be a finite number > 0 and <= 1e+100, but got -2.0.",
+        ),
         (["--delta", "0"], "Expected `--delta` to be a finite number > 0 and <= 1, but got 0.0."),
         (["--delta", "1.5"], "Expected `--delta` to be a finite number > 0 and <= 1, but got 1.5."),
         (["--rounds", "0"], "Expected `--rounds` to be a whole number >= 1, but got 0."),

@@ -1,6 +1,7 @@
 """Intervals hold at every scale of the arms, on every kind of problem."""
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from gbb.controller.storage.bytes import Observed
 from gbb.controller.storage.events import seal_draft
 from gbb.controller.verbs.setup import draft_create
 from gbb.learning import Confidence, empty, observe
+from gbb.learning.radius import confidence_radius
 from gbb.learning.record import weigh
 
 GRAPH = gbb.Graph.complete(4)
@@ -32,6 +34,16 @@ KINDS = {
         "feedback": "agent",
     },
     "weighted, in all": {"edge_weights": SHARES, "feedback": "global"},
+    "light beside heavy, by agent": {
+        "edge_types": TYPES,
+        "edge_weights": np.where(TYPES == 0, 1e7, 1.0),
+        "feedback": "agent",
+    },
+    "light beside heavy, in all": {
+        "edge_types": TYPES,
+        "edge_weights": np.where(TYPES == 0, 1e-6, 10.0),
+        "feedback": "global",
+    },
     "allowed": {"allowed": np.array([[1, 1, 0]] * 4, dtype=bool)},
 }
 ARMS = {
@@ -152,3 +164,69 @@ def test_no_allocation_exceeds_another_by_more_than_is_certified(kind, arms):
             where = int(np.argmin(same))
             missed.append((scale, seed, every[where], excess[where], values[where] - values[0]))
     assert not missed, (len(missed), missed[:3])
+
+
+@pytest.mark.parametrize("feedback", ["agent", "global"])
+def test_what_is_light_is_learnt_beside_what_is_heavy(feedback):
+    """Links of one component weigh 10^7 times the other's: rewards in sums still say what both pay."""
+    env = light_and_heavy(feedback)
+    problem, rng = env.problem, np.random.default_rng(0)
+    record = empty(problem)
+    for _ in range(2000):
+        play = rng.integers(2, size=6)
+        record = record.merge(observe(problem, play, env.draw(1, play, rng)))
+    ridge = gbb.Ridge(problem, record)
+    reach = confidence_radius(ridge, 1e-3) + ridge.rounding
+    change = problem.edge_arms[0] - problem.edge_arms[3]
+    row = np.concatenate([np.zeros_like(change), change])
+    off = reach * ridge.width(row[None])[0]
+    assert abs(row @ (ridge.theta_hat - env.M_star.transpose(0, 2, 1).ravel())) <= off
+    assert off <= 0.3 * np.linalg.norm(row)
+
+
+@pytest.mark.parametrize("policy", ["JointOFUL", "EpsilonGreedy", "ThompsonSampling"])
+@pytest.mark.parametrize("feedback", ["agent", "global"])
+def test_both_loops_learn_what_is_light_alike(policy, feedback):
+    env = light_and_heavy(feedback)
+    make = getattr(gbb.policies, policy)
+    engine, reference = (
+        gbb.simulate(
+            env,
+            make(env.problem, cut=gbb.cuts.greedy(env.problem.graph)),
+            rounds=60,
+            seed=1,
+            workers=1,
+            keep_allocations=True,
+            **how,
+        ).allocation
+        for how in ({"edge_noise": True}, {"method": "reference"})
+    )
+    assert np.array_equal(engine, reference)
+
+
+def test_ends_of_intervals_are_rounded_outwards():
+    """What the largest matrix pays is inside, to the last digit, also before anything is seen."""
+    rng = np.random.default_rng(0)
+    for n in (2, 3, 4, 5) * 5:
+        graph = gbb.Graph.complete(n)
+        x, S, weights = rng.normal(), rng.uniform(0.1, 5.0), rng.uniform(0.1, 3.0, graph.m)
+        problem = gbb.Problem(graph, [[x]], S=S, edge_weights=weights)
+        draft = draft_create("main", problem, "JointOFUL", 0, {})
+        known = Knowledge(begin(seal_draft(draft, seq=1, time=0.0, before=0)))
+        truth = sum(map(Fraction, weights.tolist())) * Fraction(x) ** 2 * Fraction(S)
+        found, best = known.predict(np.zeros(n, dtype=np.int64)), known.recommend(0.1)
+        assert found.low <= -truth < truth <= found.high
+        assert best.low <= best.reward <= best.high <= best.upper_bound
+        assert truth <= best.upper_bound <= truth * (1 + Fraction(1e-12))
+
+
+def light_and_heavy(feedback):
+    """Two paths of three agents, each with a matrix of its own; the links of one weigh 10^7."""
+    graph = gbb.Graph.from_edges([(0, 1), (1, 2), (3, 4), (4, 5)], undirected=True)
+    types = (graph.sources >= 3).astype(int)
+    weights = np.where(types == 0, 1e7, 1.0)
+    arms = np.array([[1.3, 0.3], [0.3, 1.3]])
+    given = {"edge_types": types, "edge_weights": weights, "feedback": feedback}
+    problem = gbb.Problem(graph, arms, **given)
+    M = np.random.default_rng(0).normal(size=(2, 2, 2))
+    return gbb.Environment(problem, M / np.linalg.norm(M, axis=(1, 2))[:, None, None])

@@ -328,7 +328,7 @@ ENV = gbb.Environment(PROBLEM, np.eye(2))
         (ENV, {"delta": 2.0}, "`delta` to be a finite number > 0 and <= 1, but got 2"),
         (ENV, {"growth": 1.0}, "`growth` to be a finite number > 1, but got 1"),
         (ENV, {"max_rounds": 0}, "`max_rounds` to be a whole number >= 1, but got 0"),
-        (ENV, {"lam": 0.0}, "`lam` to be a finite number > 0, but got 0"),
+        (ENV, {"lam": 0.0}, "`lam` to be a finite number > 0 and <= 1e\\+100, but got 0"),
         (ENV, {"seconds": 0.0}, "`seconds` to be a finite number > 0, but got 0"),
         (ENV, {"target": "cuple"}, "`target` to be one of .* Did you mean 'couple'"),
         (

@@ -13,7 +13,7 @@ from gbb._kernels.choice.rule import log_of_product
 from gbb._kernels.choice.whitened import ascend_whitened
 from gbb._kernels.lanes import WIDTH, aligned_zeros, padded
 from gbb._kernels.learning.triangular import (
-    LANES,
+    DIRECTIONS,
     append_rows,
     smallest_eigenvalue,
     solve_back,
@@ -168,7 +168,7 @@ def test_the_smallest_eigenvalue_is_found_when_another_direction_becomes_it(unit
     U = aligned_zeros(1, size, padded(size + 1))
     U[0, :, :size] = np.eye(size)
     towards, floor = aligned_zeros(1, size, WIDTH), np.ones(1)
-    towards[0, :, :LANES] = np.eye(size)[:, :LANES]
+    towards[0, :, :DIRECTIONS] = np.eye(size)[:, :DIRECTIONS]
     A = np.eye(size)
     turned, C = aligned_zeros(size, WIDTH), aligned_zeros(size, padded(size + 1))
     for t in range(60):
@@ -177,7 +177,9 @@ def test_the_smallest_eigenvalue_is_found_when_another_direction_becomes_it(unit
         rows[0, 0, :size] = q
         A += np.outer(q, q)
         append_rows(U, rows, np.ones(1, dtype=np.int64), np.zeros(size))
-        found = smallest_eigenvalue(U, 0, towards, floor, turned, np.zeros((LANES, LANES)), C)
+        found = smallest_eigenvalue(
+            U, 0, towards, floor, turned, np.zeros((DIRECTIONS, DIRECTIONS)), C
+        )
         assert found == pytest.approx(np.linalg.eigvalsh(A)[0], rel=1e-8)
 
 
@@ -249,12 +251,14 @@ def test_the_smallest_eigenvalue_is_found_at_any_scale(scale):
     U = aligned_zeros(1, size, padded(size + 1))
     U[0, :, :size] = np.eye(size)
     towards = aligned_zeros(1, size, WIDTH)
-    towards[0, :, :LANES] = rng.normal(size=(size, LANES))
+    towards[0, :, :DIRECTIONS] = rng.normal(size=(size, DIRECTIONS))
     rows = aligned_zeros(1, size - 1, padded(size + 1))
     rows[0, :, :size] = scale * rng.normal(size=(size - 1, size))
     append_rows(U, rows, np.array([size - 1]), np.zeros(size))
     turned, C = aligned_zeros(size, WIDTH), aligned_zeros(size, padded(size + 1))
-    found = smallest_eigenvalue(U, 0, towards, np.ones(1), turned, np.zeros((LANES, LANES)), C)
+    found = smallest_eigenvalue(
+        U, 0, towards, np.ones(1), turned, np.zeros((DIRECTIONS, DIRECTIONS)), C
+    )
     assert found == pytest.approx(1.0, rel=1e-6)
 
 
@@ -353,3 +357,23 @@ def test_limits_do_not_stop_draws_and_exploration():
     rng = np.random.default_rng(0)
     played = {tuple(policy.select_within(policy.init(), rng, allowed).allocation) for _ in range(9)}
     assert len(played) > 3
+
+
+@pytest.mark.parametrize(
+    "policy", ["EpsilonGreedy", "JointOFUL", "ThompsonSampling", "ImprovedOFUL"]
+)
+@pytest.mark.parametrize("feedback", ["edge", "agent"])
+@pytest.mark.parametrize("arms", [[[1.0, 0.2], [1.0, 0.2], [0.3, 0.9]], [[1.0, 0.0]]])
+def test_arms_that_are_alike_or_alone_are_played_alike(arms, feedback, policy):
+    graph = gbb.Graph.complete(4)
+    problem = gbb.Problem(graph, arms, feedback=feedback)
+    env = gbb.Environment(problem, [[0.4, -0.3], [0.2, 0.6]])
+    chosen = gbb.policies.build(policy, problem, cut=gbb.cuts.greedy(graph))
+    ours, theirs = (
+        gbb.simulate(env, chosen, rounds=60, seed=3, workers=1, keep_allocations=True, **how)
+        for how in ({"edge_noise": True}, {"method": "reference"})
+    )
+    assert np.array_equal(ours.allocation, theirs.allocation)
+    assert np.array_equal(ours.couple, theirs.couple)
+    if len(arms) == 1 and policy != "EpsilonGreedy":
+        assert (theirs.couple == 0).all()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import gbb
-from gbb._kernels.choice.choose import fill_values, largest, pick
+from gbb._kernels.choice.choose import fill_values, largest, pick, pick_near
 from gbb._kernels.choice.counts import ascend_counts, count_arms
 from gbb._kernels.choice.linear import ascend_linear, fill_pay, pays_of_arms
 from gbb._kernels.choice.rule import log_of_product
@@ -19,18 +19,18 @@ from gbb._kernels.learning.factor import factor
 from gbb._kernels.rounds.features import drift, evaluate
 from gbb._kernels.rounds.random_play import play_random
 from gbb.learning.coordinates import symmetric_edge_arms
-from gbb.policies._base import draw_arms, random_argmax
+from gbb.policies._base import draw_arms
 from gbb.simulation.engine.couples import FORMS, _plan
 from test_engine import ARMS, GRAPHS, make_env, played_out, replayed, unit_arms
 
 
-def test_pick_follows_the_policies_rule_and_stream():
+def test_pick_follows_the_reference_loop_where_the_best_value_is_not_next_to_zero():
     rng = np.random.default_rng(0)
     for seed in range(200):
         values = rng.integers(0, 4, size=12).astype(float) - 1.0
         values[rng.integers(12)] *= 1 + 1e-13
         one, two = np.random.default_rng(seed), np.random.default_rng(seed)
-        assert pick(values, one) == random_argmax(values, two)
+        assert pick(values, one) == pick_near(values, two)
         assert one.random() == two.random()
         assert largest(values) == values.max()
 

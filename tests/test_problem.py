@@ -126,6 +126,14 @@ def test_a_larger_L_is_kept():
     [
         ({"arms": np.eye(2) * 1e40, "edge_weights": np.full(6, 1e50)}, "`edge_weights` to keep"),
         ({"L": 1e90, "S": 1e20}, "`L` to keep"),
+        (
+            {"S": 1e100, "feedback": "agent"},
+            "`L` to keep sum |w| L and .*, which an agent's edges may",
+        ),
+        (
+            {"S": 1e100, "feedback": "global"},
+            "`L` to keep sum |w| L and .*, which all edges may pay",
+        ),
         ({"L": 1e300}, "`L` to be a finite number <= 1e\\+100"),
         ({"sigma": 1e300}, "`sigma` to be a finite number <= 1e\\+100"),
         ({"S": 1e300}, "`S` to be a finite number >= 1e-100 and <= 1e\\+100"),
@@ -164,6 +172,8 @@ def test_everything_stays_finite_within_the_limits(arms, sizes, feedback):
     scale, weight, sigma, S, reward = sizes
     graph = gbb.Graph.complete(3)
     weights = np.full(graph.m, weight)
+    if feedback != "edge" and weight > 1.0:  # sums have the same limit
+        weights /= graph.m
     given = {"edge_weights": weights, "feedback": feedback, "sigma": sigma, "S": S}
     problem = gbb.Problem(graph, arms * scale, **given)
     cut = gbb.cuts.greedy(graph)
@@ -179,6 +189,45 @@ def test_everything_stays_finite_within_the_limits(arms, sizes, feedback):
             total = ridge.total(choice.allocation)
             assert np.isfinite([*total, ridge.log_det, ridge.rounding]).all()
             assert np.isfinite(ridge.M_hats).all()
+
+
+@pytest.mark.parametrize("lam", [1e101, 1e170, 1e300])
+def test_a_regulariser_beyond_the_largest_size_is_refused_wherever_it_is_given(lam):
+    problem = gbb.Problem(gbb.Graph.complete(3), np.eye(2))
+    cut, env = gbb.cuts.greedy(problem.graph), gbb.Environment(problem, np.eye(2) / 2)
+    record = gbb.Record.empty(2)
+    for give in (
+        lambda: gbb.Ridge(problem, record, lam),
+        lambda: gbb.LowRank(problem, record, 1, lam),
+        lambda: gbb.learning.Confidence(problem, record, lam),
+        lambda: gbb.identify(env, lam=lam),
+        lambda: gbb.theory.regret_bound(problem, 10, lam=lam),
+        *(
+            lambda name=name, more=more: gbb.policies.build(name, problem, cut=cut, lam=lam, **more)
+            for name, more in (
+                ("JointOFUL", {}),
+                ("ThompsonSampling", {}),
+                ("PhasedExploration", {}),
+                ("ExploreThenCommit", {"exploration": 3}),
+            )
+        ),
+    ):
+        with pytest.raises(gbb.InputError, match="`lam` to be a finite number > 0 and <= 1e\\+100"):
+            give()
+
+
+def test_the_largest_regulariser_and_the_largest_matrix_stay_finite():
+    problem = gbb.Problem(gbb.Graph.complete(3), np.eye(2), S=1e100)
+    policy = gbb.policies.JointOFUL(problem, cut=gbb.cuts.greedy(problem.graph), lam=1e100)
+    with np.errstate(over="raise", invalid="raise", divide="raise"):
+        state, rng = policy.init(), np.random.default_rng(0)
+        choice = policy.select(state, rng)
+        state = policy.update(state, choice, np.full(6, 1e100))
+        ridge, radius = policy.estimate(state)
+        seen = gbb.learning.Confidence(problem, state.record, policy.lam)
+        couples = policy.tuples.combine
+        assert np.isfinite([radius, *seen.excess(couples, 0, seen.ellipsoid(1e-3))]).all()
+        assert np.isfinite(ridge.M_hats).all()
 
 
 def test_masked_and_boolean_rewards_are_refused():

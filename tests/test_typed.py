@@ -413,3 +413,43 @@ def test_random_starts_find_what_couples_do_not() -> None:
         gains.append(policy.select(state, rng).value - couples.select(state, rng).value)
     assert min(gains) >= -1e-9
     assert sum(gain > 0.1 for gain in gains) >= 3
+
+
+@settings(max_examples=40, deadline=None)
+@given(general_environments(), st.booleans(), st.integers(0, 99))
+def test_widths_of_vectors_are_those_of_plain_matrices(env, halves, seed):
+    problem, rng = env.problem, np.random.default_rng(seed)
+    record = empty(problem)
+    for _ in range(3):
+        arms = rng.integers(problem.K, size=problem.n)
+        record = record.merge(observe(problem, arms, env.draw(1, arms, rng)))
+    ridge = Ridge(problem, record, 0.5, symmetric=halves and problem.symmetric)
+    vectors = rng.normal(size=(4, problem.parameters))
+    if ridge.symmetric:
+        M = vectors.reshape(4, problem.types, problem.d, problem.d)
+        vectors = ((M + M.transpose(0, 1, 3, 2)) / 2).reshape(4, -1)
+        N, Y = record.tables
+        even = Record((N + N.transpose(0, 2, 1)) / 2, (Y + Y.transpose(0, 2, 1)) / 2)
+        inverse = np.linalg.inv(Ridge(problem, even, 0.5).A)
+    else:
+        inverse = np.linalg.inv(ridge.A)
+    wanted = np.sqrt(np.einsum("si,ij,sj->s", vectors, inverse, vectors))
+    np.testing.assert_allclose(ridge.width(vectors), wanted, rtol=1e-7)
+    each = problem.d**2
+    one = np.atleast_2d(ridge.width(vectors[:, :each]))
+    for g in range(problem.types):
+        own = np.zeros_like(vectors)
+        own[:, g * each : (g + 1) * each] = vectors[:, :each]
+        np.testing.assert_allclose(one[g], ridge.width(own), rtol=1e-9)
+
+
+def test_vectors_that_are_of_no_type_are_refused():
+    graph = gbb.Graph.complete(3)
+    problem = gbb.Problem(graph, np.eye(2), edge_types=graph.sources % 2)
+    ridge = Ridge(problem, empty(problem))
+    with pytest.raises(
+        gbb.InputError, match="`vectors` to have 4 columns, or 8 for all types, but"
+    ):
+        ridge.width(np.ones((1, 5)))
+    with pytest.raises(gbb.InputError, match="`vectors` to have 2 dimensions"):
+        ridge.width(np.ones(4))

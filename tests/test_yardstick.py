@@ -107,6 +107,16 @@ def test_a_proven_optimum_that_is_exceeded_is_an_error():
         gbb.simulate(ENV, policy, rounds=5, optimum=unproven(1, proven=True))
 
 
+def test_rounding_of_large_sums_exceeds_no_optimum():
+    """Arms of very different norms lose 10^8 in one round, and the best pays 7."""
+    problem = gbb.Problem(GRAPH, [[1.0, 0.0], [0.0, 1e4]], feedback="agent")
+    env = gbb.Environment(problem, [[0.61, -0.76], [0.12, -0.17]])
+    policy = gbb.policies.EpsilonGreedy(problem, cut=gbb.cuts.greedy(GRAPH), explore=0.3)
+    for how in ({"method": "reference"}, {"edge_noise": True}):
+        found = gbb.simulate(env, policy, rounds=80, seed=0, workers=1, **how)
+        assert float(found.fraction.max()) == pytest.approx(1.0)
+
+
 @pytest.mark.parametrize("M", [-np.ones((3, 3)), np.zeros((3, 3))])
 def test_there_are_no_fractions_of_an_optimum_that_is_not_positive(M):
     found = gbb.simulate(gbb.Environment(PROBLEM, M), UniformRandom(PROBLEM), rounds=5)

@@ -13,13 +13,18 @@ from gbb._support.checks import FloatArray, IntArray
 from gbb.graph import Graph, links
 
 LARGEST = 1e100
-"""The largest reward, and the largest that an edge may be expected to pay; sigma, S and L have it as
-their limit too. Squares of these, and sums of squares, stay finite."""
+"""The largest reward, and the largest that is to be expected; sigma, S, L and lam have it as their limit
+too. Squares of these, and sums of squares, stay finite."""
 
 SMALLEST = 1e-100
 """The smallest S, and the smallest squared norm that the largest arm may have."""
 
 UNITS = "Measure in other units."
+
+
+def check_lam(lam: float) -> float:
+    """A ridge regulariser: > 0, and no larger than what it is added to may be."""
+    return checks.real("lam", lam, low=0.0, low_open=True, high=LARGEST)
 
 
 class Problem:
@@ -104,19 +109,23 @@ class Problem:
         self.arm_names = checks.names("arm_names", arm_names, length=self.K)
         self._types = links.edge_types(graph, edge_types)
         self._weights = links.edge_weights(graph, edge_weights)
-        self._check_sizes()
         self._allowed = links.allowed(graph, self.K, allowed)
         self.feedback = checks.choice("feedback", feedback, links.FEEDBACKS)
+        self._check_sizes()
 
     def _check_sizes(self) -> None:
         """Refuse sizes whose squares, or whose products' squares, overflow."""
         checks.real("sigma", self.sigma, high=LARGEST, cure=UNITS)
         checks.real("S", self.S, low=SMALLEST, high=LARGEST, cure=UNITS)
         checks.real("L", self.L, high=LARGEST, cure=UNITS)
-        heaviest = 1.0 if self._weights is None else float(np.abs(self._weights).max())
+        heaviest = float(self.sum_reported(np.abs(self.edge_weights)).max())
         if (reach := heaviest * self.L * max(1.0, self.S)) > LARGEST * (1 + 1e-9):
             name = "L" if self._weights is None else "edge_weights"
-            rule = f"keep |w| L and |w| L S, which an edge may pay, at most {LARGEST:g}"
+            pays = {"edge": "an edge", "agent": "an agent's edges", "global": "all edges"}
+            w = "|w|" if self.reports_edges else "sum |w|"
+            rule = (
+                f"keep {w} L and {w} L S, which {pays[self.feedback]} may pay, at most {LARGEST:g}"
+            )
             raise checks.input_error(name, rule, f"{reach:g}", UNITS)
 
     @property

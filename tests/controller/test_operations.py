@@ -12,6 +12,7 @@ from control import drive, environment, replayed, same_state, small, url_of
 from gbb.controller import Controller, RewardWarning, StorageError
 from gbb.controller.answers.knowledge import Knowledge
 from gbb.controller.state.allowed import repair
+from gbb.policies import Choice
 
 
 @pytest.fixture
@@ -56,6 +57,19 @@ def test_no_policy_plays_a_forbidden_arm(policy, problem, tmp_path):
     assert arms_of(again) == [{0}] * 4
     again.allow(None)
     assert again.status()["forbidden"] == 0
+
+
+def test_an_ask_that_breaks_nothing_estimates_nothing_more(problem, tmp_path, monkeypatch):
+    with Controller.create(url_of(tmp_path), problem, "ExploreThenCommit", horizon=9) as controller:
+        controller.forbid("cell-0", "tilt-2")
+        built = []
+        monkeypatch.setattr("gbb.controller.verbs.ask.Knowledge", built.append)
+        monkeypatch.setattr(
+            "gbb.policies.ExploreThenCommit.select",
+            lambda self, *_: Choice(np.zeros(self.problem.n, dtype=np.int64)),
+        )
+        assert set(controller.ask().arms) == {0}
+        assert not built
 
 
 def test_an_arm_forbidden_everywhere_leaves_the_problem_without_it(problem, tmp_path):
@@ -301,7 +315,7 @@ def test_knowledge_is_ridge_regression_with_the_complete_radius(controller, prob
     z = np.array([naive.edge_arm(x, y) for x in problem.arms for y in problem.arms])
     A = np.eye(d2) + (z * record.N.reshape(-1, 1)).T @ z
     theta = np.linalg.solve(A, record.Y.ravel() @ z)
-    radius = 0.5 * np.sqrt(np.linalg.slogdet(A)[1] + 2 * np.log(1e3)) + 3.0
+    radius = 0.5 * np.sqrt(np.linalg.slogdet(A)[1] + 2 * np.log(2e3)) + 3.0
     (estimate,) = controller.estimate()
     assert estimate.M_hat == pytest.approx(theta.reshape(3, 3).T)
     inverse = np.linalg.inv(A)
@@ -357,7 +371,7 @@ def test_knowing_nothing_is_no_obstacle(controller):
     assert advice.low < advice.reward == 0.0 < advice.high <= advice.upper_bound
     assert advice.upper_bound == problem.m * problem.L * problem.S
     known = Knowledge(controller._log.state)
-    assert known.radius == pytest.approx(0.5 * np.sqrt(2 * np.log(1e3)) + 3.0)
+    assert known.radius == pytest.approx(0.5 * np.sqrt(2 * np.log(2e3)) + 3.0)
 
 
 @pytest.mark.parametrize(

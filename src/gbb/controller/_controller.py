@@ -286,8 +286,8 @@ class Controller:
         """Multiply the weight of everything told so far by ``factor``, in (0, 1].
 
         Each discount below 1 starts the bound on the noise anew. After k of them the policy and all
-        intervals therefore have ``delta / ((k + 1) (k + 2))`` in the place of delta, and what is said
-        from the first discount on holds together with probability 1 - delta / 2, if what was told did
+        intervals therefore have ``delta / ((k + 1) (k + 2))`` in the place of delta, intervals with
+        k = 0, too. So all intervals ever hold together with probability 1 - delta, if what was told did
         not decide when and by how much to discount.
         """
         factor = checks.real("factor", factor, low=0.0, low_open=True, high=1.0)

@@ -18,7 +18,7 @@ from gbb.identification.families import AllocationFamily, list_allocations, list
 from gbb.learning.confidence import Confidence
 from gbb.learning.record import empty
 from gbb.policies import ExploreThenCommit
-from gbb.problem import Problem
+from gbb.problem import Problem, check_lam
 from gbb.simulation import play as play_rounds
 
 TARGETS = ("allocation", "couple")
@@ -94,7 +94,7 @@ def identify(
     epsilon = checks.real("epsilon", most / 100 if epsilon is None else epsilon, low=0.0)
     delta = checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
     growth = checks.real("growth", growth, low=1.0, low_open=True)
-    lam = checks.real("lam", lam, low=0.0, low_open=True)
+    lam = check_lam(lam)
     seconds = checks.real("seconds", seconds, low=0.0, low_open=True)
     family = _choose_family(problem, checks.choice("target", target, TARGETS), cut)
     children = seeds.spawn(seed, 2)

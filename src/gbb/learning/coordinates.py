@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,20 +23,35 @@ class Coordinates:
         The regressors in orthonormal coordinates, a row each.
     diagonal
         Whether every regressor has a coordinate to itself, as orthogonal arms have it.
+    symmetric
+        Whether symmetric parts have coordinates, and nothing else.
     directions
-        The directions of the coordinates among the parameters, a row each; None where they are the
-        parameters themselves.
+        The directions of the coordinates among the parameters, or among the coordinates of symmetric
+        parts, a row each; None where they are these themselves.
     """
 
     index: IntArray
     features: FloatArray
     diagonal: bool
+    symmetric: bool = False
     directions: FloatArray | None = None
 
     @property
     def table(self) -> FloatArray:
         """The coordinates of every edge-arm (K x K x size)."""
         return self.features[self.index]
+
+    def of(self, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Vectors in a type's parameters (... x d^2) in coordinates, and the norms of what is left."""
+        if self.symmetric:
+            d = math.isqrt(vectors.shape[-1])
+            M = vectors.reshape(*vectors.shape[:-1], d, d)
+            i, j = np.triu_indices(d)
+            vectors = (M[..., i, j] + M[..., j, i]) * np.where(i == j, 0.5, np.sqrt(0.5))
+        if self.directions is None:
+            return vectors, np.zeros(vectors.shape[:-1])
+        inside = vectors @ self.directions.T
+        return inside, np.linalg.norm(vectors - inside @ self.directions, axis=-1)
 
 
 def coordinates(problem: Problem, *, symmetric: bool) -> Coordinates:
@@ -54,10 +70,10 @@ def coordinates(problem: Problem, *, symmetric: bool) -> Coordinates:
         index[a, b] = index[b, a] = np.arange(len(a))
     diagonal = problem.orthogonal and problem.reports_edges  # sums mix the regressors
     if not diagonal:
-        return Coordinates(index, np.array(features), diagonal)
+        return Coordinates(index, np.array(features), diagonal, symmetric)
     norms = np.sqrt(np.sum(features**2, axis=1))
     directions = features / np.where(norms > 0.0, norms, 1.0)[:, None]
-    return Coordinates(index, np.diag(norms), diagonal, directions)
+    return Coordinates(index, np.diag(norms), diagonal, symmetric, directions)
 
 
 def symmetric_edge_arms(arms: FloatArray) -> FloatArray:

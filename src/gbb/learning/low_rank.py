@@ -10,7 +10,7 @@ import numpy as np
 from gbb._support import checks
 from gbb._support.checks import FloatArray
 from gbb.learning.record import Record
-from gbb.problem import Problem
+from gbb.problem import Problem, check_lam
 
 TOLERANCE = 1e-10
 """Alternation ends when it lowers the objective by less than this share."""
@@ -66,7 +66,7 @@ class LowRank:
             rule = "have one matrix, no weights and rewards per edge"
             raise checks.input_error("problem", rule, repr(self.problem))
         checks.integer("rank", self.rank, low=1, high=self.problem.d)
-        checks.real("lam", self.lam, low=0.0, low_open=True)
+        check_lam(self.lam)
 
     def objective(self, M: FloatArray) -> float:
         """The objective at M, up to a constant: without the sum of the squared rewards."""

@@ -62,15 +62,16 @@ def self_normalised(sigma: float, log_det: float, delta: float) -> float:
 
 
 def delta_after(forgettings: int, delta: float) -> float:
-    """The delta of what is said after something was forgotten so many times.
+    """The delta of what is said after something was forgotten so many times, by whoever may forget.
 
     Each time old rounds are discounted or dropped, the sum of noise is another one, and the bound on it
-    may fail anew. With ``delta / ((k + 1) (k + 2))`` after k times, k = 1, 2, ..., all of them together
-    fail with probability ``delta / 2`` at most. Before the first it is ``delta`` itself.
+    may fail anew. With ``delta / ((k + 1) (k + 2))`` after k times, k = 0, 1, 2, ..., all of them fail
+    together with probability ``delta`` at most, those after the first time with ``delta / 2``. Who never
+    forgets says everything with ``delta`` itself.
 
     It must not have been decided by the rewards when and by how much to forget.
     """
-    return delta / ((forgettings + 1) * (forgettings + 2)) if forgettings else delta
+    return delta / ((forgettings + 1) * (forgettings + 2))
 
 
 def confidence_radius(

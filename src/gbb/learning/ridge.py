@@ -14,7 +14,7 @@ from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.learning.coordinates import Coordinates, coordinates
 from gbb.learning.record import AnyRecord, weigh
-from gbb.problem import Problem
+from gbb.problem import Problem, check_lam
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -45,9 +45,10 @@ class Ridge:
     A block of A is ``P R'R P'`` with R triangular and P a permutation, from a QR factorisation of the
     rows ``sqrt(N) z'`` over ``sqrt(lam) I``, rows sorted by size and columns pivoted: the condition
     number is never squared, and arms of very different norms keep their accuracy. Of sums of edges
-    only ``sum q q'`` is left; its eigenvectors stand for the rows, and eigenvalues below its own
-    rounding count as 0: what cannot be told from nothing is left as uncertain as lam says. What
-    rounding does to all the rest is a matter of :attr:`rounding` and :attr:`blur`.
+    only ``sum q q'`` is left. Scaled to a diagonal of about 1, so that what is light stays beside what
+    is heavy, its eigenvectors stand for the rows, and eigenvalues below its own rounding count as 0:
+    what cannot be told from nothing is left as uncertain as lam says. What rounding does to all the
+    rest is a matter of :attr:`rounding` and :attr:`blur`.
 
     Everything is held whitened: ``f`` with ``<f, f'> = z'A^-1 z'`` and ``<f, centre> = z'theta_hat``.
     """
@@ -58,7 +59,7 @@ class Ridge:
     symmetric: bool = False
 
     def __post_init__(self) -> None:
-        checks.real("lam", self.lam, low=0.0, low_open=True)
+        check_lam(self.lam)
         if self.symmetric and not self.problem.symmetric:
             rule = "be False unless both directions of every link are alike and seen one by one"
             raise checks.input_error("symmetric", rule, True)
@@ -82,23 +83,32 @@ class Ridge:
                 )
                 blocks.append(factor(features, _doubles(N), _doubles(Y), self.lam))
             return blocks
-        (e, V), moment = self._spectrum, self.record.moment(self.problem)
+        (e, V, scale), moment = self._spectrum, self.record.moment(self.problem)
         types, (rows, d2) = self.problem.types, features.shape
         own = np.zeros((types, rows, types, d2))
         own[np.arange(types), :, np.arange(types)] = features
-        stacked = np.vstack([V.T, own.reshape(types * rows, types * d2)])
+        stacked = np.vstack([V.T * scale, own.reshape(types * rows, types * d2)])
         unseen = np.zeros(types * rows)
         R, centre, pivots, white = factor(
-            stacked, np.concatenate([e, unseen]), np.concatenate([moment @ V, unseen]), self.lam
+            stacked,
+            np.concatenate([e, unseen]),
+            np.concatenate([moment / scale @ V, unseen]),
+            self.lam,
         )
         return [(R, centre, pivots, white[len(e) :])]
 
     @cached_property
-    def _spectrum(self) -> tuple[FloatArray, FloatArray]:
-        """Eigenvalues of ``sum q q'``, 0 where they cannot be told from it, and eigenvectors."""
-        e, V = np.linalg.eigh(self.record.gram(self.problem))
-        e = np.where(e > len(e) * EPS * np.abs(e).max(initial=0.0), e, 0.0)
-        return e, V
+    def _spectrum(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Eigenvalues of ``D^-1 sum q q' D^-1``, 0 where they cannot be told from it; vectors; D.
+
+        D is diagonal and of powers of 2, which round nothing. An entry (i, j) of ``sum q q'`` is
+        rounded by a share of its ``D_i D_j``, and so are all entries of this by a share of 1.
+        """
+        gram = self.record.gram(self.problem)
+        sizes = np.sqrt(np.diag(gram))
+        scale = np.exp2(np.rint(np.log2(np.where(sizes > 0.0, sizes, 1.0))))
+        e, V = np.linalg.eigh(gram / scale / scale[:, None])
+        return np.where(e > len(e) * EPS * e.max(initial=0.0), e, 0.0), V, scale
 
     @cached_property
     def table(self) -> FloatArray:
@@ -161,26 +171,33 @@ class Ridge:
         """``||v||_{A^-1}`` for every row v of ``vectors``: in all parameters, or in one type's.
 
         Rows in one type's d^2 parameters give a row of widths for each type, unless there is one type.
+        With ``symmetric`` only symmetric parts count, of v too.
         """
-        types, size = self.problem.types, self._blocks[0][0].shape[0]
-        directions, beyond = self.coordinates.directions, np.zeros(len(vectors))
-        one = vectors.shape[1] == self.problem.parameters and len(self._blocks) == 1
-        if directions is not None:  # what lies beyond the edge-arms is as uncertain as lam says
-            inside = vectors @ directions.T
-            beyond = np.linalg.norm(vectors - inside @ directions, axis=1) / np.sqrt(self.lam)
-            vectors = inside
-        if one:
-            R, _, pivots, _ = self._blocks[0]
-            widths: FloatArray = np.linalg.norm(whiten(R, pivots, vectors), axis=1)
-            return np.hypot(widths, beyond)
+        problem, each = self.problem, self.problem.d**2
+        vectors = checks.array("vectors", vectors, ndim=2, meaning="one vector per row")
+        if vectors.shape[1] not in (each, problem.parameters):
+            rule = f"have {each} columns, or {problem.parameters} for all types"
+            raise checks.input_error("vectors", rule, vectors.shape[1])
+        if vectors.shape[1] == problem.parameters:
+            return self._width(vectors.reshape(-1, problem.types, each))
         found = []
-        for g in range(types):
-            R, _, pivots, _ = self._blocks[self.block_of[g]]
-            rows = np.zeros((len(vectors), size))
-            start = g * vectors.shape[1] if len(self._blocks) == 1 else 0
-            rows[:, start : start + vectors.shape[1]] = vectors
-            found.append(np.hypot(np.linalg.norm(whiten(R, pivots, rows), axis=1), beyond))
+        for g in range(problem.types):
+            rows = np.zeros((len(vectors), problem.types, each))
+            rows[:, g] = vectors
+            found.append(self._width(rows))
         return np.stack(found)
+
+    def _width(self, vectors: FloatArray) -> FloatArray:
+        """``||v||_{A^-1}`` of vectors by type (count x types x d^2)."""
+        inside, beyond = self.coordinates.of(vectors)
+        blocks = len(self._blocks)
+        parts = [np.linalg.norm(beyond, axis=1) / np.sqrt(self.lam)]  # as uncertain as lam says
+        for place, (R, _, pivots, _) in enumerate(self._blocks):
+            own = inside[:, place] if blocks > 1 else inside.reshape(len(inside), -1)
+            white = whiten(R, pivots, np.ascontiguousarray(own))
+            parts.append(np.linalg.norm(white, axis=1))
+        widths: FloatArray = np.linalg.norm(parts, axis=0)
+        return widths
 
     @cached_property
     def A(self) -> FloatArray:
@@ -236,13 +253,15 @@ class Ridge:
         Rewards are rounded when they are told, and QR is exact for rows that are off by their own
         rounding: a reward of ``q`` is then off by a share c eps of ``S ||q||``, and errors e_s move
         ``theta_hat`` by at most ``sqrt(sum e_s^2)`` in the A-norm. In ``sum q q'`` it is the sum that
-        is rounded, by c eps of its trace, which tells most where least was seen.
+        is rounded: ``D^-1 sum q q' D^-1`` by c eps of its trace, which is off by that share of ``||D
+        theta||`` and tells most where least was seen.
         """
         problem, tables = self.problem, self.record.tables
         if tables is None:
-            e, _ = self._spectrum
-            least = self.lam + float(e[e > 0.0].min(initial=np.inf))
-            return self._share * problem.norm * float(e.sum() / np.sqrt(least))
+            e, _, scale = self._spectrum
+            largest = float(scale.max())
+            least = self.lam / largest**2 + float(e[e > 0.0].min(initial=np.inf))
+            return self._share * problem.norm * largest * float(e.sum() / np.sqrt(least))
         size2 = np.sum(problem.arms**2, axis=1)
         grown = float((tables[0] @ size2 @ size2).sum())
         return self._share * problem.norm * float(np.sqrt(grown))

@@ -19,10 +19,6 @@ from gbb.problem import Problem
 
 State = TypeVar("State")
 
-TIE = 1e-12
-"""Values within this relative distance of the best count as ties."""
-
-
 HOOKS = frozenset({"radii", "settings", "record_of"})
 """What a subclass may change and compiled loops still play."""
 
@@ -108,8 +104,8 @@ class Policy(ABC, Generic[State]):
     learns_two_way: bool = False
     """Whether it learns from the sums of both directions of a link, and so from links seen in both.
 
-    Where most of what was told is of one direction alone it is handed everything, and has to do without
-    the sums: ``record.two_way`` is then False."""
+    Where most of what was told is of one direction alone everything is handed to
+    :attr:`in_all_dimensions` instead, which does without the sums."""
 
     def __init_subclass__(cls, **rest: Any) -> None:
         super().__init_subclass__(**rest)
@@ -145,6 +141,11 @@ class Policy(ABC, Generic[State]):
         self.name = type(self).__name__ if name is None else name
         if not isinstance(self.name, str) or not self.name or "\0" in self.name:
             raise checks.input_error("name", "be a text that is not empty", repr(name))
+
+    @property
+    def in_all_dimensions(self) -> Policy[State]:
+        """What plays in its place, from its state, where it cannot have the sums of both directions."""
+        return self
 
     @abstractmethod
     def init(self) -> State:
@@ -209,15 +210,6 @@ class Policy(ABC, Generic[State]):
 
 
 AnyPolicy = Policy[Any]
-
-
-def random_argmax(values: FloatArray, rng: np.random.Generator) -> int:
-    """The position of the largest value, ties broken uniformly at random."""
-    best = float(values.max())
-    ties = np.flatnonzero(values >= best - TIE * abs(best))
-    if ties.size == 1:
-        return int(ties[0])
-    return int(ties[int(rng.random() * ties.size)])
 
 
 def draw_arms(weights: FloatArray, n: int, rng: np.random.Generator) -> IntArray:

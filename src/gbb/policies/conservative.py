@@ -19,7 +19,7 @@ from gbb.policies._base import AnyPolicy, Choice, Policy, playable
 from gbb.policies._safety.accounts import Account, Accounts, deviation, noise_scale, paying
 from gbb.policies._safety.steps import as_good, way_home, way_out
 from gbb.policies.joint_oful import JointOFUL
-from gbb.problem import Problem
+from gbb.problem import Problem, check_lam
 
 CONFIDENCES = ("symmetric", "complete")
 """Radii that hold for whatever record was absorbed; the paper's counts rounds."""
@@ -166,7 +166,7 @@ class Conservative(Policy[Guarded]):
         self.max_changes = (
             None if max_changes is None else checks.integer("max_changes", max_changes, low=1)
         )
-        self.lam: float = checks.real("lam", lam, low=0.0, low_open=True)
+        self.lam: float = check_lam(lam)
         self.delta: float = checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
 
     def init(self) -> Guarded:

@@ -29,7 +29,7 @@ class DiscountedOFUL(ForgettingPolicy[Faded]):
     estimate's own ``A^-1 A_2 A^-1`` with weights ``gamma^(2 s)``. Every round starts the bound on the
     noise anew, so that after t rounds the radius has ``delta / ((t + 1) (t + 2))`` in the place of
     delta: where the matrix does not change, the confidence set misses it in any round at all with
-    probability delta / 2 at most.
+    probability delta at most. With gamma = 1 nothing fades, and delta stays what it is.
 
     Parameters
     ----------
@@ -67,8 +67,8 @@ class DiscountedOFUL(ForgettingPolicy[Faded]):
         rounds = state.record.weight(self.problem) / self.problem.gram_growth_per_round
         return Learned(rounds, state.record)
 
-    def forgettings(self, state: Faded) -> int:
-        return state.rounds if self.gamma < 1.0 else 0
+    def forgettings(self, state: Faded) -> int | None:
+        return state.rounds if self.gamma < 1.0 else None
 
     def add(self, state: Faded, seen: AnyRecord) -> Faded:
         return Faded(state.rounds + 1, state.record.discount(self.gamma).merge(seen))

@@ -7,14 +7,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gbb._kernels.choice.choose import pick_near
 from gbb._support import checks
 from gbb._support.checks import FloatArray
 from gbb.cuts import Cut, check_cut
 from gbb.learning.design import g_optimal
 from gbb.learning.record import AnyRecord, empty
 from gbb.learning.ridge import Ridge
-from gbb.policies._base import Choice, Learned, Policy, draw_arms, random_argmax
-from gbb.problem import Problem
+from gbb.policies._base import Choice, Learned, Policy, draw_arms
+from gbb.problem import Problem, check_lam
 
 COMMITS: dict[str, tuple[float, float, float, float]] = {
     "couple": (1.0, 1.0, 0.0, 0.0),
@@ -81,7 +82,7 @@ class ExploreThenCommit(Policy[Committed]):
             horizon = checks.integer("horizon", horizon, low=1, cure=cure)
             exploration = math.ceil(horizon / 3)
         self.exploration = checks.integer("exploration", exploration, low=1)
-        self.lam: float = checks.real("lam", lam, low=0.0, low_open=True)
+        self.lam: float = check_lam(lam)
         self.commit = checks.choice("commit", commit, COMMITS)
         self.design = g_optimal(problem.arms)
 
@@ -94,7 +95,7 @@ class ExploreThenCommit(Policy[Committed]):
         if state.learned.rounds < self.exploration:
             return Choice(draw_arms(self.design.weights, self.problem.n, rng))
         values = self.couple_values(state.record).ravel()
-        best = random_argmax(values, rng)
+        best = pick_near(values, rng)
         couple = divmod(best, self.problem.K)
         return Choice(self.cut.allocation(couple), couple, float(values[best]))
 
@@ -104,8 +105,9 @@ class ExploreThenCommit(Policy[Committed]):
         return self.cut.couple_values(means, COMMITS[self.commit])
 
     def settings(self) -> dict[str, Any]:
-        kept = ("name", "cut", "exploration", "lam", "commit")  # which follows from the horizon
-        return {name: getattr(self, name) for name in kept}
+        given: dict[str, Any] = {"name": self.name, "cut": self.cut, "lam": self.lam}
+        # The horizon says no more than what follows from it.
+        return {**given, "exploration": self.exploration, "commit": self.commit}
 
     def absorb(
         self, state: Committed, choice: Choice | None, seen: AnyRecord, *, rounds: int = 1

@@ -16,7 +16,7 @@ from gbb.learning.design import g_optimal
 from gbb.learning.record import AnyRecord, empty
 from gbb.learning.tuples import Tuples
 from gbb.policies._base import Choice, Learned, Policy, draw_arms
-from gbb.problem import Problem
+from gbb.problem import Problem, check_lam
 
 
 class Phased(NamedTuple):
@@ -108,7 +108,7 @@ class PhasedExploration(Policy[Phased]):
         most = problem.m * problem.L * problem.S
         self.epsilon = checks.real("epsilon", most / 100 if epsilon is None else epsilon, low=0.0)
         self.delta: float = checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
-        self.lam: float = checks.real("lam", lam, low=0.0, low_open=True)
+        self.lam: float = check_lam(lam)
         self.growth = checks.real("growth", growth, low=1.0, low_open=True)
         self.design = g_optimal(problem.arms)
         sides = self.cut.sides.astype(np.int64)

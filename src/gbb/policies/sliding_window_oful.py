@@ -26,8 +26,9 @@ class SlidingWindowOFUL(ForgettingPolicy[Recent]):
     """:class:`~gbb.policies.JointOFUL` on the record of the last ``window`` rounds.
 
     Each round that is dropped starts the bound on the noise anew, so that after k of them the radius has
-    ``delta / ((k + 1) (k + 2))`` in the place of delta. Where the matrix does not change, the confidence
-    set misses it with probability delta at most while nothing was dropped, and delta / 2 ever after.
+    ``delta / ((k + 1) (k + 2))`` in the place of delta, also with k = 0, as it will drop some. Where the
+    matrix does not change, the confidence set misses it in any round at all with probability delta at
+    most.
 
     Parameters
     ----------

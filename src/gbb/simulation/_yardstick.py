@@ -20,6 +20,8 @@ from gbb.policies import AnyPolicy
 from gbb.simulation._hindsight import best_couples
 from gbb.theory import guaranteed_alpha
 
+EPS = float(np.finfo(np.float64).eps)
+
 ROUNDING = 1e-9
 """Rewards above the optimum by this share are put down to rounding."""
 
@@ -102,9 +104,13 @@ def _by_optimum(
 
 
 def _most_earned(reward: FloatArray, cumulative: FloatArray, recorded: IntArray) -> float:
-    """The most that some round earned for sure: a recorded one, or the mean between two of them."""
+    """The most that some round earned for sure: a recorded one, or the mean between two of them.
+
+    A mean is the difference of two sums, of which each of their rounds has rounded a share.
+    """
     spans = np.diff(recorded, prepend=0)
-    means = np.diff(cumulative, axis=-1, prepend=0.0) / spans
+    rounded = EPS * recorded * np.abs(cumulative).max(axis=-1, keepdims=True)
+    means = (np.diff(cumulative, axis=-1, prepend=0.0) - 2.0 * rounded) / spans
     return float(max(reward.max(), means.max()))
 
 

@@ -11,7 +11,7 @@ from gbb._support import checks
 from gbb._support.checks import FloatArray
 from gbb.learning.record import Record
 from gbb.learning.ridge import Ridge
-from gbb.problem import Problem
+from gbb.problem import Problem, check_lam
 
 
 def regret_bound(
@@ -34,7 +34,7 @@ def regret_bound(
     ``L S m``. Without it (``non_negative=False``) a round may lose ``2 L S m``, which takes its place.
     """
     T = checks.integer("T", T, low=1)
-    lam = checks.real("lam", lam, low=0.0, low_open=True)
+    lam = check_lam(lam)
     delta = checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
     d2, L, S, m = problem.d**2, problem.L, problem.S, problem.m
     seen = T * m * L**2 / lam
@@ -49,7 +49,7 @@ def critical_covariance_bound(
 ) -> int:
     """``ceil(d^2 log2(T m L^2 / (lam delta)))``: how many rounds may break the critical covariance."""
     T = checks.integer("T", T, low=1)
-    lam = checks.real("lam", lam, low=0.0, low_open=True)
+    lam = check_lam(lam)
     delta = checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
     seen = T * problem.m * problem.L**2 / lam
     return max(0, math.ceil(problem.d**2 * math.log2(seen / delta)))

@@ -8,7 +8,7 @@ from gbb._support import checks
 from gbb.cuts import Cut, KCut, check_cut
 from gbb.environment import Environment
 from gbb.optimum import Optimum, solve
-from gbb.problem import Problem
+from gbb.problem import Problem, check_lam
 from gbb.theory._assumptions import Assumption, check_assumptions
 from gbb.theory._bounds import regret_bound
 from gbb.theory._parameters import alpha_1, alpha_1_sharp, alpha_2, couple_gain, gamma
@@ -79,7 +79,7 @@ def report(
         rule = "be of the paper's problem: one matrix, rewards per edge, every arm allowed"
         raise checks.input_error("env", rule, repr(env.problem))
     check_cut(env.problem.graph, cut)
-    lam = checks.real("lam", lam, low=0.0, low_open=True)
+    lam = check_lam(lam)
     delta = checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
     best = solve(env.problem, env.M_star) if optimum is None else optimum
     ratio = gamma(env, best)

@@ -14,7 +14,7 @@ from gbb._kernels.lanes import WIDTH, load, minus, plus, splat, spread, store, t
 from gbb._support.checks import FloatArray, IntArray
 
 TINY = 1e-200
-LANES = 4
+DIRECTIONS = 4
 """Vectors of one inverse iteration."""
 
 TURNS = 60
@@ -118,7 +118,7 @@ def whiten_columns(U: FloatArray, g: int, V: FloatArray, v: int, F: FloatArray, 
 @compiled(fastmath={"contract", "reassoc"})
 def orthonormalise(X: FloatArray) -> None:
     """Orthonormal columns that span those of X; columns that add nothing become 0."""
-    for one in range(LANES):
+    for one in range(DIRECTIONS):
         before = 0.0
         for j in range(X.shape[0]):
             before += X[j, one] * X[j, one]
@@ -138,16 +138,16 @@ def orthonormalise(X: FloatArray) -> None:
 
 @compiled()
 def largest_of_small(G: FloatArray) -> float:
-    """The largest eigenvalue of a symmetric LANES x LANES matrix, by Jacobi rotations; G is used up."""
+    """The largest eigenvalue of a small symmetric matrix, by Jacobi rotations; G is used up."""
     for _ in range(TURNS):
         off, size = 0.0, 0.0
-        for p in range(LANES):
+        for p in range(DIRECTIONS):
             size = max(size, abs(G[p, p]))
             for q in range(p):
                 off = max(off, abs(G[p, q]))
         if off <= ROUNDING * size:
             break
-        for p in range(LANES):
+        for p in range(DIRECTIONS):
             for q in range(p):
                 if G[p, q] == 0.0:
                     continue
@@ -156,14 +156,14 @@ def largest_of_small(G: FloatArray) -> float:
                 t = t if half >= 0.0 else -t
                 c = 1.0 / np.sqrt(t * t + 1.0)
                 s = t * c
-                for k in range(LANES):
+                for k in range(DIRECTIONS):
                     x, y = G[p, k], G[q, k]
                     G[p, k], G[q, k] = c * x - s * y, s * x + c * y
-                for k in range(LANES):
+                for k in range(DIRECTIONS):
                     x, y = G[k, p], G[k, q]
                     G[k, p], G[k, q] = c * x - s * y, s * x + c * y
     found = G[0, 0]
-    for p in range(1, LANES):
+    for p in range(1, DIRECTIONS):
         found = max(found, G[p, p])
     return float(found)
 
@@ -186,7 +186,7 @@ def improve(U: FloatArray, g: int, X: FloatArray, Y: FloatArray, G: FloatArray) 
         for j in range(k + 1, size):
             u = spread(U, (g * size + k) * width + j)
             store(Y, j * WIDTH, times_plus(u, y, load(Y, j * WIDTH)))
-    for one in range(LANES):
+    for one in range(DIRECTIONS):
         for other in range(one + 1):
             dot = 0.0
             for j in range(size):
@@ -239,11 +239,11 @@ def smallest_eigenvalue(
 ) -> float:
     """The smallest eigenvalue of block g of A, by inverse iteration on a few vectors at once.
 
-    ``X[g]`` (size x WIDTH, of which LANES count) spans about the directions least seen, as the last
+    ``X[g]`` (size x WIDTH, of which DIRECTIONS count) spans about the directions least seen, as the last
     call left it. What is found is proved to be the smallest by ``floor[g]``, which no eigenvalue was
     below before (none ever falls), or by an elimination; a direction in which it is not takes the place
     of one in X. Where rounding hides the difference, the iteration goes on until it has settled. Y (as
-    ``X[g]``), G (LANES x LANES) and C (as ``U[g]``) are scratch space.
+    ``X[g]``), G (DIRECTIONS x DIRECTIONS) and C (as ``U[g]``) are scratch space.
     """
     size, most = U.shape[1], 0.0
     for j in range(size):
@@ -267,10 +267,10 @@ def smallest_eigenvalue(
             floor[g] = shift
             break
         for i in range(size):
-            X[g, i, LANES - 1] = 1.0 if i == j else 0.0
+            X[g, i, DIRECTIONS - 1] = 1.0 if i == j else 0.0
         for i in range(j - 1, -1, -1):  # z with z'(A - shift I) z < 0
             value = 0.0
             for k in range(i + 1, j + 1):
-                value += C[i, k] * X[g, k, LANES - 1]
-            X[g, i, LANES - 1] = -value / C[i, i]
+                value += C[i, k] * X[g, k, DIRECTIONS - 1]
+            X[g, i, DIRECTIONS - 1] = -value / C[i, i]
     return float(found if proved else floor[g])

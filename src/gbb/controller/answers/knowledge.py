@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -13,8 +15,12 @@ from gbb.controller.state.report import limit_text, limits_of
 from gbb.controller.state.state import State
 from gbb.learning import Ridge, radius
 from gbb.learning.record import weigh
+from gbb.learning.ridge import EPS, ROUNDINGS
 from gbb.optimum import Optimum, solve
 from gbb.pairwise import PairProblem
+
+SHARE = 1e-12
+"""Arms whose squared norms are this near to L, relatively, may be the longest."""
 
 LAM, DELTA = 1.0, 1e-3
 """Regulariser and failure probability where the policy has none."""
@@ -25,10 +31,10 @@ class Knowledge:
 
     All statements hold together with probability ``1 - delta``: the radius is that of the
     self-normalised bound in all ``types d^2`` dimensions
-    (:func:`gbb.learning.radius.confidence_radius`). Once something was discounted, those from then on
-    hold together with probability ``1 - delta / 2`` (:func:`gbb.learning.radius.delta_after`). What
-    rounding can do is added (:attr:`gbb.Ridge.rounding`), and shows where sigma is near the last digit
-    of the rewards.
+    (:func:`gbb.learning.radius.confidence_radius`). As everything told may be discounted at any time,
+    those before the first discount have half of delta, and all that come after it the other half
+    (:func:`gbb.learning.radius.delta_after`). What rounding can do is added
+    (:attr:`gbb.Ridge.rounding`), and shows where sigma is near the last digit of the rewards.
 
     Parameters
     ----------
@@ -43,8 +49,9 @@ class Knowledge:
         own = setup.problem.allowed
         self.allowed = own if setup.allowed is None else own & setup.allowed
         self.lam = LAM if policy.lam is None else policy.lam
-        left = radius.delta_after(setup.discounts, DELTA)
-        self.delta = left if policy.delta is None else policy.delta
+        own_delta = DELTA if policy.delta is None else policy.delta
+        declared = setup.spec["settings"].get("delta", own_delta)
+        self.delta = radius.delta_after(setup.discounts, declared)
         self.out_of_bounds_rounds = state.out_of_bounds_rounds
 
     @property
@@ -118,17 +125,32 @@ class Knowledge:
         problem = self.problem
         value, width = self.ridge.total(allocation)
         sums = weigh(problem, allocation) @ problem.edge_arms
-        most = min(problem.S * float(np.linalg.norm(sums, axis=1).sum()), self.ceiling)
+        most = problem.S * float(np.linalg.norm(sums, axis=1).sum()) + self.slack
+        most = min(most, self.ceiling)
         ends = allocation[problem.graph.sources], allocation[problem.graph.indices]
         along = float(np.abs(problem.edge_weights) @ self.norms[ends])
         off = self.radius * width + self.ridge.blur * along
         reward, low, high = np.clip([value, value - off, value + off], -most, most).tolist()
         return Prediction(reward, low, high, self.caveat)
 
-    @property
+    @cached_property
     def ceiling(self) -> float:
-        """What no allocation pays more than, whatever was seen: the sum of ``|w| L S``."""
-        return float(np.abs(self.problem.edge_weights).sum()) * self.problem.L * self.problem.S
+        """What no allocation pays more than, whatever was seen: the sum of ``|w| L S``, rounded up."""
+        problem = self.problem
+        weights = np.abs(problem.edge_weights).tolist() if problem.weighted else [float(problem.m)]
+        total = math.fsum(weights)
+        if math.fsum([*weights, -total]) > 0.0:
+            total = math.nextafter(total, math.inf)
+        longest = problem.arms[np.sum(problem.arms**2, axis=1) >= problem.L * (1.0 - SHARE)]
+        squares = (sum(Fraction(x) ** 2 for x in arm) for arm in longest.tolist())
+        exact = Fraction(total) * max([Fraction(problem.L), *squares]) * Fraction(problem.S)
+        near = float(exact)
+        return near if near >= exact else math.nextafter(near, math.inf)
+
+    @property
+    def slack(self) -> float:
+        """How far rounding may move a sum over the edges: ends of intervals are moved out by it."""
+        return EPS * (self.problem.m + ROUNDINGS * self.problem.parameters) * self.ceiling
 
     def recommend(self, seconds: float) -> Recommendation:
         """The best allowed allocation for the estimate that is found within ``seconds``."""
@@ -165,7 +187,7 @@ class Knowledge:
         links = PairProblem.directed(problem.graph, both, turned, self.allowed, weights=weights)
         wide = self.widths.max(axis=(1, 2))
         apart = best.upper_bound + float(np.abs(weights) @ wide[types])
-        return min(links.edge_bound, apart, self.ceiling)
+        return min(min(links.edge_bound, apart) + self.slack, self.ceiling)
 
 
 def _copy(table: FloatArray | IntArray) -> FloatArray:

@@ -64,13 +64,14 @@ def _decode_cut(spec: Spec, graph: Graph) -> Cut | KCut:
 def decode_policy(spec: Spec, problem: Problem, discounts: int) -> AnyPolicy:
     """The policy for ``problem`` that :func:`encode_policy` was given.
 
-    Its delta is what so many ``discounts`` leave of it. In a fixed allocation, arms that are not allowed
+    Its delta is what so many ``discounts`` leave of it; before the first it is its own, so that it plays
+    as it does in a simulation. In a fixed allocation, arms that are not allowed
     now give way to the agent's first allowed one.
     """
     settings = dict(spec["settings"])
     if "cut" in settings:
         settings["cut"] = _decode_cut(settings["cut"], problem.graph)
-    if "delta" in settings:
+    if "delta" in settings and discounts:
         settings["delta"] = radius.delta_after(discounts, settings["delta"])
     if "allocation" in settings:
         settings["allocation"] = problem.instead[np.arange(problem.n), settings["allocation"]]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from gbb.controller.answers.knowledge import Knowledge
 from gbb.controller.state.allowed import repair
+from gbb.controller.state.learn import learns_halves
 from gbb.controller.state.state import State
 from gbb.controller.storage.bytes import pack_allocation, pack_rng, unpack_rng
 from gbb.controller.storage.events import Draft
@@ -13,13 +16,14 @@ def draft_ask(state: State) -> Draft:
     """The ask that follows from ``state`` and nothing else."""
     setup, problem, allowed = state.setup, state.setup.problem, state.setup.allowed
     rng = unpack_rng(setup.seed, state.rng)
+    policy = setup.policy if learns_halves(state) else setup.policy.in_all_dimensions
     if allowed is None or setup.knows_allowed:
-        choice, moved = setup.policy.select(state.memory, rng), 0
-        arms = choice.allocation
+        choice = policy.select(state.memory, rng)
     else:
-        choice = setup.policy.select_within(state.memory, rng, allowed)
-        optimistic = Knowledge(state).optimistic
-        arms, moved = repair(problem, optimistic, choice.allocation, allowed)
+        choice = policy.select_within(state.memory, rng, allowed)
+    arms, moved = choice.allocation, 0
+    if allowed is not None and not allowed[np.arange(problem.n), arms].all():
+        arms, moved = repair(problem, Knowledge(state).optimistic, arms, allowed)
     content: dict[str, object] = {}
     if choice.couple is not None and not moved:
         content["couple"] = list(choice.couple)

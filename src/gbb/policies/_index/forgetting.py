@@ -19,8 +19,8 @@ class ForgettingPolicy(Policy[State], Generic[State]):
     """:class:`~gbb.policies.JointOFUL`, told less than was seen.
 
     What is left is another sum of noise each time something is forgotten, so that the radius takes
-    :func:`gbb.learning.radius.delta_after`: where the matrix does not change, the confidence set misses
-    it with probability delta at most before anything is forgotten, and delta / 2 ever after.
+    :func:`gbb.learning.radius.delta_after`, from the first round on: where the matrix does not change,
+    the confidence set misses it in any round at all with probability delta at most.
     """
 
     controllable = False  # a record does not know which rounds are old
@@ -38,8 +38,8 @@ class ForgettingPolicy(Policy[State], Generic[State]):
         """What is left, and how many rounds that counts as."""
 
     @abstractmethod
-    def forgettings(self, state: State) -> int:
-        """How many times something was forgotten."""
+    def forgettings(self, state: State) -> int | None:
+        """How many times something was forgotten; None for a policy that never forgets."""
 
     @abstractmethod
     def add(self, state: State, seen: AnyRecord) -> State:
@@ -56,7 +56,8 @@ class ForgettingPolicy(Policy[State], Generic[State]):
         rule = self.inner.rule if self.inner.is_diagonal else None
         _ = self.inner.counted_search  # made once, for all copies, as the rule is
         now = copy.copy(self.inner)
-        now.delta = radius.delta_after(self.forgettings(state), self.delta)
+        if (forgettings := self.forgettings(state)) is not None:
+            now.delta = radius.delta_after(forgettings, self.delta)
         if rule is not None:
             vars(now)["rule"] = rule._replace(spread=now.constants["spread"])
         return now

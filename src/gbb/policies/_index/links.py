@@ -106,12 +106,12 @@ class LinkSearch:
             bundle_weight=total.astype(np.float64),
             bundle_size=size,
             one=self._regressors,
-            two=self._transposed if self.merged else self._regressors,
+            two=self._inward if self.merged else self._regressors,
         )
 
     @cached_property
-    def _transposed(self) -> IntArray:
-        """The regressor of the edge from the neighbour, which plays b, to the agent, which plays a."""
+    def _inward(self) -> IntArray:
+        """The regressor of the edge to the agent by the neighbour's arm and its own (types x K x K)."""
         own = int(self.index.max()) + 1
         offsets = own * np.arange(self.tuples.problem.types)[:, None, None]
         return np.ascontiguousarray(offsets + self.index)
@@ -119,8 +119,8 @@ class LinkSearch:
     @cached_property
     def _regressors(self) -> IntArray:
         """The regressor of every table by the neighbour's arm and the agent's (tables x K x K)."""
-        out = np.ascontiguousarray(self._transposed.transpose(0, 2, 1))
-        return out if self.merged else np.concatenate([out, self._transposed])
+        out = np.ascontiguousarray(self._inward.transpose(0, 2, 1))
+        return out if self.merged else np.concatenate([out, self._inward])
 
     @property
     def room(self) -> Room:

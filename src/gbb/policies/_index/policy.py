@@ -6,7 +6,6 @@ much it draws at random (``v``, ``explore``) and from how many tuples it searche
 
 from __future__ import annotations
 
-from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +19,7 @@ from gbb._kernels.choice.rule import Rule
 from gbb._support import checks
 from gbb._support.checks import FloatArray
 from gbb.cuts import Cut, KCut, check_cut
+from gbb.learning import radius as radius_of
 from gbb.learning.coordinates import Coordinates, coordinates
 from gbb.learning.radius import SCHEDULES, Schedule, check_radius, confidence_radius
 from gbb.learning.record import AnyRecord, empty
@@ -28,7 +28,7 @@ from gbb.learning.tuples import Tuples
 from gbb.policies._base import Choice, Learned, Policy, draw_allowed
 from gbb.policies._index.compiled import make_diagonal, make_rule
 from gbb.policies._index.links import LinkSearch, Objective
-from gbb.problem import Problem
+from gbb.problem import Problem, check_lam
 
 STARTS = 5
 """Tuples that local search starts from. One gets stuck on an eighth of the matrices of the paper's
@@ -87,7 +87,8 @@ class IndexPolicy(Policy[Learned]):
     lam
         The ridge regulariser lambda, > 0.
     delta
-        The confidence set misses theta* with probability at most delta.
+        The confidence set misses theta* with probability at most delta. Where the directions were seen
+        unequally often, the set in all dimensions takes its place, which has delta / 6.
     name
         How results call this policy.
 
@@ -125,14 +126,14 @@ class IndexPolicy(Policy[Learned]):
             self.cut = Cut.of(problem.graph, self.parts.parts)
         else:
             self.cut = self.parts.merged
-        self.lam: float = checks.real("lam", lam, low=0.0, low_open=True)
+        self.lam: float = check_lam(lam)
         self.delta: float = checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
         self.radius = None if radius is None else check_radius(problem, radius)
         if self.radius == "released" or callable(self.radius):
             self.guarantee = None  # nobody has proven a theorem with these
         self.v = checks.real("v", v, low=0.0)
         self.explore = checks.real("explore", explore, low=0.0, high=1.0)
-        self.shrinking = shrinking
+        self.shrinking, self.halves = shrinking, halves
         self.starts = checks.integer("starts", starts, low=0)
         self.weights: Weights = self.cut.weights if weights is None else weights
         even = self.weights[0] == self.weights[1]
@@ -241,13 +242,19 @@ class IndexPolicy(Policy[Learned]):
 
     @cached_property
     def in_all_dimensions(self) -> IndexPolicy:
-        """The same policy, which learns no halves."""
-        other = copy(self)
-        for name in vars(self):
-            if isinstance(getattr(type(self), name, None), cached_property):
-                del other.__dict__[name]
+        """The same policy, which learns no halves.
+
+        Its set is another than that of the halves, and both may be needed in one run, as when rewards
+        are told in part. So it has the next delta of :func:`gbb.learning.radius.delta_after`, delta / 6.
+        """
+        if not self.learns_two_way:
+            return self
+        given = self.settings()
+        if self.radius == "symmetric":
+            given["radius"] = "complete"
+        other = type(self)(self.problem, **given)
         other.learns_two_way = False
-        other.radius = "complete" if self.radius == "symmetric" else self.radius
+        other.delta = radius_of.delta_after(1, self.delta)
         return other
 
     def fit(self, record: AnyRecord) -> IndexPolicy:
@@ -260,8 +267,9 @@ class IndexPolicy(Policy[Learned]):
 
     def estimate(self, state: Learned) -> tuple[Ridge, float]:
         """The estimate, on symmetric parts where they decide, and its radius."""
-        if (policy := self.fit(state.record)) is not self:
-            return policy.estimate(state)
+        return self.fit(state.record)._estimate(state)
+
+    def _estimate(self, state: Learned) -> tuple[Ridge, float]:
         ridge = Ridge(self.problem, state.record, self.lam, symmetric=self.learns_two_way)
         if self.adaptive:
             return ridge, confidence_radius(ridge, self.delta, shrinking=self.shrinking)
@@ -277,7 +285,7 @@ class IndexPolicy(Policy[Learned]):
             return self._select_diagonal(state, rng)
         if self.explore > 0.0 and rng.random() < self.explore:
             return Choice(draw_allowed(self.problem.allowed, rng))
-        ridge, radius = self.estimate(state)
+        ridge, radius = self._estimate(state)
         centre = ridge.draw(self.v, rng) if self.v > 0.0 else ridge.centre
         objective = Objective(ridge, centre, radius)
         values = self.value_tuples(objective)

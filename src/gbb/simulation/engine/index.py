@@ -7,7 +7,7 @@ import numpy as np
 from gbb._kernels.choice.diagonal import refresh_all
 from gbb._kernels.choice.factors import Triangular
 from gbb._kernels.lanes import WIDTH, aligned_zeros, padded
-from gbb._kernels.learning.triangular import LANES
+from gbb._kernels.learning.triangular import DIRECTIONS
 from gbb._kernels.rounds.index import Run, World, play_index
 from gbb._support.checks import FloatArray
 from gbb.environment import Environment
@@ -114,8 +114,8 @@ def _triangular(policy: IndexPolicy, search: LinkSearch, optimistic: bool) -> Tr
             columns = search.by_table(np.tile(flat, (blocks, 1)), blocks)[:1]
     tuples = objectives.shape[2]
     towards = aligned_zeros(blocks, size, WIDTH)
-    towards[:, :, :LANES] = np.cos(
-        1.3 * np.outer(np.arange(size), 1.0 + np.arange(LANES)) + np.arange(LANES)
+    towards[:, :, :DIRECTIONS] = np.cos(
+        1.3 * np.outer(np.arange(size), 1.0 + np.arange(DIRECTIONS)) + np.arange(DIRECTIONS)
     )
     most = min(count, problem.graph.m) if problem.reports_edges else problem.observations
     return Triangular(
@@ -132,7 +132,7 @@ def _triangular(policy: IndexPolicy, search: LinkSearch, optimistic: bool) -> Tr
         towards=towards,
         floor=np.full(blocks, policy.lam),
         turned=aligned_zeros(size, WIDTH),
-        small=np.zeros((LANES, LANES)),
+        small=np.zeros((DIRECTIONS, DIRECTIONS)),
         eliminated=aligned_zeros(size, width),
         norm2=aligned_zeros(tuples),
     )
