@@ -237,4 +237,5 @@ def unlike(x: FloatArray, y: FloatArray) -> int:
 @_lowered(lambda _: types.int64(types.int64), _lowest)
 def lowest(bits: int) -> int:
     """The number of the lowest bit that is set, of which there must be one."""
+    bits = int(bits)
     return (bits & -bits).bit_length() - 1
