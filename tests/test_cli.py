@@ -818,7 +818,7 @@ def test_a_setting_that_no_policy_has_is_refused(refused, command):
     said = refused(command, "complete:3", "--policy", "UniformRandom:lam=2")
     assert said == "UniformRandom has no setting 'lam'; it has none."
     said = refused(command, "complete:3", "--policy", "OFUL:lam=1_000", *SHORT)
-    assert "`--policy OFUL:lam` to be a finite number > 0, but got '1_000'" in said
+    assert "`--policy OFUL:lam` to be a finite number > 0 and <= 1e+100, but got '1_000'" in said
 
 
 def test_policies_are_named_with_their_settings(run):

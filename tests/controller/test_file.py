@@ -108,10 +108,10 @@ def test_a_slow_file_of_rewards_keeps_nobody_waiting(controller, tmp_path):
 def test_a_table_of_many_columns_is_read_at_once(controller, tmp_path):
     names = [f"c{place}" for place in range(40_000)]
     (tmp_path / "wide.csv").write_text(f"{','.join(names)}\n")
-    began = time.monotonic()
+    began = time.process_time()
     with pytest.raises(gbb.InputError, match=r"to have the columns source, .* c7, "):
         controller.tell(controller.ask(), tmp_path / "wide.csv")
-    assert time.monotonic() - began < 10
+    assert time.process_time() - began < 10
 
 
 def test_a_create_that_was_stopped_at_once_is_said_and_made_again(tmp_path):
