@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 from gbb import InputError
-from gbb._cli.control.answers import FIELDS
 from gbb.cli import main
 from gbb.controller import Controller
+from gbb.controller.answers.plain import RECOMMENDED
 
 GRAPH = "source,target\nnorth,south\nsouth,east\neast,north\n"
 ARMS = "arm,yaw,pitch\nstraight,1,0\nleft,0.8,0.6\nright,0.6,0.8\n"
@@ -175,7 +175,7 @@ def test_after_far_rewards_answers_carry_a_caveat(farm):
         assert answer.err.count("\n") == 1
     data = json.loads(answer.out)
     assert answer.err == f"gbb: warning: {data['caveat']}\n"
-    assert set(data) == set(FIELDS)
+    assert set(data) == set(RECOMMENDED)
     assert data["low"] <= data["reward"] <= data["high"] <= data["upper_bound"]
     assert data["upper_bound"] <= math.nextafter(6 * 2, 13)  # bounds are rounded up
     farm("retract", "farm.db", 1, "--reason", "wrong unit")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable
 from typing import Any
@@ -12,6 +11,8 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
+
+from gbb._support import json_text
 
 VALUE = 40
 """The widest that values are before long names are broken, in characters."""
@@ -73,14 +74,4 @@ def grid(title: str, columns: Iterable[str], rows: Iterable[Iterable[str]]) -> T
 
 def as_json(data: Any) -> str:
     """JSON text; numbers that are not finite become null."""
-    return json.dumps(_finite(data), indent=2, allow_nan=False)
-
-
-def _finite(data: Any) -> Any:
-    if isinstance(data, dict):
-        return {key: _finite(value) for key, value in data.items()}
-    if isinstance(data, list | tuple):
-        return [_finite(value) for value in data]
-    if isinstance(data, float) and not math.isfinite(data):
-        return None
-    return data
+    return json_text.as_json(data, indent=2)

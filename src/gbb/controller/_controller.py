@@ -28,6 +28,7 @@ from gbb.controller.storage.events import Draft, Event, seal_draft
 from gbb.controller.storage.store import Store, rehearse_study
 from gbb.controller.verbs import setup, tell
 from gbb.controller.verbs.ask import draft_ask
+from gbb.controller.verbs.next import next_trial
 from gbb.controller.verbs.retract import retract
 from gbb.controller.verbs.rewards import open_rewards
 from gbb.controller.verbs.setup import Names, list_names
@@ -158,6 +159,17 @@ class Controller:
         with self._turn() as turn:
             tell.tell(turn, find_trial(turn, trial), rewards)
 
+    def next(self, trial: Trial | int, rewards: Rewards) -> Trial:
+        """Tell ``trial`` and ask for another, in one transaction: one wait for the disk, not two.
+
+        Both happen or neither. A caller that never heard back says the same again and gets the same
+        trial, as long as it is open.
+        """
+        rewards = open_rewards(rewards)
+        with self._turn() as turn:
+            number = next_trial(turn, find_trial(turn, trial), rewards)
+        return make_trial(turn.state, number)
+
     def fail(self, trial: Trial | int, reason: str = "") -> None:
         """Close a trial that was played and gave no rewards."""
         with self._turn() as turn:
@@ -208,12 +220,16 @@ class Controller:
         with one_thread():
             return known.estimate()
 
-    def history(self, kind: str | Iterable[str] | None = None) -> list[Entry]:
-        """Every event, or those of some kinds, the oldest first."""
+    def history(
+        self, kind: str | Iterable[str] | None = None, *, last: int | None = None
+    ) -> list[Entry]:
+        """Every event, or those of some kinds, the oldest first; the ``last`` so many of them."""
         kinds = {kind} if isinstance(kind, str) else None if kind is None else set(kind)
         for each in kinds or ():
             checks.choice("kind", each, KINDS)
-        return list(read_history(self._log.events(), kinds))
+        if last is not None:
+            last = checks.integer("last", last, low=1)
+        return list(read_history(self._log.events(), kinds, last))
 
     def diagnose(self, *, worst: int = 5) -> Diagnosis:
         """Check whether the pairwise model predicts what was told on the present graph."""

@@ -19,9 +19,22 @@ PLACES: Places = {
         "control.changes",
         "Keep agents from playing arms; or pin them to one, or allow arms again.",
     ),
+    "replace-graph": (
+        "control.setup",
+        "Play on another graph and keep what was learnt; agents go by their names.",
+    ),
+    "set-policy": (
+        "control.setup",
+        "Let another policy choose, from everything told so far; or the same with other settings.",
+    ),
+    "discount": ("control.setup", "Let everything told so far count less from now on."),
     "recommend": (
         "control.answers",
         "The best allocation by what is known, with its predicted reward.",
+    ),
+    "predict": (
+        "control.predict",
+        "What an allocation pays by what is known, with its interval.",
     ),
     "estimate": (
         "control.estimate",
@@ -36,7 +49,11 @@ PLACES: Places = {
         "control.check",
         "Read the whole log, compare it with what was kept of it, and say whether it is in order.",
     ),
-    "history": ("control.answers", "Every event, the oldest first."),
+    "history": ("control.history", "What happened, a line for each event, the oldest first."),
+    "run": (
+        "control.run",
+        "Answer lines of JSON on standard input until it ends, each with one on standard output.",
+    ),
     "export": (
         "control.answers",
         "Every reward that counts, with its arms, as CSV; or the whole history, as JSON.",

@@ -1,4 +1,4 @@
-"""``gbb control recommend | status | history | export``: what a controller knows and was told."""
+"""``gbb control recommend | status | export``: what a controller knows and was told."""
 
 from __future__ import annotations
 
@@ -8,13 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from gbb._cli.control import files
+from gbb._cli.control.history import history
 from gbb._cli.control.options import Format, Name, Out, Storage, open_controller
 from gbb._cli.errors import warn
 from gbb._cli.show import as_json, console, number
-
-FIELDS = ("allocation", "reward", "low", "high", "upper_bound", "gap", "proven", "caveat")
-"""What ``recommend --format json`` holds."""
-
 
 WHOSE = {
     "edge": ("source", "source_arm", "target", "target_arm"),
@@ -35,9 +32,10 @@ def recommend(
     format = files.format_of(format, out)
     with open_controller(url, name) as controller:
         best = controller.recommend(seconds=seconds)
-    data = {key: getattr(best, key) for key in FIELDS}
-    columns = ("agent", "arm")
-    files.show(format, "recommended", columns, best.allocation.items(), data=data, out=out)
+    from gbb.controller.answers.plain import plain_recommendation
+
+    data, rows = plain_recommendation(best), best.allocation.items()
+    files.show(format, "recommended", ("agent", "arm"), rows, data=data, out=out)
     if format == "text":
         console.print(
             f"predicted reward {number(best.reward)} a round, in [{number(best.low)}, "
@@ -63,47 +61,6 @@ def _trials(numbers: list[int]) -> str:
     return f"{len(numbers)} (trial {', '.join(map(str, numbers))})" if numbers else "0"
 
 
-def history(
-    url: Storage,
-    name: Name = None,
-    kind: Annotated[list[str] | None, typer.Option(help="Only these kinds.")] = None,
-    format: Format = "text",
-    out: Out = None,
-) -> None:
-    """Every event, the oldest first."""
-    format = files.format_of(format, out)
-    with open_controller(url, name) as controller:
-        entries = controller.history(kind or None)
-    data = [
-        {
-            "seq": entry.seq,
-            "time": entry.time.isoformat(),
-            "kind": entry.kind,
-            "trial": entry.trial_id,
-            "content": entry.content,
-        }
-        for entry in entries
-    ]
-    rows = [
-        (
-            entry.seq,
-            entry.time.isoformat(" ", "seconds")[:19] if format == "text" else row["time"],
-            entry.kind,
-            entry.trial_id,
-            _short(entry.content, format),
-        )
-        for entry, row in zip(entries, data, strict=True)
-    ]
-    columns = ("seq", "time", "kind", "trial", "content")
-    files.show(format, f"{len(rows)} events", columns, rows, data=data, out=out)
-
-
-def _short(content: Any, format: str) -> str:
-    text = as_json(content) if content else ""
-    text = " ".join(text.split())
-    return text if format == "csv" or len(text) < 60 else text[:57] + "..."
-
-
 def export(
     url: Storage,
     out: Annotated[Path, typer.Option(metavar="FILE", help="A .csv or .json file.")],
@@ -112,7 +69,7 @@ def export(
     """Every reward that counts, with its arms, as CSV; or the whole history, as JSON."""
     format = files.format_of("text", out)
     if format == "json":
-        history(url, name, None, "json", out)
+        history(url, name, format="json", out=out)
         return
     with open_controller(url, name) as controller:
         entries = controller.history(("ask", "tell", "attach", "retract"))

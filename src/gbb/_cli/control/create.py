@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from gbb._cli import options as opt
-from gbb._cli.control.links import links_of
+from gbb._cli.control.links import LINK_WORDS, LinksFile, graph_beside, links_of
 from gbb._cli.control.options import Storage, url_of
 from gbb._cli.errors import reword
 from gbb._cli.given.as_read import print_as_read, print_understood
-from gbb._cli.given.graphs import CutName, GraphOptions, cut_of, graph_of
+from gbb._cli.given.graphs import CutName, GraphOptions, cut_of
 from gbb._cli.given.instance import MEANING, EdgeArmBound, Feedback, Sigma
-from gbb._cli.given.policies import SPEC, Learner, RadiusName, read_policies
+from gbb._cli.given.policies import HORIZON_WORDS, SPEC, Horizon, Learner, RadiusName, read_policies
 from gbb._cli.given.tables import read_arms
 from gbb.problem import Problem
 
-OWN_WORDS = {
-    "Give the horizon, or the number of exploring rounds as `exploration`.": "Say how many rounds "
-    "are to come.",
-    "`edge_types`": "`--links`",
-    "`edge_weights`": "`--links`",
-}
+OWN_WORDS = {**HORIZON_WORDS, **LINK_WORDS}
 """What ``create`` calls things that the library, or another command, calls otherwise."""
 
 
@@ -39,19 +33,10 @@ def create(
     policy: Annotated[
         str, typer.Option(metavar="SPEC", help=f"The policy, {SPEC}.")
     ] = "ImprovedOFUL",
-    horizon: Annotated[
-        int | None, typer.Option(help="Rounds to come, for policies that must know.")
-    ] = None,
+    horizon: Horizon = None,
     options: GraphOptions,
     cut: CutName = "greedy",
-    links: Annotated[
-        Path | None,
-        opt.option(
-            "A CSV with the columns source, target, and type and/or weight.",
-            metavar="FILE",
-            panel=opt.INSTANCE,
-        ),
-    ] = None,
+    links: LinksFile = None,
     feedback: Feedback = "edge",
     sigma: Sigma = None,
     S: Annotated[
@@ -70,10 +55,7 @@ def create(
     """Start a controller for a graph and its arms."""
     from gbb.controller import Controller
 
-    with warnings.catch_warnings():
-        if links is not None and links == Path(graph):  # then its other columns are read as well
-            warnings.filterwarnings("ignore", "Took the columns .* as a graph holds edges only")
-        seed, built = options.seed, graph_of(graph, options)
+    seed, built = options.seed, graph_beside(graph, options, links)
     read = read_arms(arms)
     with reword(OWN_WORDS):
         types, weights = links_of(links, built, undirected=options.undirected)

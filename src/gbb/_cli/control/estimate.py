@@ -12,9 +12,6 @@ from gbb._cli.show import number
 if TYPE_CHECKING:
     from gbb.controller import Estimate
 
-ARRAYS = ("M_hat", "M_width", "table", "table_width", "N", "Y")
-"""What ``estimate --format json`` holds for each edge type, beside its number and the caveat."""
-
 COLUMNS = ("type", "arm", "other_arm", "reward", "width", "seen")
 
 
@@ -30,8 +27,11 @@ def estimate(url: Storage, name: Name = None, format: Format = "text", out: Out 
         for a, first in enumerate(names)
         for b, second in enumerate(names)
     ]
+    from gbb.controller.answers.plain import plain_estimate
+
+    data = [plain_estimate(each) for each in estimates]
     title = f"estimated reward of an edge, {len(estimates)} edge types"
-    files.show(format, title, COLUMNS, rows, data=[_data(each) for each in estimates], out=out)
+    files.show(format, title, COLUMNS, rows, data=data, out=out)
     if (caveat := estimates[0].caveat) is not None:
         warn(caveat)
 
@@ -40,9 +40,3 @@ def _cells(each: Estimate, a: int, b: int, format: str) -> tuple[Any, Any, Any]:
     seen = None if each.N is None else float(each.N[a, b])
     reward, width = float(each.table[a, b]), float(each.table_width[a, b])
     return (number(reward), number(width), seen) if format == "text" else (reward, width, seen)
-
-
-def _data(each: Estimate) -> dict[str, Any]:
-    arrays = {key: getattr(each, key) for key in ARRAYS}
-    plain = {key: None if value is None else value.tolist() for key, value in arrays.items()}
-    return {"edge_type": each.edge_type, **plain, "caveat": each.caveat}

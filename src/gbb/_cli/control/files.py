@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -15,9 +14,9 @@ import typer
 from gbb._cli.given.outputs import check_output
 from gbb._cli.show import as_json, console, grid
 from gbb._support import checks, csv_files
-from gbb._support.checks import InputError
 from gbb._support.csv_files import cannot_read
 from gbb._support.files import write_text
+from gbb._support.json_text import parse_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,12 +30,6 @@ WANTED = {
     "global": ("reward",),
 }
 """The columns of a table of rewards, by what a round reports."""
-
-WRITE = {
-    "edge": "Write [[source, target, reward], ...], or one number per directed edge.",
-    "agent": 'Write [[agent, reward], ...], {"rewards": {agent: reward}}, or one number per agent.',
-    "global": "Write one number.",
-}
 
 
 def rewards_from(source: str, feedback: str) -> Any:
@@ -52,23 +45,9 @@ def rewards_from(source: str, feedback: str) -> Any:
         return _table("REWARDS", source, text, columns)
     data = _json("REWARDS", source, text)
     rows = data.get("rewards") if isinstance(data, dict) else data
-    values = rows.values() if isinstance(rows, dict) else rows if isinstance(rows, list) else [rows]
-    named = isinstance(rows, dict) and feedback == "edge"  # names of agents, where links have two
-    if not named and all(_is_number(value) for value in values):
-        return rows
-    import pandas as pd
+    from gbb.controller.verbs.rows import read_json_rewards
 
-    if isinstance(rows, list) and all(isinstance(row, dict) for row in rows):
-        return pd.DataFrame(rows)
-    size = len(columns)
-    if isinstance(rows, list) and all(isinstance(r, list) and len(r) == size for r in rows):
-        return pd.DataFrame(rows, columns=columns)
-    got = f"something else in {source!r}"
-    raise checks.input_error("REWARDS", "be JSON rows", got, WRITE[feedback])
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return read_json_rewards("REWARDS", rows, feedback, f"something else in {source!r}")
 
 
 def table_from(name: str, source: str, columns: Sequence[str]) -> pd.DataFrame:
@@ -151,20 +130,10 @@ def _read(name: str, source: str) -> str:
 
 
 def _json(name: str, source: str, text: str) -> Any:
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for key, value in pairs:
-            if key in found:
-                raise cannot_read(name, source, f"it has {key!r} twice")
-            found[key] = value
-        return found
-
     try:
-        return json.loads(text, object_pairs_hook=once)
-    except InputError:
-        raise
-    except (ValueError, RecursionError) as error:
-        raise cannot_read(name, source, f"it is no JSON ({error})") from None
+        return parse_json(text)
+    except ValueError as error:
+        raise cannot_read(name, source, str(error)) from None
 
 
 def _table(name: str, source: str, text: str, columns: Sequence[str]) -> pd.DataFrame:

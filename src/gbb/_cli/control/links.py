@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from gbb._cli.control import files
+from gbb._cli.given.graphs import GraphOptions, graph_of
+from gbb._cli.options import INSTANCE, option
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb._support.csv_files import cannot_read
@@ -18,9 +20,28 @@ from gbb.graph import Graph, links, lookup
 if TYPE_CHECKING:
     import pandas as pd
 
+LinksFile = Annotated[
+    Path | None,
+    option(
+        "A CSV with the columns source, target, and type and/or weight.",
+        metavar="FILE",
+        panel=INSTANCE,
+    ),
+]
+
+LINK_WORDS = {"`edge_types`": "`--links`", "`edge_weights`": "`--links`"}
+
 COLUMNS = ("source", "target")
 KINDS = {"type": 0.0, "weight": 1.0}
 """What the file may say of a link, and what holds for links that it does not name."""
+
+
+def graph_beside(spec: str, given: GraphOptions, links: Path | None) -> Graph:
+    """The graph that ``spec`` names; where that is the file of its ``links``, all columns are read."""
+    with warnings.catch_warnings():
+        if links is not None and links == Path(spec):
+            warnings.filterwarnings("ignore", "Took the columns .* as a graph holds edges only")
+        return graph_of(spec, given)
 
 
 def links_of(

@@ -29,7 +29,9 @@ def ask(
     asked = 1 if count is None else count
     with open_controller(url, name) as controller:
         trials = controller.ask_many(asked) if trial is None else [controller.trial(trial)]
-    data = [{"trial": t.id, "round": t.round, "allocation": t.allocation} for t in trials]
+    from gbb.controller.answers.plain import plain_trial
+
+    data = [plain_trial(trial) for trial in trials]
     rows = [(t.id, t.round, *pair) for t in trials for pair in t.allocation.items()]
     title = f"trial {trials[0].id}" if len(trials) == 1 else f"{len(trials)} trials"
     columns = ("trial", "round", "agent", "arm")

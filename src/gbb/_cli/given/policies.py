@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, NamedTuple
 
+import typer
+
 from gbb import policies
 from gbb._cli.errors import reword
 from gbb._cli.options import LEARNER, RUN, option
@@ -36,6 +38,13 @@ RadiusName = Annotated[
     option(f"Confidence radius: {', '.join(RADII)}.", "the policy's own", panel=LEARNER),
 ]
 
+
+Horizon = Annotated[int | None, typer.Option(help="Rounds to come, for policies that must know.")]
+
+HORIZON_WORDS = {
+    "Give the horizon, or the number of exploring rounds as `exploration`.": "Say how many rounds "
+    "are to come."
+}
 
 SPEC = "NAME or NAME:KEY=VALUE,..."
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any
@@ -20,8 +21,20 @@ INNER = {"name", "problem", "seed", "ask", "ask_graph", "N", "Y", "gram", "momen
 """What the history leaves out: what only the fold needs."""
 
 
-def read_history(events: Iterable[Event], kinds: set[str] | None) -> Iterator[Entry]:
-    """The events of some kinds (or all) with their content by names."""
+def read_history(
+    events: Iterable[Event], kinds: set[str] | None, last: int | None = None
+) -> Iterator[Entry]:
+    """The events of some kinds (or all), or the ``last`` of them, with their content by names."""
+    found = _find(events, kinds)
+    for event, problem, played in found if last is None else deque(found, last):
+        time = datetime.fromtimestamp(event.time, UTC)
+        yield Entry(event.seq, event.kind, time, event.trial, _name(event, problem, played))
+
+
+def _find(
+    events: Iterable[Event], kinds: set[str] | None
+) -> Iterator[tuple[Event, Problem, Problem]]:
+    """The events, each with the problem in force and the one that its round was played on."""
     asked: dict[int | None, Problem] = {}
     for event in events:
         if event.kind == "create":
@@ -31,9 +44,7 @@ def read_history(events: Iterable[Event], kinds: set[str] | None) -> Iterator[En
         if event.kind == "ask":
             asked[event.trial] = problem
         if kinds is None or event.kind in kinds:
-            time = datetime.fromtimestamp(event.time, UTC)
-            content = _name(event, problem, asked.get(event.trial, problem))
-            yield Entry(event.seq, event.kind, time, event.trial, content)
+            yield event, problem, asked.get(event.trial, problem)
 
 
 def _name(event: Event, problem: Problem, played: Problem) -> dict[str, Any]:

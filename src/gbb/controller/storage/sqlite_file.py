@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from pathlib import Path
@@ -76,7 +77,8 @@ class Watch:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path.absolute()  # wherever the process goes
+        self._path = str(path.absolute())  # wherever the process goes
+        self._wal = str(_wal_of(path.absolute()))
         self._file = _identify(self._path)
 
     def check(self, connection: sa.Connection | None = None) -> None:
@@ -86,13 +88,12 @@ class Watch:
         """
         gone = self._path if _identify(self._path) != self._file else None
         if connection is not None:
-            wal = _wal_of(self._path)
-            now = _identify(wal)
+            now = _identify(self._wal)
             if connection.info.setdefault("wal", now) not in (None, now):
-                gone = gone or wal
+                gone = gone or self._wal
         if gone is not None:
             raise StorageError(
-                f"The file {str(gone)!r} was deleted or replaced while it was open: what this call "
+                f"The file {gone!r} was deleted or replaced while it was open: what this call "
                 "says is not kept. Put the file back or restore it from a copy, then open it again."
             )
 
@@ -101,9 +102,9 @@ def _wal_of(path: Path) -> Path:
     return path.with_name(path.name + "-wal")
 
 
-def _identify(path: Path) -> Identity:
+def _identify(path: str) -> Identity:
     try:
-        found = path.stat()
+        found = os.stat(path)  # noqa: PTH116  (several times in every call)
     except OSError:
         return None
     return found.st_dev, found.st_ino

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple
+from dataclasses import fields
+from operator import attrgetter
 from typing import NamedTuple
 
 import sqlalchemy as sa
@@ -58,6 +59,8 @@ class Study(NamedTuple):
             raise damaged(f"event {after} is not what it was")
         if head.seq <= after:
             self._check_head(head, seal if head.seq == after else self._seal_of(head.seq))
+        if head.seq == after:
+            return
         size = self.most
         while size == self.most:
             place = {"study": self.id, "after": after, "most": self.most}
@@ -117,8 +120,8 @@ class Study(NamedTuple):
 
     def append(self, new: Sequence[Event]) -> None:
         """Write events at the end of the log."""
-        rows = [dict(zip(_COLUMNS, (self.id, *astuple(event)), strict=True)) for event in new]
-        self.connection.execute(_APPEND, rows)
+        rows = [dict(zip(_COLUMNS, (self.id, *_FIELDS(event)), strict=True)) for event in new]
+        self.connection.execute(_APPEND, rows if len(rows) > 1 else rows[0])
         head, seal = new[-1].seq, new[-1].seal
         row = {"head": head, "seal": schema.seal_head(self.id, self.name, head, seal)}
         self.connection.execute(_WRITE_HEAD, {"study": self.id, **row})
@@ -143,6 +146,7 @@ class Study(NamedTuple):
 
 # Built once: making a statement costs more than running it.
 _COLUMNS = events.c.keys()  # the study, then the fields of an event
+_FIELDS = attrgetter(*(field.name for field in fields(Event)))
 _ROWS = sa.select(*events.c[1:])
 _AFTER = (
     _ROWS.where(events.c.study == sa.bindparam("study"), events.c.seq > sa.bindparam("after"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +25,13 @@ SHOWN = 8
 """How many columns of a table a message names."""
 
 
+class Rows(NamedTuple):
+    """Rewards with whose they are: a column for each end of their links, or of their agents."""
+
+    whose: list[list[Any]]
+    values: list[Any]
+
+
 def open_rewards(rewards: Any) -> Any:
     """The rewards with those of a file as a table: it is read before any other writer has to wait."""
     return _read_csv(Path(rewards)) if isinstance(rewards, str | Path) else rewards
@@ -32,6 +39,8 @@ def open_rewards(rewards: Any) -> Any:
 
 def read_rewards(problem: Problem, rewards: Any) -> Observed:
     """The rewards by edge or agent; refuses unknown ones, repetitions and what is not finite."""
+    if isinstance(rewards, Rows):
+        return _put_in_order(problem, *rewards)
     if hasattr(rewards, "columns"):
         return _read_table(problem, rewards)
     if isinstance(rewards, Mapping):

@@ -175,7 +175,25 @@ class LinkSearch:
         return np.ascontiguousarray(wide.reshape(types, flat.shape[1], -1))
 
     def counted(self) -> Counted:
-        """Room for counts of regressors, which links list by both ends."""
+        """Room for counts of regressors, which links list by both ends; nothing is counted yet."""
+        lists = self._counted_lists
+        shape, level, around = lists.counts.shape, lists.level.shape, lists.around.shape
+        return lists._replace(
+            mean=aligned_zeros(*shape),
+            var=aligned_zeros(*shape),
+            counts=aligned_zeros(*shape),
+            level=aligned_zeros(*level),
+            around=aligned_zeros(*around),
+            crowd=np.zeros(lists.crowd.shape, dtype=np.int64),
+            rows=np.zeros(lists.rows.shape, dtype=np.int64),
+            shares=np.zeros(lists.shares.shape),
+            last=np.zeros(lists.last.shape, dtype=np.int64),
+            found=aligned_zeros(3, WIDTH),
+        )
+
+    @cached_property
+    def _counted_lists(self) -> Counted:
+        """Who counts in which slot, which the links alone decide; the rest is empty room."""
         links, problem, tables = self.links, self.tuples.problem, len(self._regressors)
         agent = np.repeat(np.arange(problem.n), np.diff(links.start))
         slots, slot = np.unique(agent * tables + links.table, return_inverse=True)

@@ -18,6 +18,7 @@ from gbb._kernels.choice.index import choose_alone
 from gbb._kernels.choice.rule import Rule
 from gbb._support import checks
 from gbb._support.checks import FloatArray
+from gbb._support.straight import Straight
 from gbb.cuts import Cut, KCut, check_cut
 from gbb.learning import radius as radius_of
 from gbb.learning.coordinates import Coordinates, coordinates
@@ -332,6 +333,10 @@ class IndexPolicy(Policy[Learned]):
             values[codes] = mean + objective.radius * np.sqrt(norm2)
         return values
 
+    @cached_property
+    def _choose_alone(self) -> Straight:
+        return Straight(choose_alone)
+
     def _select_diagonal(self, state: Learned, rng: np.random.Generator) -> Choice:
         tables = state.record.tables
         assert tables is not None
@@ -346,7 +351,7 @@ class IndexPolicy(Policy[Learned]):
         refresh_all(diagonal, counted, N, Y)
         arms = np.empty(self.problem.n, dtype=np.int64)
         given = float(self.radii(np.array([float(state.rounds)]))[0])
-        number, value = choose_alone(
+        number, value = self._choose_alone(
             self.rule,
             search.links,
             search.room,

@@ -1,0 +1,46 @@
+"""Answers as plain values, by names: what JSON holds of them, from the shell and over a pipe."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from gbb.controller.answers.answers import Entry, Estimate, Prediction, Recommendation, Trial
+
+ARRAYS = ("M_hat", "M_width", "table", "table_width", "N", "Y")
+
+RECOMMENDED = ("allocation", "reward", "low", "high", "upper_bound", "gap", "proven", "caveat")
+"""What is said of a recommendation."""
+
+
+def plain_trial(trial: Trial) -> dict[str, Any]:
+    """A trial's number, its round and its allocation."""
+    return {"trial": trial.id, "round": trial.round, "allocation": trial.allocation}
+
+
+def plain_prediction(found: Prediction) -> dict[str, Any]:
+    """The reward, its interval and the caveat."""
+    return asdict(found)
+
+
+def plain_recommendation(best: Recommendation) -> dict[str, Any]:
+    """The allocation by names, with all that is said of it."""
+    return {key: getattr(best, key) for key in RECOMMENDED}
+
+
+def plain_estimate(each: Estimate) -> dict[str, Any]:
+    """The arrays as lists of rows."""
+    arrays = {key: getattr(each, key) for key in ARRAYS}
+    lists = {key: None if value is None else value.tolist() for key, value in arrays.items()}
+    return {"edge_type": each.edge_type, **lists, "caveat": each.caveat}
+
+
+def plain_entry(entry: Entry) -> dict[str, Any]:
+    """An event's number, time, kind, trial and content."""
+    return {
+        "seq": entry.seq,
+        "time": entry.time.isoformat(),
+        "kind": entry.kind,
+        "trial": entry.trial_id,
+        "content": entry.content,
+    }

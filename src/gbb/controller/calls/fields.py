@@ -1,0 +1,124 @@
+"""The fields of a request, each of one kind: what is of another is refused, not converted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from gbb._support import checks
+from gbb.controller.state.report import Label
+
+Read = Callable[[str, Any], Any]
+
+
+class Field(NamedTuple):
+    """A field of a request.
+
+    Attributes
+    ----------
+    read
+        Checks its value, called by the field's name.
+    what
+        What its value is, in a word or two.
+    needed
+        Whether it must be there; others may also be null, which is as leaving them out.
+    """
+
+    read: Read
+    what: str
+    needed: bool = False
+
+    @property
+    def must(self) -> Field:
+        """The same field where it must be there."""
+        return self._replace(needed=True)
+
+
+def _whole(name: str, value: Any) -> int:
+    return checks.integer(name, value)
+
+
+def _number(name: str, value: Any) -> float:
+    return checks.real(name, None if isinstance(value, str) else value)
+
+
+def _flag(name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise checks.input_error(name, "be true or false", repr(value))
+    return value
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise checks.input_error(name, "be text", show(value))
+    return value
+
+
+def _texts(name: str, value: Any) -> list[str]:
+    return [_text(name, each) for each in (value if isinstance(value, list) else [value])]
+
+
+def _label(name: str, value: Any) -> Label:
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise checks.input_error(name, "be a name or a number", show(value))
+    return value
+
+
+def _labels(name: str, value: Any) -> list[Label] | None:
+    if value is None:
+        return None
+    return [_label(name, each) for each in (value if isinstance(value, list) else [value])]
+
+
+def _allocation(name: str, value: Any) -> dict[str, Label] | list[Label]:
+    if isinstance(value, dict):
+        return {agent: _label(name, arm) for agent, arm in value.items()}
+    if isinstance(value, list) and all(type(arm) is int for arm in value):
+        return list(value)
+    cure = 'Write {"agent": "arm"}, or a list of arm numbers in agent order.'
+    raise checks.input_error(name, "be an arm for every agent", show(value), cure)
+
+
+def _pairs(name: str, value: Any) -> list[tuple[Label, Label]]:
+    if not isinstance(value, list) or not all(isinstance(p, list) and len(p) == 2 for p in value):
+        cure = 'Write [["agent", "agent"], ...].'
+        raise checks.input_error(name, "be a list of pairs", show(value), cure)
+    return [(_label(name, one), _label(name, other)) for one, other in value]
+
+
+def _numbers(name: str, value: Any) -> list[float]:
+    if not isinstance(value, list):
+        raise checks.input_error(name, "be a list of numbers", show(value))
+    for each in value:
+        _number(name, each)
+    return value
+
+
+def _object(name: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise checks.input_error(name, "be an object", show(value))
+    return value
+
+
+def _anything(_name: str, value: Any) -> Any:
+    return value
+
+
+def show(value: Any) -> str:
+    """A value as a message shows it, or what kind it is where that would be long."""
+    shown = repr(value)
+    return shown if len(shown) <= 60 else f"a {type(value).__name__} of {len(shown)} characters"
+
+
+WHOLE = Field(_whole, "whole number")
+NUMBER = Field(_number, "number")
+FLAG = Field(_flag, "true or false")
+TEXT = Field(_text, "text")
+TEXTS = Field(_texts, "text, or a list of texts")
+LABEL = Field(_label, "name or number")
+LABELS = Field(_labels, "name, number, a list of them, or null for all")
+ALLOCATION = Field(_allocation, "object agent: arm")
+PAIRS = Field(_pairs, "list of pairs of agents")
+NUMBERS = Field(_numbers, "list of numbers")
+OBJECT = Field(_object, "object")
+REWARDS = Field(_anything, "rewards")
