@@ -44,12 +44,21 @@ def make(kind):
             "allowed": allowed,
         },
         "global": {"edge_types": symmetric, "feedback": "global"},
+        "link": {"feedback": "link"},
+        "links, typed and weighted": {
+            "edge_types": symmetric,
+            "edge_weights": mixed,
+            "feedback": "link",
+            "allowed": allowed,
+        },
+        "links, one way": {"edge_weights": one_way, "feedback": "link"},
     }[kind]
     names = ["straight", "left", "right"]
     return gbb.Problem(graph, ARMS, sigma=0.3, S=3.0, arm_names=names, **settings)
 
 
 KINDS = ("typed", "own", "weighted", "allowed", "agent", "global")
+KINDS += ("link", "links, typed and weighted", "links, one way")
 POLICIES = {
     "JointOFUL": {"radius": "complete"},
     "ThompsonSampling": {},
@@ -104,6 +113,9 @@ def some_rewards(problem, arms, env, rng, share=0.6):
         names = list(graph.labels)
     else:
         names = [(graph.label(int(i)), graph.label(int(j))) for i, j in graph.edges]
+    if problem.feedback == "link":
+        names = [names[e] for e, (i, j) in enumerate(graph.edges) if i < j]
+        names = [pair[:: rng.choice([1, -1])] for pair in names]  # either order names a link
     kept = np.flatnonzero(rng.random(len(drawn)) < share)
     kept = kept if kept.size else np.array([0])
     return {names[k]: drawn[k] for k in kept[::-1]}, kept

@@ -18,6 +18,7 @@ FIELDS = ("allocation", "reward", "low", "high", "upper_bound", "gap", "proven",
 
 WHOSE = {
     "edge": ("source", "source_arm", "target", "target_arm"),
+    "link": ("source", "source_arm", "target", "target_arm"),
     "agent": ("agent", "arm"),
     "global": ("allocation",),
 }

@@ -27,6 +27,7 @@ FORMATS = ("text", "json", "csv")
 
 WANTED = {
     "edge": ("source", "target", "reward"),
+    "link": ("source", "target", "reward"),
     "agent": ("agent", "reward"),
     "global": ("reward",),
 }
@@ -34,6 +35,7 @@ WANTED = {
 
 WRITE = {
     "edge": "Write [[source, target, reward], ...], or one number per directed edge.",
+    "link": "Write [[source, target, reward], ...], each link once, or one number per link.",
     "agent": 'Write [[agent, reward], ...], {"rewards": {agent: reward}}, or one number per agent.',
     "global": "Write one number.",
 }
@@ -42,8 +44,8 @@ WRITE = {
 def rewards_from(source: str, feedback: str) -> Any:
     """Rewards from a file or ``-``: CSV or JSON rows of source, target, reward, or m numbers.
 
-    Rows of agent and reward, or ``{"rewards": {agent: reward}}``, for rewards per agent; one number
-    for one in all.
+    Of links, each is named once. Rows of agent and reward, or ``{"rewards": {agent: reward}}``, for
+    rewards per agent; one number for one in all.
     """
     text, columns = _read("REWARDS", source), WANTED[feedback]
     if (alone := checks.number_in(text)) is not None:
@@ -53,7 +55,7 @@ def rewards_from(source: str, feedback: str) -> Any:
     data = _json("REWARDS", source, text)
     rows = data.get("rewards") if isinstance(data, dict) else data
     values = rows.values() if isinstance(rows, dict) else rows if isinstance(rows, list) else [rows]
-    named = isinstance(rows, dict) and feedback == "edge"  # names of agents, where links have two
+    named = isinstance(rows, dict) and len(columns) > 2  # names of agents, where links have two
     if not named and all(_is_number(value) for value in values):
         return rows
     import pandas as pd

@@ -76,6 +76,15 @@ def replace_graph(
         rule = "be numbers unless each agent had its own type and agents keep their places"
         raise checks.input_error("edge_types", rule, repr(edge_types), "Types go on by number.")
     new = problems.build_problem(setup.base, graph, **links)
+    if new.keeps_tables != old.keeps_tables:
+        alike, name = old.keeps_tables, "edge_types" if edge_weights is None else "edge_weights"
+        rule = f"have both directions of {'every' if alike else 'some'} link"
+        rule += " alike, as on the present graph" if alike else " differ, as on the present graph"
+        got = "links that differ" if alike else "all alike"
+        cure = (
+            "What was told per link is kept in another form for these; create another controller."
+        )
+        raise checks.input_error(name, rule, got, cure)
     if new.types < old.types:
         raise InputError(
             f"`edge_types` must keep all {old.types} types, because data was recorded for them, "
