@@ -248,6 +248,20 @@ def test_a_best_allocation_is_certified_from_links():
     assert own.certified
 
 
+def test_the_alphas_are_those_of_the_paper_and_the_bound_is_not():
+    edges, links = (gbb.Problem(GRAPH, np.eye(2), feedback=each) for each in ("edge", "link"))
+    cut, M = gbb.cuts.greedy(GRAPH), [[0.1, 0.6], [0.5, 0.2]]
+    reports = [gbb.theory.report(gbb.Environment(each, M), cut=cut) for each in (edges, links)]
+    assert reports[0].alpha_2 == reports[1].alpha_2
+    policy = gbb.policies.ImprovedOFUL(links, cut=cut)
+    result = gbb.simulate(gbb.Environment(links, M), policy, rounds=3)
+    assert result.alpha.values.tolist() == [reports[0].alpha_2]
+    with pytest.raises(
+        gbb.InputError, match="`problem` to report rewards per edge, but got 'link'"
+    ):
+        reports[1].regret_bound(10)
+
+
 def test_a_low_rank_needs_both_directions():
     problem = gbb.Problem(GRAPH, np.eye(2), feedback="link")
     with pytest.raises(gbb.InputError, match="rewards per edge and all arms allowed for LowRank"):
