@@ -15,13 +15,13 @@ def url_of(folder: Path) -> str:
     return f"sqlite:///{folder / 'control.db'}"
 
 
-def small(*, named: bool = False, n: int = 4, K: int = 3) -> gbb.Problem:
+def small(*, named: bool = False, n: int = 4, K: int = 3, feedback: str = "edge") -> gbb.Problem:
     """A complete graph with one-hot arms."""
     agents = [f"cell-{i}" for i in range(n)] if named else None
     edges = [(i, j) for i in range(n) for j in range(n) if i != j]
     graph = gbb.Graph.from_edges(edges, n=n, names=agents)
     arms = [f"tilt-{k}" for k in range(K)] if named else None
-    return gbb.Problem(graph, np.eye(K), sigma=0.5, S=3.0, arm_names=arms)
+    return gbb.Problem(graph, np.eye(K), sigma=0.5, S=3.0, arm_names=arms, feedback=feedback)
 
 
 def environment(problem: gbb.Problem, seed: int = 0) -> gbb.Environment:

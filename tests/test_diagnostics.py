@@ -13,7 +13,7 @@ from gbb.diagnostics._heldout import RIDGE, predict_held_out
 from gbb.learning.record import regressors
 
 GRID = gbb.Graph.grid(3, 3)
-feedbacks = pytest.mark.parametrize("feedback", ["edge", "agent", "global"])
+feedbacks = pytest.mark.parametrize("feedback", ["edge", "link", "agent", "global"])
 
 
 def history(problem, M, rounds, seed, *, truth=None):

@@ -367,7 +367,9 @@ def test_bad_rewards_of_ones_own_system_are_refused():
 )
 def test_only_the_papers_problem_is_taken(more):
     problem = gbb.Problem(PROBLEM.graph, np.eye(2), **more)
-    message = "`problem` to have one matrix, no weights, rewards per edge and all arms allowed"
+    message = (
+        "`problem` to have one matrix, no weights, rewards per edge or link and all arms allowed"
+    )
     with pytest.raises(gbb.InputError, match=message):
         gbb.identify(problem, play=lambda arms: np.zeros(8))  # noqa: ARG005
     with pytest.raises(

@@ -53,6 +53,9 @@ def kinds():
         "weights": (graph, {"edge_weights": weights}),
         "agent": (graph, {"feedback": "agent"}),
         "global": (graph, {"feedback": "global"}),
+        "link": (graph, {"feedback": "link"}),
+        "link types": (grid, {"edge_types": types, "feedback": "link"}),
+        "link own": (graph, {"edge_types": "source", "feedback": "link"}),
         "global own": (graph, {"feedback": "global", "edge_types": "source"}),
         "two agents": (gbb.Graph.complete(2), {"feedback": "agent"}),
         "star": (gbb.Graph.star(5), {"edge_types": "source"}),
@@ -109,7 +112,7 @@ def test_rounds_choose_as_the_reference_loop_does(name):
 @pytest.mark.no_cover  # long
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("arms", ["one-hot", "general"])
-@pytest.mark.parametrize("what", ["own", "agent", "global", "links"])
+@pytest.mark.parametrize("what", ["own", "agent", "global", "links", "link types"])
 def test_long_runs_choose_as_the_reference_loop_does(what, arms, policy):
     check_replay(f"{what}, {arms}", policy, 500)
 

@@ -59,7 +59,8 @@ class Problem:
         edge that is known to pay nothing. All 1 when left out.
     feedback
         What a round reports, each number with noise of its own: ``edge``, one number per directed
-        edge; ``agent``, one per agent, the sum over its edges (i, j); ``global``, the sum over all.
+        edge; ``link``, one per link, the sum of both directions, in the order of the edges (i, j) with
+        i < j; ``agent``, one per agent, the sum over its edges (i, j); ``global``, the sum over all.
     allowed
         Which arms each agent may play, n x K booleans; all when left out.
 
@@ -121,7 +122,8 @@ class Problem:
         heaviest = float(self.sum_reported(np.abs(self.edge_weights)).max())
         if (reach := heaviest * self.L * max(1.0, self.S)) > LARGEST * (1 + 1e-9):
             name = "L" if self._weights is None else "edge_weights"
-            pays = {"edge": "an edge", "agent": "an agent's edges", "global": "all edges"}
+            pays = {"edge": "an edge", "link": "a link"}
+            pays |= {"agent": "an agent's edges", "global": "all edges"}
             w = "|w|" if self.reports_edges else "sum |w|"
             rule = (
                 f"keep {w} L and {w} L S, which {pays[self.feedback]} may pay, at most {LARGEST:g}"
@@ -151,8 +153,16 @@ class Problem:
     @property
     def is_paper_problem(self) -> bool:
         """Whether this is the paper's problem: one matrix, a number per edge, all arms allowed."""
+        return self.feedback == "edge" and self.pays_as_paper
+
+    @property
+    def pays_as_paper(self) -> bool:
+        """Whether this is the paper's problem but for the sums that a round may report it in.
+
+        These are those of links at most: of the rest it is as much as the paper's.
+        """
         links = (self._types, self._weights, self._allowed)
-        return self.feedback == "edge" and all(each is None for each in links)
+        return self.feedback in ("edge", "link") and all(each is None for each in links)
 
     @property
     def weighted(self) -> bool:
@@ -196,25 +206,42 @@ class Problem:
 
     @property
     def symmetric(self) -> bool:
-        """Whether only symmetric parts matter: a number per edge, both directions of a link alike."""
-        return self.reports_edges and self.links_alike
+        """Whether only symmetric parts matter: a number per edge or link, whose directions are alike."""
+        return self.feedback in ("edge", "link") and self.links_alike
 
     @property
     def observations(self) -> int:
         """How many numbers a round reports."""
-        return {"edge": self.m, "agent": self.n, "global": 1}[self.feedback]
+        return {"edge": self.m, "link": self.m // 2, "agent": self.n, "global": 1}[self.feedback]
 
     @cached_property
     def adds_to(self) -> IntArray:
         """Which number of a round's report each directed edge adds to (m)."""
-        each = {"edge": np.arange(self.m), "agent": self.graph.sources}
-        number = each.get(self.feedback, np.zeros(self.m))
-        return checks.frozen(np.array(number, dtype=np.int64))
+        return checks.frozen(links.added_to(self.graph, self.feedback))
 
     @property
     def reports_edges(self) -> bool:
         """Whether a round reports every directed edge by itself, not in sums."""
         return self.feedback == "edge"
+
+    @cached_property
+    def halves_only(self) -> bool:
+        """Whether symmetric parts are all that can be learnt: a number per link of directions alike.
+
+        With arms a and b a link pays ``w (z_ab + z_ba)' theta``. As in a record of edges there are
+        tables by edge-arm, but these must be read in symmetric parts.
+        """
+        return self.feedback == "link" and self.links_alike
+
+    @property
+    def keeps_tables(self) -> bool:
+        """Whether what was seen is kept in tables by edge-arm, and not as moments of sums."""
+        return self.reports_edges or self.halves_only
+
+    @property
+    def ways(self) -> int:
+        """How many directions of a link a number sums, where tables are kept: 1, or 2 for links."""
+        return 2 if self.halves_only else 1
 
     def sum_reported(self, values: FloatArray) -> FloatArray:
         """Sum a value per directed edge into the numbers that a round reports."""
@@ -238,6 +265,11 @@ class Problem:
     def gram_growth_per_round(self) -> float:
         """The sum over a round's observations of their squared sums of weights; m for the paper's."""
         return float((self.sum_reported(np.abs(self.edge_weights)) ** 2).sum())
+
+    @property
+    def unknowns(self) -> int:
+        """How many parameters can be learnt: d (d + 1) / 2 of each type's with ``halves_only``."""
+        return self.types * self.d * (self.d + 1) // 2 if self.halves_only else self.parameters
 
     @cached_property
     def edge_arms(self) -> FloatArray:
@@ -292,19 +324,26 @@ class Problem:
     def rewards(self, rewards: ArrayLike) -> FloatArray:
         """Check the rewards of a round: finite numbers, one per directed edge in edge order.
 
-        Per agent in agent order, or one in all, where that is the ``feedback``.
+        Per link in the order of the edges (i, j) with i < j, per agent in agent order, or one in all,
+        where that is the ``feedback``.
         """
         try:
-            undirected = self.feedback == "edge" and np.shape(rewards) == (self.m // 2,)
+            length = np.shape(rewards)
         except ValueError:  # a ragged list, which the check below names
-            undirected = False
-        each = {"edge": "one per directed edge", "agent": "one per agent", "global": "one in all"}
+            length = ()
+        cure = ""
+        if self.feedback == "edge" and length == (self.m // 2,):
+            cure = "Did you pass undirected edges? feedback='link' takes one reward per link."
+        if self.feedback == "link" and length == (self.m,):
+            cure = "Did you pass directed edges? feedback='edge' takes one reward for each."
+        each = {"edge": "one per directed edge", "link": "one per link"}
+        each |= {"agent": "one per agent", "global": "one in all"}
         checked = checks.array(
             "rewards",
             rewards,
             shape=(self.observations,),
             meaning=each[self.feedback],
-            cure="Did you pass undirected edges?" if undirected else "",
+            cure=cure,
         )
         if (high := float(np.abs(checked).max())) > LARGEST:
             raise checks.input_error("rewards", f"hold numbers of at most {LARGEST:g}", high)

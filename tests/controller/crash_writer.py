@@ -11,7 +11,7 @@ import sys
 import numpy as np
 
 import gbb
-from control import environment, small
+from control import environment
 from gbb.controller import Controller
 from gbb.controller.state import log
 
@@ -32,8 +32,8 @@ def step(controller: Controller, env: gbb.Environment) -> tuple[str, int]:
 
 
 def main(url: str, most: int) -> None:
-    env = environment(small())
     with Controller.open(url) as controller:
+        env = environment(controller.problem)
         for _ in range(most):
             kind, trial = step(controller, env)
             sys.stdout.write(f"{kind} {trial}\n")

@@ -19,6 +19,7 @@ from gbb.controller import Controller, StorageError
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
 KILLS = int(os.environ.get("GBB_CRASH_KILLS", "200"))
+LINK_KILLS = int(os.environ.get("GBB_CRASH_KILLS", "20"))
 STARTS = 20
 """One kill in so many hits a whole new interpreter; the others a fork, which starts at once."""
 
@@ -31,8 +32,8 @@ def forked_writer(url: str, acknowledged: Path, delay: float) -> None:
     child = os.fork()
     if child == 0:
         try:
-            env = environment(small())
             with acknowledged.open("a") as file, Controller.open(url) as controller:
+                env = environment(controller.problem)
                 os.write(start, b"x")
                 while True:
                     kind, trial = step(controller, env)
@@ -70,17 +71,19 @@ def whole_lines(path: Path) -> list[str]:
 
 
 @pytest.mark.no_cover  # long
-def test_killed_at_random_points(tmp_path):
+@pytest.mark.parametrize(("feedback", "kills"), [("edge", KILLS), ("link", LINK_KILLS)])
+def test_killed_at_random_points(feedback, kills, tmp_path):
+    problem = small(feedback=feedback)
     url, acknowledged = url_of(tmp_path), tmp_path / "acknowledged"
-    Controller.create(url, small(), "ImprovedOFUL", seed=5).close()
+    Controller.create(url, problem, "ImprovedOFUL", seed=5).close()
     (tmp_path / "before").mkdir()
-    with Controller.create(url_of(tmp_path / "before"), small(), "ImprovedOFUL") as other:
+    with Controller.create(url_of(tmp_path / "before"), problem, "ImprovedOFUL") as other:
         for _ in range(2):  # loads what forks then have already
-            step(other, environment(small()))
+            step(other, environment(problem))
     rng = np.random.default_rng(0)
     kill = 0
     # A busy machine answers less often between two kills, and is killed more often then.
-    while kill < KILLS or len(whole_lines(acknowledged)) <= KILLS:
+    while kill < kills or len(whole_lines(acknowledged)) <= kills:
         # Negative: before the child is ready, while it opens and replays.
         delay = rng.uniform(-0.02, 0.15)
         if kill % STARTS == 0:
@@ -88,10 +91,10 @@ def test_killed_at_random_points(tmp_path):
         else:
             forked_writer(url, acknowledged, delay)
         kill += 1
-    check(url, acknowledged)
+    check(url, acknowledged, problem, kills)
 
 
-def check(url: str, acknowledged: Path) -> None:
+def check(url: str, acknowledged: Path, problem: gbb.Problem, kills: int) -> None:
     """Every acknowledged call is in the log once, and the log is that of an uninterrupted run."""
     controller = Controller.open(url)
     state = controller._log.state
@@ -100,12 +103,12 @@ def check(url: str, acknowledged: Path) -> None:
     logged = Counter(entries)
     assert set(logged.values()) == {1}
     claims = [(kind, int(trial)) for kind, trial in map(str.split, whole_lines(acknowledged))]
-    assert len(claims) == len(set(claims)) > KILLS
+    assert len(claims) == len(set(claims)) > kills
     assert set(claims) <= set(logged)
-    assert state.record.N.sum() == controller.problem.m * state.rounds
+    assert state.record.N.sum() == problem.gram_growth_per_round * state.rounds
 
-    env = environment(small())
-    with Controller.create(url, small(), "ImprovedOFUL", seed=5, name="uninterrupted") as other:
+    env = environment(problem)
+    with Controller.create(url, problem, "ImprovedOFUL", seed=5, name="uninterrupted") as other:
         calm = other._log
         while calm.state.seq < state.seq:
             step(other, env)

@@ -44,12 +44,21 @@ def make(kind):
             "allowed": allowed,
         },
         "global": {"edge_types": symmetric, "feedback": "global"},
+        "link": {"feedback": "link"},
+        "links, typed and weighted": {
+            "edge_types": symmetric,
+            "edge_weights": mixed,
+            "feedback": "link",
+            "allowed": allowed,
+        },
+        "links, one way": {"edge_weights": one_way, "feedback": "link"},
     }[kind]
     names = ["straight", "left", "right"]
     return gbb.Problem(graph, ARMS, sigma=0.3, S=3.0, arm_names=names, **settings)
 
 
 KINDS = ("typed", "own", "weighted", "allowed", "agent", "global")
+KINDS += ("link", "links, typed and weighted", "links, one way")
 POLICIES = {
     "JointOFUL": {"radius": "complete"},
     "ThompsonSampling": {},
@@ -104,6 +113,9 @@ def some_rewards(problem, arms, env, rng, share=0.6):
         names = list(graph.labels)
     else:
         names = [(graph.label(int(i)), graph.label(int(j))) for i, j in graph.edges]
+    if problem.feedback == "link":
+        names = [names[e] for e, (i, j) in enumerate(graph.edges) if i < j]
+        names = [pair[:: rng.choice([1, -1])] for pair in names]  # either order names a link
     kept = np.flatnonzero(rng.random(len(drawn)) < share)
     kept = kept if kept.size else np.array([0])
     return {names[k]: drawn[k] for k in kept[::-1]}, kept
@@ -260,7 +272,11 @@ def test_another_network_keeps_what_was_learnt_and_may_add_types(kind, tmp_path)
     grown = network([*PAIRS, ("south", "new")], [*NAMES, "new"])
     types = np.full(grown.m, old.types)
     types[: old.types] = np.arange(old.types)
-    controller.replace_graph(grown, edge_types=types, edge_weights=np.linspace(0.5, 2, grown.m))
+    weights = np.linspace(0.5, 2, grown.m)
+    if old.halves_only:  # whose links stay alike in both directions
+        types[grown.reverse[: old.types]] = np.arange(old.types)
+        weights = weights + weights[grown.reverse]
+    controller.replace_graph(grown, edge_types=types, edge_weights=weights)
     problem, record = controller.problem, controller._log.state.record
     assert (problem.types, problem.n) == (old.types + 1, 5)
     assert problem.feedback == old.feedback
@@ -297,6 +313,7 @@ def test_radii_that_count_rounds_count_enough_of_them(kind, tmp_path):
     assert controller._log.state.memory.rounds == 6
     types = controller.problem.types
     small, weights = network(PAIRS[:3]), np.full(6, 0.1)
+    weights[0] = 0.1 if controller.problem.keeps_tables else 0.2
     controller.replace_graph(small, edge_types=[types - 1] * 6, edge_weights=weights)
     problem, state = controller.problem, controller._log.state
     record = state.memory.record
@@ -369,12 +386,15 @@ def test_estimates_are_those_of_a_ridge_for_each_type(kind, tmp_path):
     ridge = Ridge(problem, record, 1.0)
     size = radius.complete(problem, ridge.log_det, 1e-3 / 2, 1.0)
     # All types' parameters at once, by plain linear algebra.
-    d2 = problem.d**2
+    d2, z, basis = problem.d**2, problem.edge_arms, np.eye(4)
+    if problem.halves_only:
+        pairs = z.reshape(problem.K, problem.K, d2)
+        z = ((pairs + pairs.transpose(1, 0, 2)) / 2).reshape(-1, d2)
+        basis = (basis + basis[[0, 2, 1, 3]]) / 2
     A = np.eye(problem.parameters)
     if record.tables is None:
         A += record.gram(problem)
     else:
-        z = problem.edge_arms
         for g, counts in enumerate(record.tables[0]):
             block = slice(g * d2, (g + 1) * d2)
             A[block, block] += (z * counts.reshape(-1, 1)).T @ z
@@ -385,17 +405,17 @@ def test_estimates_are_those_of_a_ridge_for_each_type(kind, tmp_path):
         block = slice(g * d2, (g + 1) * d2)
         np.testing.assert_allclose(each.M_hat, ridge.M_hats[g], atol=1e-12)
         np.testing.assert_allclose(each.table, ARMS @ ridge.M_hats[g] @ ARMS.T, atol=1e-9)
-        entries = size * np.sqrt(np.diag(inverse)[block]).reshape(2, 2).T
+        spread = np.einsum("ri,ij,rj->r", basis, inverse[block, block], basis)
+        entries = size * np.sqrt(spread).reshape(2, 2).T
         np.testing.assert_allclose(each.M_width, entries, rtol=1e-9)
-        quadratic = np.einsum(
-            "ri,ij,rj->r", problem.edge_arms, inverse[block, block], problem.edge_arms
-        )
+        quadratic = np.einsum("ri,ij,rj->r", z, inverse[block, block], z)
         np.testing.assert_allclose(each.table_width.ravel(), size * np.sqrt(quadratic), rtol=1e-9)
         M = env.M_star if problem.types == 1 else env.M_star[g]
+        M = (M + M.T) / 2 if problem.halves_only else M
         assert (np.abs(each.M_hat - M) <= each.M_width).all()
-        assert (each.N is None) == (problem.feedback != "edge")
+        assert (each.N is None) == (not problem.keeps_tables)
         if each.N is not None:
-            assert np.array_equal(each.N, record.tables[0][g])
+            assert np.array_equal(problem.ways * each.N, record.tables[0][g])
             assert np.array_equal(each.Y, record.tables[1][g])
 
 

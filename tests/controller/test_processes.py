@@ -28,23 +28,24 @@ WAIT = 4 * STILL
 """Seconds for which one process may be passed over while others go on."""
 
 
-def rewards_of(trial):
+def rewards_of(trial, numbers=12):
     """Whole numbers, so that sums are exact in any order."""
-    return np.full(12, float(trial % 7))
+    return np.full(numbers, float(trial % 7))
 
 
 def work(url, tells, step):
     """Ask a few at a time and tell them, now and then twice; give what was acknowledged."""
     told = []
     with Controller.open(url) as controller:
+        numbers = controller.problem.observations
         while len(told) < tells:
             trials = controller.ask_many(min(ASKS, tells - len(told)))
             for trial in trials[::-1]:
-                controller.tell(trial, rewards_of(trial.id))
+                controller.tell(trial, rewards_of(trial.id, numbers))
                 told.append(trial.id)
                 step()
                 if trial.id % 20 == 0:
-                    controller.tell(trial.id, rewards_of(trial.id))
+                    controller.tell(trial.id, rewards_of(trial.id, numbers))
     return told
 
 
@@ -84,23 +85,25 @@ def run_workers(url, target, args, count=PROCESSES):
     return answers
 
 
-def check_processes(url):
-    Controller.create(url, small(), "ImprovedOFUL", seed=4).close()
-    told = itertools.chain.from_iterable(run_workers(url, work, (TELLS // PROCESSES,)))
-    assert sorted(told) == list(range(1, TELLS + 1))
+def check_processes(url, feedback="edge", tells=TELLS):
+    problem = small(feedback=feedback)
+    Controller.create(url, problem, "ImprovedOFUL", seed=4).close()
+    told = itertools.chain.from_iterable(run_workers(url, work, (tells // PROCESSES,)))
+    assert sorted(told) == list(range(1, tells + 1))
     controller = Controller.open(url)
     state = controller._log.state
-    assert (state.rounds, state.trials, len(state.open)) == (TELLS, TELLS, 0)
-    assert state.record.N.sum() == 12 * TELLS
-    assert state.record.Y.sum() == 12 * sum(trial % 7 for trial in range(1, TELLS + 1))
+    assert (state.rounds, state.trials, len(state.open)) == (tells, tells, 0)
+    assert state.record.N.sum() == problem.gram_growth_per_round * tells
+    assert state.record.Y.sum() == 12 * sum(trial % 7 for trial in range(1, tells + 1))
     kinds = Counter(entry.kind for entry in controller.history())
-    assert kinds == {"create": 1, "ask": TELLS, "tell": TELLS}
+    assert kinds == {"create": 1, "ask": tells, "tell": tells}
     assert same_state(replayed(controller), state)
 
 
 @pytest.mark.no_cover  # long
-def test_eight_processes_on_one_sqlite_file(tmp_path):
-    check_processes(url_of(tmp_path))
+@pytest.mark.parametrize(("feedback", "tells"), [("edge", TELLS), ("link", min(TELLS, 160))])
+def test_eight_processes_on_one_sqlite_file(feedback, tells, tmp_path):
+    check_processes(url_of(tmp_path), feedback, tells)
 
 
 def race(url, step):

@@ -147,8 +147,10 @@ class Controller:
         rewards
             ``{(agent, agent): reward}``; or an array in the graph's edge order; or a pandas table or
             a CSV file with the columns source, target and reward. All but the array may leave edges
-            out. With ``feedback="agent"`` agents take the place of links: ``{agent: reward}``, an array
-            in agent order, or the columns agent and reward; with ``"global"`` it is one number.
+            out. With ``feedback="link"`` a reward is that of a link, named once by its ends in either
+            order, and an array is in the order of the edges (i, j) with i < j. With ``"agent"`` agents
+            take the place of links: ``{agent: reward}``, an array in agent order, or the columns agent
+            and reward; with ``"global"`` it is one number.
             Trials may be told late and in any order.
 
         Notes

@@ -33,7 +33,7 @@ def diagnose(
 ) -> Diagnosis:
     """Say whether the pairwise model predicts what the system paid.
 
-    Every round is predicted from the rounds of the other folds. Each edge's (agent's) own mean is
+    Every round is predicted from the rounds of the other folds. Each number's own mean is
     removed before anything is compared, because a constant says nothing about arms: an R^2 over all
     edges at once can be near 1 for a model that is of no use.
 
@@ -71,8 +71,8 @@ def diagnose(
         totals[:, None],
         misses[:, None],
         whole if repeated else pure.times(count / rounds),
-        rounds * min(problem.parameters * folds / ((folds - 1) * rounds), LEVERAGE),
-        problem.parameters,
+        rounds * min(problem.unknowns * folds / ((folds - 1) * rounds), LEVERAGE),
+        problem.unknowns,
     )
     evidence = Evidence(
         spread=spread,
@@ -80,7 +80,7 @@ def diagnose(
         ceiling_error=(1.0 - ceiling) * float(np.hypot(pure.error, np.sqrt(2.0 / free))),
         total_ceiling_error=(1.0 - total_ceiling)
         * float(np.hypot(whole.error, np.sqrt(2.0 / rounds))),
-        single=find_margin(y, r, pure, float(leverage[judged].sum()), problem.parameters),
+        single=find_margin(y, r, pure, float(leverage[judged].sum()), problem.unknowns),
         summed=summed,
         types=problem.types,
     )
@@ -127,8 +127,8 @@ def _check_history(
         raise checks.input_error("rewards", f"have shape {shape}, a row per round", paid.shape)
     if np.isinf(paid).any() or np.nanmax(np.abs(paid), initial=0.0) > LARGEST:
         raise checks.input_error("rewards", f"hold numbers of at most {LARGEST:g}, or NaN", "more")
-    if problem.reports_edges:
-        paid[:, problem.edge_weights == 0.0] = np.nan
+    if problem.feedback in ("edge", "link"):
+        paid[:, problem.sum_reported(np.abs(problem.edge_weights)) == 0.0] = np.nan
     return played, paid
 
 

@@ -69,9 +69,10 @@ def measure_total_noise(allocations: IntArray, totals: FloatArray) -> Noise:
 def _group_by_arms(problem: Problem, allocations: IntArray) -> IntArray:
     """A number for the arms that the model lets each observation depend on (rounds x observations)."""
     graph, adds_to = problem.graph, problem.adds_to
-    if problem.reports_edges:
-        return allocations[:, graph.sources] * problem.K + allocations[:, graph.indices]
     named_by = links.named_by(graph, problem.feedback)
+    if len(named_by) == 2:
+        first, second = named_by
+        return allocations[:, first] * problem.K + allocations[:, second]
     groups = np.empty((len(allocations), problem.observations), dtype=np.int64)
     for number in range(problem.observations):
         ends = graph.edges[adds_to == number].ravel()

@@ -18,7 +18,7 @@ class Residuals:
     Attributes
     ----------
     where
-        ``type 0``, an edge ``a -> b`` or an agent.
+        ``type 0``, an edge ``a -> b``, a link ``a - b`` or an agent.
     count, mean, sd
         How many, their mean (what the model gets wrong whatever the arms) and their spread.
     within
@@ -43,10 +43,12 @@ class Residuals:
 def tabulate_types(
     problem: Problem, error: FloatArray, y: FloatArray, r: FloatArray
 ) -> tuple[Residuals, ...]:
-    """One row for each edge type, or one for all where rewards are sums over edges."""
-    if not problem.reports_edges:
+    """One row for each edge type, or one for all where rewards are sums over several."""
+    if not problem.keeps_tables:
         return (Residuals.of("all", error, y, r),)
-    members = [problem.edge_types == g for g in range(problem.types)]
+    types = np.zeros(problem.observations, dtype=np.int64)
+    types[problem.adds_to] = problem.edge_types
+    members = [types == g for g in range(problem.types)]
     return tuple(
         Residuals.of(f"type {g}", error[:, m], y[:, m], r[:, m]) for g, m in enumerate(members)
     )
@@ -60,7 +62,7 @@ def find_worst(
 
     def name(place: int) -> str:
         agents = [str(problem.graph.label(int(agents[place]))) for agents in named_by]
-        return " -> ".join(agents) or "all"
+        return (" - " if problem.feedback == "link" else " -> ").join(agents) or "all"
 
     square = np.where(np.isfinite(error), error, 0.0) ** 2
     size = square.sum(axis=0) / np.maximum(np.isfinite(error).sum(axis=0), 1)

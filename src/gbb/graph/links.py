@@ -10,8 +10,9 @@ from gbb._support.checks import FloatArray, IntArray
 from gbb.graph import Graph
 from gbb.graph._rows import Integers
 
-FEEDBACKS = ("edge", "agent", "global")
-"""What a round reports: a number per directed edge, per agent (the sum over its edges), or one."""
+FEEDBACKS = ("edge", "link", "agent", "global")
+"""What a round reports: a number per directed edge, per link (the sum of its two directions), per
+agent (the sum over its edges), or one."""
 
 LARGEST_WEIGHT = 1e50
 
@@ -20,13 +21,38 @@ MOST_TYPES = 1000
 
 
 def named_by(graph: Graph, feedback: str) -> tuple[Integers, ...]:
-    """The agents that name each number of a report: the two ends of an edge, one agent, or nobody."""
+    """The agents that name each number of a report: the two ends of an edge, one agent, or nobody.
+
+    A link is named as its edge from the agent with the smaller number.
+    """
+    if feedback == "link":
+        forward = _forward(graph)
+        return graph.sources[forward], graph.indices[forward]
     agents: dict[str, tuple[Integers, ...]] = {
         "edge": (graph.sources, graph.indices),
         "agent": (np.arange(graph.n),),
         "global": (),
     }
     return agents[feedback]
+
+
+def added_to(graph: Graph, feedback: str) -> IntArray:
+    """Which number of a round's report each directed edge adds to (m).
+
+    Links are counted in the order of their edges from the agent with the smaller number.
+    """
+    if feedback == "link":
+        forward = _forward(graph)
+        number = np.cumsum(forward) - 1
+        return np.where(forward, number, number[graph.reverse]).astype(np.int64)
+    each = {"edge": np.arange(graph.m), "agent": graph.sources}
+    return np.array(each.get(feedback, np.zeros(graph.m)), dtype=np.int64)
+
+
+def _forward(graph: Graph) -> NDArray[np.bool_]:
+    """Which edges lead from the smaller number to the larger: one for each link."""
+    forward: NDArray[np.bool_] = graph.sources < graph.indices
+    return forward
 
 
 def most_types(graph: Graph) -> int:

@@ -18,6 +18,31 @@ def find_edges(name: str, graph: Graph, sources: list[Any], targets: list[Any]) 
 
     Errors call the argument that holds them ``name``.
     """
+    places = _find_edges(name, graph, sources, targets)
+    if (twice := find_repeat(places)) is not None:
+        pair = f"({sources[twice[1]]!r}, {targets[twice[1]]!r})"
+        raise checks.input_error(name, "name every link once", f"{pair} twice")
+    return places
+
+
+def find_links(
+    name: str, graph: Graph, ends: tuple[list[Any], list[Any]], numbers: IntArray
+) -> IntArray:
+    """The numbers of the links between two ends, given in either order, none of them twice.
+
+    ``numbers`` has that of each edge's link.
+    """
+    links = numbers[_find_edges(name, graph, *ends)]
+    if (twice := find_repeat(links)) is not None:
+        one, other = (f"({ends[0][row]!r}, {ends[1][row]!r})" for row in twice)
+        got = f"{one} twice" if one == other else f"{one} and {other}"
+        cure = "One reward is that of both directions."
+        raise checks.input_error(name, "name every link once", got, cure)
+    return links
+
+
+def _find_edges(name: str, graph: Graph, sources: list[Any], targets: list[Any]) -> IntArray:
+    """Positions in edge order of the edges from ``sources`` to ``targets``."""
     i, j = find_agents(name, graph, sources), find_agents(name, graph, targets)
     # Edges are sorted by source, then target: their keys rise.
     keys = graph.sources.astype(np.int64) * graph.n + graph.indices
@@ -28,9 +53,6 @@ def find_edges(name: str, graph: Graph, sources: list[Any], targets: list[Any]) 
         row = int(np.argmin(known))
         pair = f"({sources[row]!r}, {targets[row]!r})"
         raise checks.input_error(name, "name links of the graph", f"no link {pair}")
-    if (twice := find_repeat(places)) is not None:
-        pair = f"({sources[twice[1]]!r}, {targets[twice[1]]!r})"
-        raise checks.input_error(name, "name every link once", f"{pair} twice")
     return places
 
 

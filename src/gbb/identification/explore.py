@@ -17,7 +17,7 @@ from gbb.simulation.engine.random_play import run_random
 from gbb.simulation.engine.request import Request
 
 Play = Callable[[IntArray], ArrayLike]
-"""Plays an allocation and returns what every directed edge paid, in edge order."""
+"""Plays an allocation and returns what every directed edge paid, in edge order; or every link."""
 
 
 class Outside(NamedTuple):

@@ -51,7 +51,8 @@ def identify(
         What to play in: a :class:`gbb.Environment` or another system, or the problem alone together
         with ``play``.
     play
-        Plays an allocation and returns the reward of every directed edge, for systems of your own.
+        Plays an allocation and returns the reward of every directed edge, or of every link where that is
+        what ``env`` reports, for systems of your own.
     epsilon
         How much less than the best the answer may pay a round, over all edges; ``m L S / 100``, a
         hundredth of the most they can pay, when left out. With 0 two that tie are never told apart.
@@ -103,7 +104,7 @@ def identify(
     record, rounds, check = empty(problem), 0, 0
     while True:
         check += 1
-        due = math.ceil(growth * rounds) if rounds else problem.d * (problem.d + 1) / 2 / problem.m
+        due = math.ceil(growth * rounds) if rounds else _first_look(problem)
         due = min(max(rounds + 1, math.ceil(due)), max_rounds)
         if isinstance(system, Environment):
             weights = explorer.design.weights
@@ -135,6 +136,11 @@ def identify(
         listed=family is not None,
         record=record,
     )
+
+
+def _first_look(problem: Problem) -> float:
+    """After how many rounds there are as many rewards as unknowns; fewer tell little."""
+    return problem.d * (problem.d + 1) / 2 / problem.observations
 
 
 def _check_system(env: System | Problem, play: Play | None) -> System:

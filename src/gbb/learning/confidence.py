@@ -41,7 +41,8 @@ class Confidence:
 
     When each direction of a pair of arms was played equally often (``N = N'``), as complete rounds do,
     everything is in the symmetric block, of dimension d (d + 1) / 2, which decides for sums v with both
-    directions of every edge; otherwise in all d^2 dimensions. Each of the two ellipsoids holds for all
+    directions of every edge; and always where a number per link is seen (``problem.halves_only``);
+    otherwise in all d^2 dimensions. Each of the two ellipsoids holds for all
     numbers of rounds with probability 1 - delta, so that whoever may meet records of both kinds, as when
     rewards arrive in part, must give each delta / 2.
 
@@ -60,8 +61,9 @@ class Confidence:
 
     @cached_property
     def symmetric(self) -> bool:
-        """Whether the record has the two directions of every pair of arms equally often."""
-        return self.record.tables is not None and self.problem.symmetric and self.record.two_way
+        """Whether the record has the two directions of every pair of arms equally often, or as one."""
+        even = self.record.tables is not None and self.problem.symmetric and self.record.two_way
+        return even or self.problem.halves_only
 
     @cached_property
     def ridge(self) -> Ridge:

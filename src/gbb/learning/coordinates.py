@@ -53,6 +53,14 @@ class Coordinates:
         inside = vectors @ self.directions.T
         return inside, np.linalg.norm(vectors - inside @ self.directions, axis=-1)
 
+    def matrices(self, parts: FloatArray, d: int) -> FloatArray:
+        """The symmetric matrices (... x d x d) that have these coordinates."""
+        halves = parts if self.directions is None else parts @ self.directions
+        i, j = np.triu_indices(d)
+        M = np.zeros((*parts.shape[:-1], d, d))
+        M[..., i, j] = M[..., j, i] = halves * np.where(i == j, 1.0, np.sqrt(0.5))
+        return M
+
 
 def coordinates(problem: Problem, *, symmetric: bool) -> Coordinates:
     """The coordinates of the edge-arms, or of their symmetric parts.
@@ -68,7 +76,7 @@ def coordinates(problem: Problem, *, symmetric: bool) -> Coordinates:
         features = symmetric_edge_arms(problem.arms)[a * K + b]
         index = np.zeros((K, K), dtype=np.int64)
         index[a, b] = index[b, a] = np.arange(len(a))
-    diagonal = problem.orthogonal and problem.reports_edges  # sums mix the regressors
+    diagonal = problem.orthogonal and problem.keeps_tables  # other sums mix the regressors
     if not diagonal:
         return Coordinates(index, np.array(features), diagonal, symmetric)
     norms = np.sqrt(np.sum(features**2, axis=1))

@@ -62,7 +62,8 @@ class LowRank:
     lam: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.record.tables is None or self.problem.types > 1 or self.problem.weighted:
+        one_way = self.record.tables is not None and not self.problem.halves_only
+        if not one_way or self.problem.types > 1 or self.problem.weighted:
             rule = "have one matrix, no weights and rewards per edge"
             raise checks.input_error("problem", rule, repr(self.problem))
         checks.integer("rank", self.rank, low=1, high=self.problem.d)

@@ -80,7 +80,8 @@ def confidence_radius(
     """``scale sigma sqrt(log det(A / lam) + 2 log(1 / delta)) + sqrt(lam) S`` of an estimate.
 
     On symmetric parts this is the ``symmetric`` radius: the responses are ``(y_ij + y_ji) / sqrt 2``,
-    one per link, whose features live in d (d + 1) / 2 dimensions. On everything it is ``complete``.
+    one per link, whose features live in d (d + 1) / 2 dimensions; or the links' own rewards, where these
+    are seen. On everything it is ``complete``.
 
     Parameters
     ----------
@@ -140,7 +141,7 @@ def check_radius(problem: Problem, radius: str | Schedule) -> str | Schedule:
         return default_radius(problem)
     checks.choice("radius", radius, RADII)
     if radius == "symmetric" and not problem.symmetric:
-        rule = "be 'paper' or 'complete' unless both directions of every link are alike and seen"
+        rule = "be 'paper' or 'complete' unless links are seen one by one, both directions alike"
         raise checks.input_error("radius", rule, repr(radius), "Pass radius='complete'.")
     if radius == "released" and not problem.is_paper_problem:
         rule = "be 'paper' or 'complete' beyond the paper's problem"

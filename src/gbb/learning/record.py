@@ -2,7 +2,9 @@
 
 With rewards per edge it is a pair of tables for each edge type. With rewards in sums over edges an
 observation is ``y = <q, theta> + noise``, q the sum of the edges' weighted edge-arms, and the record
-is ``sum q q'`` and ``sum y q``.
+is ``sum q q'`` and ``sum y q``. Of a link whose directions are alike q is ``2 w s``, s the symmetric
+part of either edge-arm: ``q q'`` and ``y q`` are those of two edges with ``N = 2 w^2`` and ``Y = w y``
+each, so that tables hold it all, as long as they are read in symmetric parts.
 """
 
 from __future__ import annotations
@@ -30,15 +32,16 @@ class _Tables(NamedTuple):
 
 
 class Record(_Tables):
-    """What was seen edge by edge.
+    """What was seen edge by edge, or link by link.
 
     Parameters
     ----------
     N
         How many directed edges of each type were played with arms (a, b), types x K x K; squared
-        weights are summed where edges have weights. K x K where there is one type.
+        weights are summed where edges have weights. K x K where there is one type. Twice as much where
+        a number per link was seen.
     Y
-        The sum of their rewards, each times its weight.
+        The sum of their rewards, each times its weight; the link's where that was seen.
 
     Attributes
     ----------
@@ -119,7 +122,7 @@ class Record(_Tables):
 
     def gram(self, problem: Problem) -> FloatArray:
         """``sum q q'`` (parameters x parameters), a block for each type."""
-        z, size = problem.edge_arms, problem.d**2
+        z, size = _told(problem), problem.d**2
         total = np.zeros((problem.types, size, problem.types, size))
         for g, counts in enumerate(self.counts):
             total[g, :, g] = (z * counts.reshape(-1, 1)).T @ z
@@ -127,10 +130,10 @@ class Record(_Tables):
 
     def moment(self, problem: Problem) -> FloatArray:
         """``sum y q`` (parameters)."""
-        return (self.paid.reshape(len(self.paid), -1) @ problem.edge_arms).ravel()
+        return (self.paid.reshape(len(self.paid), -1) @ _told(problem)).ravel()
 
     def weight(self, problem: Problem) -> float:  # noqa: ARG002
-        """How many edges were seen; the sum of their squared weights."""
+        """How many edges were seen; the sum of their squared weights; four for a whole link."""
         return float(self.counts.sum())
 
     def to_dict(self) -> dict[str, Any]:
@@ -192,7 +195,7 @@ AnyRecord = Record | Moments
 
 def empty(problem: Problem) -> AnyRecord:
     """The record of a learner that has seen nothing."""
-    if problem.reports_edges:
+    if problem.keeps_tables:
         record = Record.empty(problem.K, problem.types)
         return record.discount(1.0) if problem.weighted else record
     return Moments(np.zeros((problem.parameters,) * 2), np.zeros(problem.parameters))
@@ -209,7 +212,9 @@ def observe(
     problem: Problem, allocation: IntArray, rewards: FloatArray, positions: IntArray | None = None
 ) -> AnyRecord:
     """The record of one round; ``positions`` are the numbers of its report that are known."""
-    if problem.reports_edges:
+    if problem.keeps_tables:
+        if problem.halves_only:
+            rewards, positions = _spread(problem, rewards, positions)
         return _count(problem, allocation, rewards, positions)
     q = regressors(problem, allocation)
     q = q if positions is None else q[positions]
@@ -219,7 +224,10 @@ def observe(
 def _count(
     problem: Problem, allocation: IntArray, rewards: FloatArray, edges: IntArray | None
 ) -> Record:
-    """``N`` sums the squared weights and ``Y`` the weighted rewards by type and edge-arm."""
+    """``N`` sums the squared weights and ``Y`` the weighted rewards by type and edge-arm.
+
+    Where a reward is that of a link, both of its edges have it, and N is doubled.
+    """
     shape, weights = (problem.types, problem.K, problem.K), problem.edge_weights
     code = _code(problem, allocation)
     if edges is not None:
@@ -229,7 +237,29 @@ def _count(
     N: Any = np.bincount(code, weights=squares, minlength=size).reshape(shape)
     Y = np.bincount(code, weights=weights * rewards, minlength=size).reshape(shape)
     whole: Counts = N if problem.weighted else N.astype(np.int64, copy=False)
-    return Record(whole, Y.astype(np.float64, copy=False))
+    return Record(problem.ways * whole, Y.astype(np.float64, copy=False))
+
+
+def _spread(
+    problem: Problem, rewards: FloatArray, links: IntArray | None
+) -> tuple[FloatArray, IntArray | None]:
+    """What each directed edge of some links is told, its link's reward, and which edges these are."""
+    if links is None:
+        return rewards[problem.adds_to], None
+    place = np.full(problem.observations, -1, dtype=np.int64)
+    place[links] = np.arange(len(links))
+    told = place[problem.adds_to]
+    edges = np.flatnonzero(told >= 0)
+    return rewards[told[edges]], edges
+
+
+def _told(problem: Problem) -> FloatArray:
+    """What the entries of the tables are linear in: edge-arms, or their symmetric parts (K^2 x d^2)."""
+    z = problem.edge_arms
+    if not problem.halves_only:
+        return z
+    back = np.arange(problem.K**2).reshape(problem.K, problem.K).T.ravel()
+    return (z + z[back]) / 2.0
 
 
 def _code(problem: Problem, allocation: IntArray) -> IntArray:

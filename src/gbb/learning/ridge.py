@@ -39,6 +39,7 @@ class Ridge:
         The ridge regulariser lambda, > 0.
     symmetric
         Estimate symmetric parts only, which decide where ``problem.symmetric`` (fact 2 of the design).
+        Always so where these are all that can be learnt (``problem.halves_only``).
 
     Notes
     -----
@@ -61,8 +62,12 @@ class Ridge:
     def __post_init__(self) -> None:
         check_lam(self.lam)
         if self.symmetric and not self.problem.symmetric:
-            rule = "be False unless both directions of every link are alike and seen one by one"
+            rule = (
+                "be False unless both directions of every link are alike, and links seen one by one"
+            )
             raise checks.input_error("symmetric", rule, True)
+        if self.problem.halves_only:  # in all dimensions the tables would claim to know the rest
+            object.__setattr__(self, "symmetric", True)
 
     @cached_property
     def coordinates(self) -> Coordinates:
@@ -223,9 +228,8 @@ class Ridge:
         """The estimated matrices (types x d x d); their symmetric parts with ``symmetric``."""
         problem, d = self.problem, self.problem.d
         if self.symmetric:
-            full = Ridge(problem, self.record, self.lam).M_hats
-            halves: FloatArray = (full + full.transpose(0, 2, 1)) / 2.0
-            return halves
+            parts = [solve_upper(R, centre, pivots) for R, centre, pivots, _ in self._blocks]
+            return self.coordinates.matrices(np.stack(parts), d)
         if self.coordinates.diagonal:
             # For orthogonal arms M = sum over (a, b) of x_a x_b' <z_ab, theta_hat> / ||z_ab||^2.
             norms = np.sum(problem.arms**2, axis=1)

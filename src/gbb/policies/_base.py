@@ -82,6 +82,10 @@ class Policy(ABC, Generic[State]):
     plays_any_problem: ClassVar[bool] = False
     """Whether it plays problems with edge types, weights, rewards in sums and forbidden arms too."""
 
+    learns_from_links: ClassVar[bool] = False
+    """Whether it plays the paper's problem too where a round reports a number per link, the sum of its
+    two directions. One that plays any problem does."""
+
     off_policy: ClassVar[bool] = True
     """Whether it learns from rounds whose allocation it did not choose."""
 
@@ -126,15 +130,17 @@ class Policy(ABC, Generic[State]):
 
     @classmethod
     def plays(cls, problem: Problem) -> bool:
-        """Whether policies of this class play ``problem``: any, or the paper's only."""
-        return cls.plays_any_problem or problem.is_paper_problem
+        """Whether policies of this class play ``problem``: any, or the paper's, seen by link or not."""
+        paper = problem.pays_as_paper if cls.learns_from_links else problem.is_paper_problem
+        return cls.plays_any_problem or paper
 
     def __init__(self, problem: Problem, *, name: str | None = None) -> None:
         if not isinstance(problem, Problem):
             raise checks.input_error("problem", "be a gbb.Problem", type(problem).__name__)
         if not self.plays(problem):
             who = type(self).__name__
-            rule = f"have one matrix, no weights, rewards per edge and all arms allowed for {who}"
+            seen = "per edge or link" if self.learns_from_links else "per edge"
+            rule = f"have one matrix, no weights, rewards {seen} and all arms allowed for {who}"
             cure = "JointOFUL and ThompsonSampling play any problem."
             raise checks.input_error("problem", rule, repr(problem), cure)
         self.problem = problem
@@ -156,7 +162,7 @@ class Policy(ABC, Generic[State]):
         """The next allocation."""
 
     def update(self, state: State, choice: Choice, rewards: FloatArray) -> State:
-        """The state after ``choice`` paid ``rewards``, one per directed edge in edge order.
+        """The state after ``choice`` paid ``rewards``, as :meth:`gbb.Problem.rewards` takes them.
 
         It absorbs the round's record; a policy that learns in another way has its own.
         """

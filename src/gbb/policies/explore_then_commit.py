@@ -63,6 +63,7 @@ class ExploreThenCommit(Policy[Committed]):
     """
 
     compiled = True
+    learns_from_links = True
 
     def __init__(
         self,

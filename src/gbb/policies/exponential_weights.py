@@ -12,7 +12,7 @@ from gbb._support.checks import FloatArray
 from gbb.cuts import Cut, check_cut
 from gbb.learning.coordinates import symmetric_edge_arms
 from gbb.learning.design import g_optimal
-from gbb.learning.record import Record
+from gbb.learning.record import observe
 from gbb.policies._base import Choice, Policy
 from gbb.problem import Problem
 
@@ -33,7 +33,8 @@ class ExponentialWeights(Policy[Weighted]):
 
         ``theta_s = Q_s^-1 sum over E of z y``,  ``Q_s = E[sum over E of z z']``  under ``pi``,
 
-    has no bias, whatever the matrices of the other rounds. With ``h`` the largest ``z' Q_mu^-1 z``,
+    has no bias, whatever the matrices of the other rounds; of a reward per link, each direction counts
+    for half. With ``h`` the largest ``z' Q_mu^-1 z``,
     ``gamma_t = sqrt(m h log(K^2) / (2 t))`` and ``eta_t = gamma_t / (B m^2 h)``, so that no exponent
     moves by more than 1 a round as long as no edge pays more than B in size, noise included, and the
     regret against the best fixed couple is of order ``m B d sqrt(T log K)``. B is ``L S`` unless given,
@@ -58,6 +59,7 @@ class ExponentialWeights(Policy[Weighted]):
     with bandit feedback"; Rizk, Thomas, Colin, Laraki and Chevaleyre (2021) for the design.
     """
 
+    learns_from_links = True
     controllable = False  # late or missing rewards would bias its estimates
     off_policy = False  # its estimates weigh a round by the chance it had
 
@@ -120,7 +122,8 @@ class ExponentialWeights(Policy[Weighted]):
 
     def update(self, state: Weighted, choice: Choice, rewards: FloatArray) -> Weighted:
         rewards = self.problem.rewards(rewards)
-        seen = Record.of(self.problem.graph, choice.allocation, rewards, self.problem.K)
-        inverse = self._inverse(self.probabilities(state))
-        estimate = inverse @ (seen.Y.ravel() @ self._pairs)
+        tables = observe(self.problem, choice.allocation, rewards).tables
+        assert tables is not None
+        paid = tables[1].ravel() / self.problem.ways  # of each direction
+        estimate = self._inverse(self.probabilities(state)) @ (paid @ self._pairs)
         return Weighted(state.rounds + 1, state.total + estimate)

@@ -20,7 +20,8 @@ class LowRankExploreThenCommit(ExploreThenCommit):
     :class:`gbb.learning.low_rank.LowRank`, and the couple is the one that pays most over the whole cut,
     ``argmax <m12 z_xx' + m21 z_x'x + m1 z_xx + m2 z_x'x', theta_hat>``. A matrix of rank r has about
     2 d r unknowns instead of d^2, so that far fewer exploring rounds are enough when r is small beside
-    d. It has no theorem; a rank below that of M* makes an error that no number of rounds removes.
+    d. It has no theorem; a rank below that of M* makes an error that no number of rounds removes. It
+    needs the rewards of both directions: of the sum of both, the rank is up to 2 r.
 
     Parameters
     ----------
@@ -35,6 +36,7 @@ class LowRankExploreThenCommit(ExploreThenCommit):
     """
 
     compiled = True  # its commit step is what the loop asks for
+    learns_from_links = False
 
     def __init__(
         self,

@@ -92,6 +92,8 @@ class PhasedExploration(Policy[Phased]):
     bandits", for stopping and dropping by a confidence set.
     """
 
+    learns_from_links = True
+
     def __init__(
         self,
         problem: Problem,
@@ -118,7 +120,7 @@ class PhasedExploration(Policy[Phased]):
         K, d = self.problem.K, self.problem.d
         learned = Learned(0, empty(self.problem))
         first = math.ceil(
-            d * (d + 1) / 2 / self.problem.m
+            d * (d + 1) / 2 / self.problem.observations
         )  # fewer rewards than unknowns tell little
         return Phased(learned, first, np.ones((K, K), dtype=np.bool_), self.design.weights)
 

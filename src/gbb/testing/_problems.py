@@ -45,6 +45,16 @@ def _other_problems() -> Iterator[tuple[str, Problem]]:
         "edge types": (general, {"edge_types": across}),
         "own matrices": (one_hot, {"edge_types": "source"}),
         "weights, one negative and one zero": (general, {"edge_weights": weights}),
+        "feedback per link": (general, {"feedback": "link"}),
+        "feedback per link, weights and allowed arms": (
+            one_hot,
+            {"feedback": "link", "edge_weights": np.abs(weights[graph.reverse] + weights)}
+            | {"edge_types": across, "allowed": allowed},
+        ),
+        "feedback per link, own matrices": (
+            one_hot,
+            {"feedback": "link", "edge_types": "source"},
+        ),
         "feedback per agent": (one_hot, {"feedback": "agent"}),
         "feedback per agent, general arms": (general, {"feedback": "agent"}),
         "feedback in all": (general, {"feedback": "global"}),

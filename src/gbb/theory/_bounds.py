@@ -32,7 +32,10 @@ def regret_bound(
 
     That needs expected rewards that are not negative, as the paper assumes: a round then loses at most
     ``L S m``. Without it (``non_negative=False``) a round may lose ``2 L S m``, which takes its place.
+    It is about rewards per edge, and refused for others.
     """
+    if not problem.reports_edges:
+        raise checks.input_error("problem", "report rewards per edge", repr(problem.feedback))
     T = checks.integer("T", T, low=1)
     lam = check_lam(lam)
     delta = checks.real("delta", delta, low=0.0, low_open=True, high=1.0)

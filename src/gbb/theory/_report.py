@@ -76,7 +76,7 @@ def report(
         Settings of the algorithms, for the regret bound.
     """
     if not is_covered(env.problem):
-        rule = "be of the paper's problem: one matrix, rewards per edge, every arm allowed"
+        rule = "be of the paper's problem: one matrix, rewards per edge or link, every arm allowed"
         raise checks.input_error("env", rule, repr(env.problem))
     check_cut(env.problem.graph, cut)
     lam = check_lam(lam)
@@ -126,5 +126,9 @@ def guaranteed_alpha(
 
 
 def is_covered(problem: Problem) -> bool:
-    """Whether the paper's theorems are about this problem."""
-    return problem.is_paper_problem
+    """Whether the paper's theorems are about this problem.
+
+    Their alphas are about what allocations pay, and optimism reaches them with any valid confidence
+    set: that of rewards per link too, though not with the constants of :func:`regret_bound`.
+    """
+    return problem.pays_as_paper

@@ -15,6 +15,7 @@ from gbb._cli.show import as_json, console, number
 
 WHOSE = {
     "edge": ("source", "source_arm", "target", "target_arm"),
+    "link": ("source", "source_arm", "target", "target_arm"),
     "agent": ("agent", "arm"),
     "global": ("allocation",),
 }

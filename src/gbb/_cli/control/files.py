@@ -26,6 +26,7 @@ FORMATS = ("text", "json", "csv")
 
 WANTED = {
     "edge": ("source", "target", "reward"),
+    "link": ("source", "target", "reward"),
     "agent": ("agent", "reward"),
     "global": ("reward",),
 }
@@ -35,8 +36,8 @@ WANTED = {
 def rewards_from(source: str, feedback: str) -> Any:
     """Rewards from a file or ``-``: CSV or JSON rows of source, target, reward, or m numbers.
 
-    Rows of agent and reward, or ``{"rewards": {agent: reward}}``, for rewards per agent; one number
-    for one in all.
+    Of links, each is named once. Rows of agent and reward, or ``{"rewards": {agent: reward}}``, for
+    rewards per agent; one number for one in all.
     """
     text, columns = _read("REWARDS", source), WANTED[feedback]
     if (alone := checks.number_in(text)) is not None:

@@ -45,8 +45,9 @@ def tell(  # noqa: PLR0917
         str | None,
         typer.Argument(
             metavar="[REWARDS]",
-            help="CSV or JSON rows of source, target and reward (some edges or all), of agent and "
-            "reward, or one number, whichever the feedback is; - reads them from standard input.",
+            help="CSV or JSON rows of source, target and reward (some edges or links, or all), of "
+            "agent and reward, or one number, whichever the feedback is; - reads them from standard "
+            "input.",
         ),
     ] = None,
     fail: Annotated[bool, typer.Option(help="It was played and gave nothing.")] = False,

@@ -15,6 +15,7 @@ from gbb.problem import Problem
 
 REPORTS = {
     "edge": "a number per directed edge",
+    "link": "a number per link, the sum of both directions",
     "agent": "a number per agent, its edges' sum",
     "global": "one number, the sum of all",
 }

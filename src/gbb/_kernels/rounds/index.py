@@ -34,6 +34,9 @@ class World(NamedTuple):
         The regressor of each edge-arm (K x K).
     R, sigma
         Expected reward of an edge of weight 1 by type and arms (types x K x K), and the noise level.
+    ways
+        How many directions of a link are seen in one number, where tables are kept: 1, or 2, for which R
+        is the mean of both.
     """
 
     indptr: IntArray
@@ -44,6 +47,7 @@ class World(NamedTuple):
     regressor: IntArray
     R: FloatArray
     sigma: float
+    ways: float
 
 
 class Run(NamedTuple):
@@ -135,14 +139,14 @@ def add_edges(
     noise: FloatArray,
     t: int,
 ) -> float:
-    """Learn from a round that reports every edge; returns its expected reward.
+    """Learn from a round that reports every edge, or every link; returns its expected reward.
 
-    ``noise[t]`` is that of every edge when ``by_edge``; otherwise a standard normal for each type and
+    ``noise[t]`` is that of every number when ``by_edge``; otherwise a standard normal for each type and
     edge-arm, which is scaled to the sum over the edges that play it.
     """
     arms, indptr, indices = run.arms, world.indptr, world.indices
     types, weights, R, sigma = world.types, world.weights, world.R, world.sigma
-    new_N, new_Y, K = run.new_N, run.new_Y, R.shape[1]
+    new_N, new_Y, K, ways = run.new_N, run.new_Y, R.shape[1], world.ways
     reward, count = 0.0, 0
     for i in range(arms.size):
         a = arms[i]
@@ -154,10 +158,11 @@ def add_edges(
             if new_N[g, a, b] == 0.0:
                 run.touched[count] = (g * K + a) * K + b
                 count += 1
-            new_N[g, a, b] += w * w
+            new_N[g, a, b] += ways * w * w
             if by_edge:
                 reward += w * R[g, a, b]
-                new_Y[g, a, b] += w * (w * R[g, a, b] + sigma * noise[t, e])
+                told = ways * w * R[g, a, b] + sigma * noise[t, world.adds_to[e]]
+                new_Y[g, a, b] += w * told
             else:
                 new_Y[g, a, b] += w
     for j in range(count):

@@ -106,12 +106,15 @@ class Estimate:
     edge_type
         The type's number; all edges have type 0 unless the problem says otherwise.
     M_hat, M_width
-        The estimate of M* and the half-widths of its entries' intervals (d x d).
+        The estimate of M* and the half-widths of its entries' intervals (d x d). Of its symmetric part,
+        ``(M* + M*') / 2``, where rewards are told per link: nothing else shows, and nothing else counts.
     table, table_width
-        The estimated reward of an edge by its two arms, and the half-widths (K x K).
+        The estimated reward of an edge by its two arms, and the half-widths (K x K); per link, half of
+        what the link pays.
     N, Y
         How often each pair of arms was seen, and the sum of its rewards (K x K); with weights, sums
-        of w^2 and of w times the reward. None where rewards are seen in sums over edges only.
+        of w^2 and of w times the reward. Per link, both directions count, each with the link's reward.
+        None where rewards are seen in other sums over edges.
     caveat
         Why it is unreliable, if rewards were told that the declared bounds rule out.
     """

@@ -67,7 +67,7 @@ def _name(event: Event, problem: Problem, played: Problem) -> dict[str, Any]:
 
 
 def _name_rewards(problem: Problem, event: Event) -> list[list[Any]]:
-    """Rows of source, target and reward; of agent and reward; or one with the sum."""
+    """Rows of source, target and reward, of an edge or a link; of agent and reward; or one, the sum."""
     seen = read_told(event, problem)
     names = names_of(problem, seen.positions)
     return [[*each, value] for each, value in zip(names, seen.values.tolist(), strict=True)]

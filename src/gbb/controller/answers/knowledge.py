@@ -31,7 +31,8 @@ class Knowledge:
 
     All statements hold together with probability ``1 - delta``: the radius is that of the
     self-normalised bound in all ``types d^2`` dimensions
-    (:func:`gbb.learning.radius.confidence_radius`). As everything told may be discounted at any time,
+    (:func:`gbb.learning.radius.confidence_radius`), or in symmetric parts where rewards per link show
+    nothing else. As everything told may be discounted at any time,
     those before the first discount have half of delta, and all that come after it the other half
     (:func:`gbb.learning.radius.delta_after`). What rounding can do is added
     (:attr:`gbb.Ridge.rounding`), and shows where sigma is near the last digit of the rewards.
@@ -109,7 +110,7 @@ class Knowledge:
                 M_width=_copy(entries[g]),
                 table=_copy(self.ridge.means[g]),
                 table_width=_copy(self.widths[g]),
-                N=None if tables is None else _copy(tables[0][g]),
+                N=None if tables is None else _copy(tables[0][g] / self.problem.ways),
                 Y=None if tables is None else _copy(tables[1][g]),
                 caveat=self.caveat,
             )

@@ -12,17 +12,18 @@ def read_status(state: State) -> dict[str, Any]:
     setup, record = state.setup, state.record
     problem, allowed = setup.problem, setup.allowed
     counted = record.tables is not None and not problem.weighted
+    told = "link_rewards" if problem.halves_only else "edge_rewards"
     kinds = {"feedback": problem.feedback, "types": problem.types}
     return {
         "policy": setup.policy.name,
         "agents": problem.n,
         "edges": problem.m,
         "arms": problem.K,
-        **(kinds if setup.knows_allowed else {}),
+        **(kinds if setup.knows_allowed or not problem.reports_edges else {}),
         "rounds": state.rounds,
         "trials": state.trials,
         "open": sorted(state.open),
         "events": state.seq,
-        **({"edge_rewards": record.weight(problem)} if counted else {}),
+        **({told: record.weight(problem) / problem.ways**2} if counted else {}),
         "forbidden": 0 if allowed is None else int((~allowed).sum()),
     }

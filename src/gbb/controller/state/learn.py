@@ -75,7 +75,8 @@ def keep_two_way(problem: Problem, observed: Observed) -> Observed:
 
     Symmetric halves are learnt from them alone: there ``y_ij + y_ji`` counts, whose mean depends on the
     symmetric half of M*. One direction by itself also holds what M* does to the order of the two arms,
-    which would pass for noise. Rewards that are sums over edges have no directions and are all kept.
+    which would pass for noise. Rewards that are sums over edges, as those of links are, have no
+    directions and are all kept.
     """
     if not problem.reports_edges or (observed.positions is None and problem.symmetric):
         return observed

@@ -53,6 +53,14 @@ WORDS = {
         warned="link",
         place=" on {!r} -> {!r}",
     ),
+    "link": Words(
+        columns=("source", "target"),
+        keys="pairs of agents",
+        key="(agent, agent)",
+        counted="links",
+        warned="link",
+        place=" on {!r} - {!r}",
+    ),
     "agent": Words(
         columns=("agent",),
         keys="agents",
@@ -80,7 +88,8 @@ def names_of(problem: Problem, positions: IntArray | None = None) -> list[tuple[
 def limits_of(problem: Problem) -> FloatArray:
     """How far from zero each number of a round may lie before it is flagged.
 
-    ``sum |w| L S + 8 sigma`` over the edges that it sums; ``L S + 8 sigma`` for each edge in the paper.
+    ``sum |w| L S + 8 sigma`` over the edges that it sums; ``L S + 8 sigma`` for each edge in the paper,
+    ``2 L S + 8 sigma`` for a link of it.
     The last digits do not count.
     """
     reach = problem.sum_reported(np.abs(problem.edge_weights))
@@ -90,5 +99,5 @@ def limits_of(problem: Problem) -> FloatArray:
 
 def limit_text(problem: Problem) -> str:
     """The formula of :func:`limits_of`, as messages say it."""
-    simple = problem.reports_edges and not problem.weighted
-    return f"{'L S' if simple else 'sum |w| L S'} + {FAR:g} sigma"
+    simple = {} if problem.weighted else {"edge": "L S", "link": "2 L S"}
+    return f"{simple.get(problem.feedback, 'sum |w| L S')} + {FAR:g} sigma"

@@ -38,7 +38,7 @@ def open_rewards(rewards: Any) -> Any:
 
 
 def read_rewards(problem: Problem, rewards: Any) -> Observed:
-    """The rewards by edge or agent; refuses unknown ones, repetitions and what is not finite."""
+    """The rewards by edge, link or agent; refuses unknown ones, repetitions and what is not finite."""
     if isinstance(rewards, Rows):
         return _put_in_order(problem, *rewards)
     if hasattr(rewards, "columns"):
@@ -105,7 +105,10 @@ def _find_places(problem: Problem, whose: list[list[Any]]) -> IntArray:
     if not whose:
         return np.zeros(1, dtype=np.int64)
     if len(whose) == 2:
-        return lookup.find_edges("rewards", problem.graph, *whose)
+        sources, targets = whose
+        if problem.reports_edges:
+            return lookup.find_edges("rewards", problem.graph, sources, targets)
+        return lookup.find_links("rewards", problem.graph, (sources, targets), problem.adds_to)
     (agents,) = whose
     places = lookup.find_agents("rewards", problem.graph, agents)
     if (twice := lookup.find_repeat(places)) is not None:

@@ -76,6 +76,7 @@ def replace_graph(
         rule = "be numbers unless each agent had its own type and agents keep their places"
         raise checks.input_error("edge_types", rule, repr(edge_types), "Types go on by number.")
     new = problems.build_problem(setup.base, graph, **links)
+    _check_form(old, new)
     if new.types < old.types:
         raise InputError(
             f"`edge_types` must keep all {old.types} types, because data was recorded for them, "
@@ -83,6 +84,21 @@ def replace_graph(
         )
     spec = move_policy(setup.spec, old.graph, new, cut)
     turn.append(Draft("graph", {"graph": problems.encode_graph(new), "policy": spec}))
+
+
+def _check_form(old: Problem, new: Problem) -> None:
+    """Refuse links of another form: what is told per link is kept in tables where directions are alike."""
+    if new.keeps_tables == old.keeps_tables:
+        return
+    cure = "Create another controller for them."
+    if old.keeps_tables:
+        back = new.graph.reverse
+        same_types = np.array_equal(new.edge_types, new.edge_types[back])
+        rule = "be the same in both directions of every link, as on the present graph"
+        name = "edge_weights" if same_types else "edge_types"
+        raise checks.input_error(name, rule, "a link whose directions differ", cure)
+    rule = "differ between the directions of some link, as on the present graph"
+    raise checks.input_error("edge_weights", rule, "all links alike in type and weight", cure)
 
 
 def _own_types_stay(old: Problem, graph: Graph) -> bool:

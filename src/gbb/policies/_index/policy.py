@@ -84,7 +84,8 @@ class IndexPolicy(Policy[Learned]):
         ``(w12, w21, w1, w2)``; all that there are when left out.
     halves
         Learn symmetric parts only where they decide, from links seen in both directions; everything
-        where the record has the directions unequally often.
+        where the record has the directions unequally often. Where a round reports a number per link
+        they are all that can be learnt, whatever is said here.
     lam
         The ridge regulariser lambda, > 0.
     delta
@@ -143,9 +144,10 @@ class IndexPolicy(Policy[Learned]):
             w12, w21, *_ = self.weights
             found = f"'symmetric' with weights {w12:g} and {w21:g}"
             raise checks.input_error("radius", rule, found)
-        self.learns_two_way = halves and problem.symmetric and self.radius != "complete"
+        wanted = halves and problem.symmetric and self.radius != "complete"
+        self.learns_two_way = wanted or problem.halves_only
         # Where links differ, couples need not be near the best allocation.
-        self.restarts = 0 if problem.is_paper_problem else self.starts
+        self.restarts = 0 if problem.pays_as_paper else self.starts
 
     @property
     def adaptive(self) -> bool:
@@ -248,7 +250,7 @@ class IndexPolicy(Policy[Learned]):
         Its set is another than that of the halves, and both may be needed in one run, as when rewards
         are told in part. So it has the next delta of :func:`gbb.learning.radius.delta_after`, delta / 6.
         """
-        if not self.learns_two_way:
+        if not self.learns_two_way or self.problem.halves_only:
             return self
         given = self.settings()
         if self.radius == "symmetric":

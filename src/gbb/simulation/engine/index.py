@@ -30,7 +30,7 @@ def plays_index(policy: IndexPolicy) -> bool:
         return False
     problem, tuples = policy.problem, policy.tuples
     size = _block_size(policy)
-    blocks = problem.types if problem.reports_edges else 1
+    blocks = problem.types if problem.keeps_tables else 1
     tables = 2 * problem.types * problem.K**2 * size
     factors = blocks * size * (size + 1)
     return policy.is_diagonal or max(tables, factors, tuples.size * blocks * size) <= CELLS
@@ -66,7 +66,7 @@ def run_index(env: Environment, policy: IndexPolicy, asked: Request) -> Trace:
     world, links, room = _world(env, policy), search.links, search.room
     by_edge, one_each = not _sums_noise(problem, blocks), np.ones(run.N.size, dtype=np.int64)
     plan = (policy.rule, links, room, world, run, diagonal, triangular, linear, white, counted)
-    sums = not problem.reports_edges
+    sums = not problem.keeps_tables
     asked.play(
         policy,
         lambda size: blocks.report(size) if by_edge else blocks.sums(one_each, size),
@@ -78,16 +78,18 @@ def run_index(env: Environment, policy: IndexPolicy, asked: Request) -> Trace:
 
 def _sums_noise(problem: Problem, blocks: Blocks) -> bool:
     few = problem.types == 1 or problem.types * problem.K**2 <= problem.m
-    return few and problem.reports_edges and blocks.gaussian and not blocks.edge_noise
+    return few and problem.keeps_tables and blocks.gaussian and not blocks.edge_noise
 
 
 def _block_size(policy: IndexPolicy) -> int:
     own = policy.coordinates.features.shape[1]
-    return own if policy.problem.reports_edges else policy.problem.parameters
+    return own if policy.problem.keeps_tables else policy.problem.parameters
 
 
 def _world(env: Environment, policy: IndexPolicy) -> World:
-    problem, graph = env.problem, env.problem.graph
+    problem, graph, R = env.problem, env.problem.graph, np.array(env.reward_tables)
+    if problem.halves_only:
+        R = (R + R.transpose(0, 2, 1)) / 2.0
     return World(
         indptr=np.array(graph.indptr),
         indices=np.array(graph.indices, dtype=np.int64),
@@ -95,7 +97,8 @@ def _world(env: Environment, policy: IndexPolicy) -> World:
         weights=np.array(problem.edge_weights),
         adds_to=np.array(problem.adds_to),
         regressor=np.array(policy.coordinates.index),
-        R=np.array(env.reward_tables),
+        R=R,
+        ways=float(problem.ways),
         sigma=problem.sigma,
     )
 
@@ -103,7 +106,7 @@ def _world(env: Environment, policy: IndexPolicy) -> World:
 def _triangular(policy: IndexPolicy, search: LinkSearch, optimistic: bool) -> Triangular:
     problem, features = policy.problem, policy.coordinates.features
     types, count, size = problem.types, len(features), _block_size(policy)
-    blocks = types if problem.reports_edges else 1
+    blocks = types if problem.keeps_tables else 1
     U, width = aligned_zeros(blocks, size, padded(size + 1)), padded(size + 1)
     U[:, np.arange(size), np.arange(size)] = np.sqrt(policy.lam)
     columns, objectives = np.zeros((1, size, 0)), np.zeros((blocks, size, 0))
@@ -117,7 +120,7 @@ def _triangular(policy: IndexPolicy, search: LinkSearch, optimistic: bool) -> Tr
     towards[:, :, :DIRECTIONS] = np.cos(
         1.3 * np.outer(np.arange(size), 1.0 + np.arange(DIRECTIONS)) + np.arange(DIRECTIONS)
     )
-    most = min(count, problem.graph.m) if problem.reports_edges else problem.observations
+    most = min(count, problem.graph.m) if problem.keeps_tables else problem.observations
     return Triangular(
         U=U,
         features=features,
@@ -151,7 +154,7 @@ def _record(
     problem: Problem, policy: IndexPolicy, run: Run, triangular: Triangular | None
 ) -> AnyRecord:
     """What the run has seen; sums over edges are in the triangular factor alone."""
-    if problem.reports_edges:
+    if problem.keeps_tables:
         return Record(run.N if problem.weighted else run.N.astype(np.int64), run.Y)
     assert triangular is not None
     size = triangular.U.shape[1]

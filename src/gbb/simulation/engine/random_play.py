@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from gbb._kernels.rounds.random_play import play_random
-from gbb._support.checks import FloatArray
+from gbb._support.checks import FloatArray, IntArray
 from gbb.environment import Environment
 from gbb.learning.record import Record
 from gbb.policies import Choice, ExploreThenCommit, FixedAllocation, Learned, UniformRandom
 from gbb.policies.explore_then_commit import Committed
+from gbb.problem import Problem
 from gbb.simulation._trace import Trace
+from gbb.simulation.engine.noise import Blocks
 from gbb.simulation.engine.request import Request
 
 
@@ -20,7 +22,8 @@ def run_random(env: Environment, weights: FloatArray, asked: Request, learn: boo
     Agents that may not play all arms draw uniformly among theirs.
 
     What the record needs of the noise is its sum over the edges played with each edge-arm, whose law
-    depends on their number alone; it is drawn once, after the last round, if ``learn``.
+    depends on their number alone; it is drawn once, after the last round, if ``learn``. Links that are
+    seen as one have one noise for both of their edges.
     """
     rounds, recorded, blocks, rng, keep_allocations = asked
     problem = env.problem
@@ -34,7 +37,9 @@ def run_random(env: Environment, weights: FloatArray, asked: Request, learn: boo
     allocation = np.empty((size, problem.n), dtype=np.int64) if keep_allocations else None
     done, total = 0, 0.0
     for length in blocks.sizes(rounds, width=problem.n if keep_allocations else 1):
-        noise = blocks.report(length) if blocks.edge_noise and learn else np.empty((0, 0))
+        noise = np.empty((0, 0))
+        if blocks.edge_noise and learn:
+            noise = np.ascontiguousarray(blocks.report(length)[:, problem.adds_to])
         arms = np.empty((length if keep_allocations else 0, problem.n), dtype=np.int64)
         earned = np.empty(length)
         play_random(
@@ -61,14 +66,31 @@ def run_random(env: Environment, weights: FloatArray, asked: Request, learn: boo
         total += float(earned.sum())
         done += length
     if learn and not blocks.edge_noise:
-        noise_sums = blocks.sums(N.ravel(), 1).reshape(N.shape)
+        noise_sums = _sum_noise(blocks, problem, N)
     return Trace(
         reward=reward,
         cumulative=cumulative,
         couple=np.full((size, 2), -1, dtype=np.int64),
         allocation=allocation,
-        record=Record(N, N * R + problem.sigma * noise_sums) if learn else None,
+        record=_record(problem, R, N, noise_sums) if learn else None,
     )
+
+
+def _sum_noise(blocks: Blocks, problem: Problem, N: IntArray) -> FloatArray:
+    """The sum of the noise over the edges played with each edge-arm, which are ``N``."""
+    if not problem.halves_only:
+        return blocks.sums(N.ravel(), 1).reshape(N.shape)
+    links = np.triu(N)  # a link with two arms alike has both of its edges in one place
+    links[:, np.arange(problem.K), np.arange(problem.K)] //= 2
+    sums = blocks.sums(links.ravel(), 1).reshape(N.shape)
+    both: FloatArray = sums + sums.transpose(0, 2, 1)
+    return both
+
+
+def _record(problem: Problem, R: FloatArray, N: IntArray, noise_sums: FloatArray) -> Record:
+    """What rounds told that played ``N`` edges with each edge-arm."""
+    pays = R + R.transpose(0, 2, 1) if problem.halves_only else R
+    return Record(problem.ways * N, N * pays + problem.sigma * noise_sums)
 
 
 def run_constant(env: Environment, choice: Choice, asked: Request) -> Trace:
