@@ -389,7 +389,7 @@ def test_the_lines_of_the_readme_work_as_written(run, tmp_path):
         ("recommend farm.db --out .csv/x.csv", "", "Cannot write `--out` '.csv/x.csv': Not a dir"),
         ("export farm.db --out folder.csv", "", "`--out` to name a file, but got the directory"),
         ("ask postgresql:/me:secret@host/db", "", "`URL` to be a database URL, but got 'postgresq"),
-        ("export farm.db --out all.txt", "", "`--out` to end in .json or .csv"),
+        ("export farm.db --out all.txt", "", "`--out` to end in .json or .csv or .jsonl"),
         ("history farm.db --out all", "", "`--out` to end in .json or .csv"),
         ("create farm.db complete:3 --arms arms.csv", "", "'default', which is there already"),
         ("create other.db complete:3 --arms no.csv", "", "'no.csv': No such file"),
@@ -571,12 +571,14 @@ def test_rewards_per_agent_from_the_shell(run, refused, tmp_path):
     run("attach", "typed.db", "plan.json", "-", "--key", "a", stdin="agent,reward\nnorth,1\n")
     run("export", "typed.db", "--out", "all.csv")
     rows = list(csv.DictReader((tmp_path / "all.csv").read_text().splitlines()))
-    assert [(row["agent"], row["reward"]) for row in rows][:2] == [
+    paid = [row for row in rows if row["reward"]]
+    assert [(row["agent"], row["reward"]) for row in paid][:2] == [
         ("north", "1.5"),
         ("east", "0.25"),
     ]
-    assert (rows[-1]["agent"], rows[-1]["arm"]) == ("north", "left")
-    assert len(rows) == 2 + 3 + 1 + 1
+    assert (paid[-1]["agent"], paid[-1]["arm"]) == ("north", "left")
+    assert len(paid) == 2 + 3 + 1 + 1
+    assert len(rows) == 4 * 3  # every arm: an agent's reward depends on its neighbours'
     assert json.loads(run("estimate", "typed.db", "--format", "json").out)[0]["N"] is None
     facts = json.loads(run("status", "typed.db", "--format", "json").out)
     assert (facts["feedback"], facts["rounds"]) == ("agent", 4)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
@@ -27,8 +28,7 @@ class OnDemand(TyperCommand):
     def load(self) -> Any:
         """The command itself; a group's help is that of the line that lists it."""
         with loading():
-            module = import_module(f"gbb._cli.{self.place}")
-            found = getattr(module, str(self.name).replace("-", "_"))
+            found = getattr(import_module(f"gbb._cli.{self.place}"), _python_name(str(self.name)))
         if not isinstance(found, typer.Typer | TyperGroup):
             app = typer.Typer(add_completion=False)
             app.command(self.name)(expand(found))
@@ -40,6 +40,12 @@ class OnDemand(TyperCommand):
     def make_context(self, info_name: str | None, args: list[str], *rest: Any, **extra: Any) -> Any:
         """The context of the command itself, which is then what is invoked."""
         return self.load().make_context(info_name, args, *rest, **extra)
+
+
+def _python_name(name: str) -> str:
+    """What the function of a command is called: ``import`` is ``import_``."""
+    plain = name.replace("-", "_")
+    return f"{plain}_" if keyword.iskeyword(plain) else plain
 
 
 def add_commands(group: TyperGroup, places: Places) -> TyperGroup:

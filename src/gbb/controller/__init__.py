@@ -4,15 +4,19 @@ from gbb.controller._controller import Controller
 from gbb.controller.answers.answers import Entry, Estimate, Prediction, Recommendation, Trial
 from gbb.controller.answers.check import Check
 from gbb.controller.storage.errors import RewardWarning, StorageError
+from gbb.controller.verbs.bulk.attach import Imported
+from gbb.controller.verbs.keeping import restore
 
 __all__ = [
     "Check",
     "Controller",
     "Entry",
     "Estimate",
+    "Imported",
     "Prediction",
     "Recommendation",
     "RewardWarning",
     "StorageError",
     "Trial",
+    "restore",
 ]

@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -17,17 +18,22 @@ from gbb._support.seeds import Seed
 from gbb._support.threads import one_thread
 from gbb.controller.answers.answers import Entry, Estimate, Prediction, Recommendation, Trial
 from gbb.controller.answers.check import Check, check_log
+from gbb.controller.answers.export import export_columns, export_rows
 from gbb.controller.answers.history import read_history, read_rounds
 from gbb.controller.answers.knowledge import Knowledge
 from gbb.controller.answers.status import read_status
 from gbb.controller.state.fold import KINDS
 from gbb.controller.state.log import Log, Turn
 from gbb.controller.state.report import Label
+from gbb.controller.storage.backup import write_backup
 from gbb.controller.storage.errors import RewardWarning
 from gbb.controller.storage.events import Draft, Event, seal_draft
 from gbb.controller.storage.store import Store, rehearse_study
-from gbb.controller.verbs import setup, tell
+from gbb.controller.verbs import keeping, setup, tell
 from gbb.controller.verbs.ask import draft_ask
+from gbb.controller.verbs.bulk.attach import Imported, import_rounds
+from gbb.controller.verbs.bulk.cells import open_cells
+from gbb.controller.verbs.bulk.rounds import read_log
 from gbb.controller.verbs.next import next_trial
 from gbb.controller.verbs.retract import retract
 from gbb.controller.verbs.rewards import open_rewards
@@ -40,6 +46,8 @@ from gbb.policies import AnyPolicy
 from gbb.problem import Problem
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from gbb.controller.verbs.rewards import Rewards
 
 Allocation = ArrayLike | Mapping[Any, Any]
@@ -54,7 +62,7 @@ class Controller:
     """
 
     def __init__(self, log: Log) -> None:
-        self._log, self.name = log, log.name
+        self._log = log
 
     @classmethod
     def create(
@@ -100,6 +108,11 @@ class Controller:
         """Open an existing controller; ``name`` may be left out when the database holds only one."""
         store = Store(url)
         return cls(Log(store, *store.find_study(name)))
+
+    @property
+    def name(self) -> str:
+        """The controller's name."""
+        return self._log.name
 
     @property
     def problem(self) -> Problem:
@@ -196,13 +209,65 @@ class Controller:
         """Learn from a round that was played elsewhere.
 
         With a ``key`` of its own, a round counts once however often it is attached, and another round
-        under the same key is an error. Without, every call counts.
+        under the same key is an error. Without, every call counts. An allocation by name may leave out
+        agents that no reward depends on.
         """
         if key is not None and (not isinstance(key, str) or not key.strip()):
             raise checks.input_error("key", "be a text that is not empty", repr(key))
         rewards = open_rewards(rewards)
         with self._turn() as turn:
             tell.attach(turn, allocation, rewards, key)
+
+    def import_rounds(
+        self,
+        log: pd.DataFrame | str | Path,
+        *,
+        key: str | None = None,
+        prefix: str = "",
+        dry_run: bool = False,
+    ) -> Imported:
+        """Learn from many rounds that were played elsewhere, all of them or, on an error, none.
+
+        Parameters
+        ----------
+        log
+            A pandas table or a CSV file. In long form it has a row for each reward, with the columns
+            key, source, target, source_arm, target_arm and reward, as ``gbb control export`` writes it
+            (with ``feedback="agent"`` key, agent, arm and reward; with ``"global"`` key, allocation
+            and reward). In wide form it has a row for each round: a column key, one with the arms of
+            each agent under its name, and one with the rewards of each link, called ``a->b``
+            (``reward a`` for agent a, ``reward`` for the sum of all). Blank cells are missing. Only
+            arms that a reward depends on are needed.
+        key
+            The column that tells rounds apart; key, round or trial when left out. A round counts once
+            under its key, however often it is imported or attached; another round under the same key is
+            an error.
+        prefix
+            What to put before every key, for files that number their rounds alike.
+        dry_run
+            Say what was understood, refuse what would be refused, and keep nothing.
+
+        Notes
+        -----
+        The state afterwards is that of attaching the rounds one by one, in the order in which their keys
+        first come up, to the last bit.
+        """
+        cells = open_cells(log)
+        problem = self._log.refresh().setup.problem
+        rounds = read_log(problem, cells, key, prefix)
+        with self._turn() as turn:
+            if turn.state.setup.problem.graph is not problem.graph:  # replaced meanwhile
+                rounds = read_log(turn.state.setup.problem, cells, key, prefix)
+            return import_rounds(turn, rounds, dry_run=dry_run)
+
+    def export_rounds(self) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+        """Every reward that counts, with its arms: the columns and the rows of a table.
+
+        :meth:`import_rounds` reads it back. Rounds that were attached without a key, and trials, have
+        one that says whose they are, so that no controller learns its own rounds twice.
+        """
+        feedback = self.problem.feedback
+        return export_columns(feedback), list(export_rows(self._log.events(), feedback))
 
     def recommend(self, *, seconds: float = 2.0) -> Recommendation:
         """The best allowed allocation by what is known, searched for within ``seconds``."""
@@ -310,6 +375,36 @@ class Controller:
         """
         factor = checks.real("factor", factor, low=0.0, low_open=True, high=1.0)
         self._append("discount", factor=factor)
+
+    def backup(self, path: str | Path) -> int:
+        """Write the whole log to a file of JSON lines, as it is now, while others may write.
+
+        :func:`gbb.controller.restore` makes the same controller of it again, bit for bit. The answer is
+        the number of events. The file appears whole or not at all.
+        """
+        return write_backup(self._log.store, path, self.name)[self.name]
+
+    def copy(self, name: str, to: str | sa.URL | None = None) -> Controller:
+        """A copy under another name, or in another storage (``to``, a URL).
+
+        It has all events of this one, bit for bit, and where it is called otherwise one more that says
+        so. From then on each goes its own way.
+        """
+        keeping.copy(self._log, name, to)
+        return Controller.open(self._log.store.url if to is None else to, name)
+
+    def rename(self, name: str) -> None:
+        """Give the controller another name: one more event in its history.
+
+        Programs that have it open under the old name are told so at their next call.
+        """
+        with self._turn() as turn:
+            keeping.rename(self._log.store, turn, name)
+
+    def delete(self, name: str) -> None:
+        """Remove the controller and its whole log for good; ``name`` must repeat its name."""
+        keeping.delete(self._log, name)
+        self.close()
 
     def _append(self, kind: str, **content: Any) -> None:
         """Append an event that says all there is to say."""

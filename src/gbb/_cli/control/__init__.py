@@ -11,6 +11,10 @@ PLACES: Places = {
     "ask": ("control.trials", "What each agent should do next."),
     "tell": ("control.trials", "What was paid when a trial was played."),
     "attach": ("control.trials", "Learn from a round that was played elsewhere."),
+    "import": (
+        "control.importing",
+        "Learn from many rounds that were played elsewhere, all of them or none.",
+    ),
     "retract": (
         "control.changes",
         "Take back what was told of a trial; it is open again and the history keeps both.",
@@ -55,9 +59,17 @@ PLACES: Places = {
         "Answer lines of JSON on standard input until it ends, each with one on standard output.",
     ),
     "export": (
-        "control.answers",
-        "Every reward that counts, with its arms, as CSV; or the whole history, as JSON.",
+        "control.exporting",
+        "Every reward that counts, as CSV; the whole history, as JSON; or all of it, as JSONL.",
     ),
+    "backup": (
+        "control.keeping",
+        "Write controllers to a file that `restore` makes them of again.",
+    ),
+    "restore": ("control.keeping", "Make the controllers of a backup again, bit for bit."),
+    "copy": ("control.keeping", "Copy a controller under another name, or to another storage."),
+    "rename": ("control.keeping", "Give a controller another name; its history says so."),
+    "delete": ("control.keeping", "Remove a controller and its whole log for good."),
 }
 
 control = add_commands(TyperGroup(name="control", no_args_is_help=True), PLACES)

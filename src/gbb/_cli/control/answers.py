@@ -1,25 +1,15 @@
-"""``gbb control recommend | status | export``: what a controller knows and was told."""
+"""``gbb control recommend | status``: what a controller knows."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from gbb._cli.control import files
-from gbb._cli.control.history import history
 from gbb._cli.control.options import Format, Name, Out, Storage, open_controller
 from gbb._cli.errors import warn
-from gbb._cli.show import as_json, console, number
-
-WHOSE = {
-    "edge": ("source", "source_arm", "target", "target_arm"),
-    "link": ("source", "source_arm", "target", "target_arm"),
-    "agent": ("agent", "arm"),
-    "global": ("allocation",),
-}
-"""What ``export`` says of whose a reward is, by what a round reports."""
+from gbb._cli.show import console, number
 
 
 def recommend(
@@ -60,41 +50,3 @@ def status(url: Storage, name: Name = None, format: Format = "text") -> None:
 def _trials(numbers: list[int]) -> str:
     """How many trials there are, and which."""
     return f"{len(numbers)} (trial {', '.join(map(str, numbers))})" if numbers else "0"
-
-
-def export(
-    url: Storage,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="A .csv or .json file.")],
-    name: Name = None,
-) -> None:
-    """Every reward that counts, with its arms, as CSV; or the whole history, as JSON."""
-    format = files.format_of("text", out)
-    if format == "json":
-        history(url, name, format="json", out=out)
-        return
-    with open_controller(url, name) as controller:
-        entries = controller.history(("ask", "tell", "attach", "retract"))
-        feedback = controller.problem.feedback
-    gone = {entry.content["of"] for entry in entries if entry.kind == "retract"}
-    asked: dict[int | None, dict[Any, Any]] = {}
-    rows = []
-    for entry in entries:
-        if entry.kind == "ask":
-            asked[entry.trial_id] = entry.content["allocation"]
-        if entry.kind not in ("tell", "attach") or entry.seq in gone:
-            continue
-        arms = entry.content.get("allocation") or asked[entry.trial_id]
-        time = entry.time.isoformat()
-        rows += [
-            (entry.trial_id, time, *_whose(agents, arms), reward)
-            for *agents, reward in entry.content["rewards"]
-        ]
-    columns = ("trial", "time", *WHOSE[feedback], "reward")
-    files.show("csv", "", columns, rows, data=None, out=out)
-
-
-def _whose(agents: list[Any], arms: dict[Any, Any]) -> list[Any]:
-    """The agents of a reward with their arms; all of them, as JSON, for one that is the sum of all."""
-    if not agents:
-        return [" ".join(as_json(arms).split())]
-    return [cell for agent in agents for cell in (agent, arms[agent])]

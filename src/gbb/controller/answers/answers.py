@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -139,7 +140,7 @@ class Entry:
         Its place in the log, counted from 1.
     kind
         ``create``, ``ask``, ``tell``, ``fail``, ``abandon``, ``retract``, ``attach``, ``warning``,
-        ``forbid``, ``pin``, ``allow``, ``policy``, ``graph`` or ``discount``.
+        ``forbid``, ``pin``, ``allow``, ``policy``, ``graph``, ``discount`` or ``rename``.
     time
         When it was written (UTC).
     trial_id
@@ -158,6 +159,7 @@ class Entry:
 def name_arms(
     graph: Graph, arms: IntArray, arm_names: tuple[str, ...] | None
 ) -> dict[Label, Label]:
-    """An allocation by names."""
-    labels = arms.tolist() if arm_names is None else [arm_names[a] for a in arms.tolist()]
-    return dict(zip(graph.labels, labels, strict=True))
+    """An allocation by names, without the agents whose arm is -1: nobody knows it."""
+    names: Sequence[Label] = range(int(arms.max(initial=0)) + 1) if arm_names is None else arm_names
+    labels, played = graph.labels, arms.tolist()
+    return {labels[i]: names[arm] for i, arm in enumerate(played) if arm >= 0}

@@ -61,6 +61,7 @@ def _name(event: Event, problem: Problem, played: Problem) -> dict[str, Any]:
     if event.kind in ("ask", "attach"):
         arms = read_arms(event, problem)
         plain["allocation"] = name_arms(problem.graph, arms, problem.arm_names)
+        plain.pop("played", None)  # as many as are named
     if event.kind in ("tell", "attach"):
         plain["rewards"] = _name_rewards(played, event)
     return plain
@@ -76,7 +77,8 @@ def _name_rewards(problem: Problem, event: Event) -> list[list[Any]]:
 def read_rounds(events: Iterable[Event], problem: Problem) -> tuple[IntArray, FloatArray]:
     """Allocations and rewards of all rounds told on the present graph, NaN where a reward is missing.
 
-    What was retracted, and rounds on graphs that have been replaced, are left out.
+    What was retracted, and rounds on graphs that have been replaced, are left out. Agents of whom
+    nobody knows what they played have arm 0: no reward of their round depends on it.
     """
     asked: dict[int | None, Event] = {}
     kept: dict[int, tuple[Event, Event]] = {}
@@ -94,7 +96,7 @@ def read_rounds(events: Iterable[Event], problem: Problem) -> tuple[IntArray, Fl
     played = np.zeros((len(kept), problem.n), dtype=np.int64)
     paid = np.full((len(kept), problem.observations), np.nan)
     for t, (ask, told) in enumerate(kept.values()):
-        played[t] = read_arms(ask, problem)
+        played[t] = np.maximum(read_arms(ask, problem), 0)
         seen = read_told(told, problem)
         paid[t, slice(None) if seen.positions is None else seen.positions] = seen.values
     return played, paid

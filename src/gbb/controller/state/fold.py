@@ -16,7 +16,9 @@ from gbb.controller.storage.bytes import (
     RNG_SIZE,
     Observed,
     allocation_size,
+    played_size,
     unpack_allocation,
+    unpack_played,
     unpack_rewards,
 )
 from gbb.controller.storage.errors import StorageError
@@ -27,7 +29,7 @@ from gbb.problem import Problem
 
 Step = Callable[[State, Event], State]
 
-ATTACH_KEYS = PARTIAL | {"key"}
+ATTACH_KEYS = PARTIAL | {"key", "played"}
 """All that an attach event says besides its numbers."""
 
 
@@ -42,13 +44,21 @@ def fold(state: State, event: Event) -> State:
 
 
 def read_arms(event: Event, problem: Problem) -> IntArray:
-    """The allocation that an event on ``problem`` asks for, attaches or opens again."""
+    """The allocation that an event on ``problem`` asks for, attaches or opens again.
+
+    -1 for the agents of an attached round of whom nobody knows what they played.
+    """
+    if (known := event.content.get("played")) is not None:
+        return unpack_played(event.data, problem.n, problem.K, known)
     return unpack_allocation(event.data, problem.n, problem.K)
 
 
 def read_told(event: Event, problem: Problem) -> Observed:
     """The rewards of a round of ``problem`` that an event tells or attaches."""
-    start = allocation_size(problem.n, problem.K) if event.kind == "attach" else 0
+    start, known = 0, event.content.get("played")
+    if event.kind == "attach":
+        n, K = problem.n, problem.K
+        start = allocation_size(n, K) if known is None else played_size(n, K, known)
     partial = not PARTIAL.isdisjoint(event.content)
     return unpack_rewards(event.data[start:], problem.observations, partial=partial)
 
@@ -152,6 +162,10 @@ def _retract(state: State, event: Event) -> State:
     return relearn(replace(state.setup, seq=event.seq), state)
 
 
+def _rename(state: State, event: Event) -> State:
+    return replace(state, name=event.content["to"])
+
+
 def _warning(state: State, event: Event) -> State:  # noqa: ARG001
     return replace(state, out_of_bounds_rounds=state.out_of_bounds_rounds + 1)
 
@@ -170,6 +184,7 @@ STEPS: dict[str, Step] = {
     "graph": _graph,
     "discount": _discount,
     "warning": _warning,
+    "rename": _rename,
 }
 """What each kind of event does; ``create`` begins a log and is none of them."""
 

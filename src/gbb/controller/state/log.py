@@ -74,12 +74,12 @@ class Log:
         with store.reading() as connection, one_thread():
             here = Study(connection, study, name)
             first = here.event(1)
-            if first.content.get("name", name) != name:
-                raise damaged(f"the log of {name!r} is of {first.content['name']!r}")
             state = None if replay else _read_snapshot(here)
             self._state = fold_read(None, first) if state is None else state
             self._snapshot_seq = self._state.seq
             self._catch_up(connection)
+            if (own := self._state.name) not in (None, name):
+                raise damaged(f"the log of {name!r} is of {own!r}")
 
     @property
     def state(self) -> State:
@@ -107,7 +107,7 @@ class Log:
                 size = self._bytes + sum(len(event.data) for event in turn.new)
                 taken = self._take_snapshot(turn, size)
             # Committed: now, and not before, it has happened.
-            self._state = turn.state
+            self._state, self.name = turn.state, turn.study.name
             self._bytes = 0 if taken else size
             self._snapshot_seq = turn.state.seq if taken else self._snapshot_seq
 

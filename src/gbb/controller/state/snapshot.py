@@ -32,6 +32,7 @@ def write_snapshot(state: State) -> str | None:
             "format": FORMAT,
             "seq": state.seq,
             "seal": state.seal,
+            "name": state.name,
             "setup": setup.seq,
             "graphs": list(state.graphs),
             "policy": setup.spec,
@@ -108,6 +109,8 @@ def read_snapshot(text: str, study: Study) -> State | None:
         graphs=tuple(content["graphs"]),
         out_of_bounds_rounds=content["out_of_bounds_rounds"],
         keys=Keys((key, seq) for key, seq in content["keys"]),
+        # Before controllers could be renamed, snapshots did not say it.
+        name=content.get("name", first.get("name")),
     )
     trials = [row[0] for row in content["open"]]
     asked = {event.trial: event for event in study.events_of(*trials) if event.kind == "ask"}

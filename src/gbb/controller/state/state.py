@@ -126,6 +126,8 @@ class State:
         How many rounds told rewards far outside the declared bounds.
     keys
         The events of the rounds that were attached under a key, by key.
+    name
+        The controller's name; None in a log of an earlier version, which does not say it.
     """
 
     seq: int
@@ -142,6 +144,7 @@ class State:
     graphs: tuple[int, ...]
     out_of_bounds_rounds: int = 0
     keys: Keys = field(default_factory=Keys)
+    name: str | None = None
 
     def problem_on(self, graph: int) -> Problem:
         """The problem on the graph of an event, which is the present one or an open trial's."""
@@ -181,4 +184,5 @@ def begin(event: Event) -> State:
         open={},
         past_problems={},
         graphs=(event.seq,),
+        name=content.get("name"),
     )

@@ -45,6 +45,30 @@ def allocation_size(n: int, K: int) -> int:
     return n * _arm_type(K).itemsize
 
 
+def pack_played(arms: IntArray, K: int) -> bytes:
+    """The arms of a round that was played in part, -1 for those that nobody knows.
+
+    A bit for each agent, then the arms that are known.
+    """
+    known = arms >= 0
+    return np.packbits(known).tobytes() + pack_allocation(arms[known], K)
+
+
+def unpack_played(data: bytes, n: int, K: int, known: int) -> IntArray:
+    """What :func:`pack_played` was given, of which ``known`` arms are known."""
+    size = (n + 7) // 8
+    bits = np.unpackbits(np.frombuffer(data, dtype=np.uint8, count=size), count=n)
+    arms = np.full(n, -1, dtype=np.int64)
+    arms[np.flatnonzero(bits)] = unpack_allocation(data[size:], known, K)
+    arms.flags.writeable = False
+    return arms
+
+
+def played_size(n: int, K: int, known: int) -> int:
+    """How many bytes :func:`pack_played` makes of ``n`` arms."""
+    return (n + 7) // 8 + allocation_size(known, K)
+
+
 def pack_rewards(observed: Observed, count: int) -> bytes:
     """The rewards as doubles, after a bit for each of ``count`` when some are missing."""
     values = observed.values.astype("<f8").tobytes()

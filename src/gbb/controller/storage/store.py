@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,7 +21,7 @@ from gbb.controller.storage.errors import StorageError
 from gbb.controller.storage.events import Event, damaged
 from gbb.controller.storage.schema import about, studies
 from gbb.controller.storage.sqlite_file import Watch, check_tables, find_path, is_cut_short
-from gbb.controller.storage.study import Study
+from gbb.controller.storage.study import FETCH, Study
 
 LOCK = 0x676262
 """The advisory lock under which PostgreSQL's tables are made."""
@@ -92,10 +93,11 @@ class Store:
         if version is None:
             prepare(self.engine)
         with self._writer.begin() as connection:
-            self._lock_tables(connection)
+            self.lock_tables(connection)
             schema.upgrade(connection)  # unless another process was here first
 
-    def _lock_tables(self, connection: sa.Connection) -> None:
+    def lock_tables(self, connection: sa.Connection) -> None:
+        """Let nobody else add, rename or remove studies until the transaction ends."""
         if self.engine.dialect.name == "postgresql":
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(LOCK)))
 
@@ -124,29 +126,27 @@ class Store:
         if self._watch is not None:
             self._watch.check()  # nobody may hear that what went nowhere was kept
 
-    def add_study(self, name: str, first: Event) -> int:
-        """A new study with its first event."""
+    @contextmanager
+    def adding(self) -> Iterator[sa.Connection]:
+        """A transaction that adds studies, renames or removes them; no other overlaps it."""
+        self._check_open()
         with explain_errors(self.url), self._writer.begin() as connection:
-            self._lock_tables(connection)
+            self.lock_tables(connection)
             if not self._keep:
                 schema.upgrade(connection)
-            known = _studies(connection)
-            if name in known:
-                cure = "Open it, or give another name."
-                got = f"{name!r}, which is there already"
-                raise checks.input_error("name", "be new", got, cure)
-            new = sa.insert(studies).values(name=name).returning(studies.c.id)
-            study = int(connection.execute(new).scalar_one())
-            schema.write_about(connection, "studies", len(known) + 1)
-            Study(connection, study, name).append([first])
+            yield connection
             if not self._keep:
                 connection.rollback()
-        return study
+
+    def add_study(self, name: str, first: Event) -> int:
+        """A new study with its first event."""
+        with self.adding() as connection:
+            return insert_study(connection, name, [first])
 
     def find_study(self, name: str | None) -> tuple[int, str]:
         """Number and name of a study; of the only one when ``name`` is None."""
         with self.reading() as connection:
-            numbers = _studies(connection)
+            numbers = list_studies(connection)
         if name is None and len(numbers) == 1:
             (name,) = numbers
         if name is None:
@@ -194,7 +194,27 @@ def rehearse_study(url: str | sa.URL, name: str, first: Event) -> None:
         store.add_study(name, first)
 
 
-def _studies(connection: sa.Connection) -> dict[str, int]:
+def insert_study(connection: sa.Connection, name: str, log: Iterable[Event]) -> int:
+    """A new study with its events, of which there is at least one."""
+    known = list_studies(connection)
+    refuse_taken(known, name)
+    new = sa.insert(studies).values(name=name).returning(studies.c.id)
+    number = int(connection.execute(new).scalar_one())
+    schema.write_about(connection, "studies", len(known) + 1)
+    study, rest = Study(connection, number, name), iter(log)
+    while some := list(itertools.islice(rest, FETCH)):
+        study.append(some)
+    return number
+
+
+def refuse_taken(known: Iterable[str], name: str) -> None:
+    """Refuse a name that another study has."""
+    if name in known:
+        cure = "Open it, or give another name."
+        raise checks.input_error("name", "be new", f"{name!r}, which is there already", cure)
+
+
+def list_studies(connection: sa.Connection) -> dict[str, int]:
     """The numbers of all studies by name, as many as were made."""
     rows = connection.execute(_STUDIES).all()
     found = {name: id for _, id, name, _ in rows if id is not None and isinstance(name, str)}

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import sqlalchemy as sa
 
 from gbb.controller.storage import schema
+from gbb.controller.storage.errors import StorageError
 from gbb.controller.storage.events import Event, check_event, damaged
 from gbb.controller.storage.schema import events, snapshots, studies
 
@@ -45,9 +46,27 @@ class Study(NamedTuple):
     def head(self) -> Head:
         """Where the study's row says that its log ends."""
         row = self.connection.execute(_HEAD, {"study": self.id}).first()
-        if row is None or row[0] != self.name or not all(isinstance(x, int) for x in row[1:]):
+        if row is None:
+            raise StorageError(
+                f"The controller {self.name!r} is not there any more: it was deleted, or its row is "
+                "lost. Nothing was changed."
+            )
+        if row[0] != self.name:
+            self._refuse_other_name(row[0], Head(*row[1:]))
+        if row[0] != self.name or not all(isinstance(x, int) for x in row[1:]):
             raise damaged(f"the row of {self.name!r} is not what was written")
         return Head(*row[1:])
+
+    def _refuse_other_name(self, name: object, head: Head) -> None:
+        """Say so where the controller has been renamed, and nothing else is wrong."""
+        whole = isinstance(name, str) and isinstance(head.seq, int)
+        if whole and head.seal == schema.seal_head(
+            self.id, str(name), head.seq, self._seal_of(head.seq)
+        ):
+            raise StorageError(
+                f"The controller {self.name!r} is called {name!r} now. Nothing was changed; open it "
+                "under that name."
+            )
 
     def events(self, *, after: int = 0, seal: int = 0) -> Iterator[Event]:
         """The events after number ``after``, which has ``seal``, in order, each checked, and all.

@@ -9,8 +9,15 @@ import numpy as np
 from gbb._support.checks import InputError
 from gbb.controller.state.log import Turn
 from gbb.controller.state.report import WORDS, limit_text, limits_of, names_of
-from gbb.controller.storage.bytes import Observed, pack_allocation, pack_rewards
+from gbb.controller.storage.bytes import Observed, pack_rewards
 from gbb.controller.storage.events import Draft
+from gbb.controller.verbs.attached import (
+    Round,
+    are_same,
+    draft_attach,
+    read_attached,
+    read_played,
+)
 from gbb.controller.verbs.rewards import read_rewards
 from gbb.controller.verbs.trials import check_closed_by, find_closing
 from gbb.problem import Problem
@@ -26,7 +33,7 @@ def tell(turn: Turn, trial: int, rewards: Rewards) -> None:
         problem = state.problem_on(ask.graph)
         draft, seen = _draft_tell(problem, trial, rewards)
         turn.append(draft)
-        _warn_out_of_bounds(turn, problem, seen, trial)
+        warn_out_of_bounds(turn, problem, seen, trial)
         return
     asked, closing = find_closing(turn, trial)
     check_closed_by("tell", trial, closing)
@@ -51,15 +58,13 @@ def attach(turn: Turn, allocation: Any, rewards: Rewards, key: str | None) -> No
     state = turn.state
     place = None if key is None else state.keys.get(key)
     problem = state.setup.problem if place is None else turn.problem_at(place)
-    told, seen = _draft_tell(problem, None, rewards)
-    content = told.content if key is None else {**told.content, "key": key}
-    data = pack_allocation(problem.allocation(allocation), problem.K) + told.data
+    seen = read_rewards(problem, rewards)
+    round = Round(problem, read_played(problem, allocation, seen), seen)
     if place is None:
-        turn.append(Draft("attach", content, None, data))
-        _warn_out_of_bounds(turn, problem, seen, None)
+        turn.append(draft_attach(round, key))
+        warn_out_of_bounds(turn, problem, seen, None)
         return
-    before = turn.study.event(place)
-    if (content, data) != (before.content, before.data):
+    if not are_same(round, read_attached(problem, turn.study.event(place))):
         raise InputError(
             f"Another round was already attached under `key` {key!r}. Nothing was changed; give "
             "every round a key of its own."
@@ -73,7 +78,7 @@ def _draft_tell(problem: Problem, trial: int | None, rewards: Rewards) -> tuple[
     return Draft("tell", content, trial, pack_rewards(seen, problem.observations)), seen
 
 
-def _warn_out_of_bounds(turn: Turn, problem: Problem, seen: Observed, trial: int | None) -> None:
+def warn_out_of_bounds(turn: Turn, problem: Problem, seen: Observed, trial: int | None) -> None:
     """Keep a warning event about rewards far outside the declared bounds."""
     limits = limits_of(problem)
     limits = limits if seen.positions is None else limits[seen.positions]

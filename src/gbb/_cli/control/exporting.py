@@ -1,0 +1,32 @@
+"""``gbb control export``: what was told, for other programs and for `import` and `restore`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gbb._cli.control import files
+from gbb._cli.control.history import history
+from gbb._cli.control.options import Name, Storage, open_controller
+from gbb._cli.given.outputs import check_output
+
+
+def export(
+    url: Storage,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="A .csv, .json or .jsonl file.")],
+    name: Name = None,
+) -> None:
+    """Every reward that counts, as CSV; the whole history, as JSON; or as `restore` reads it, JSONL."""
+    check_output("--out", out, (".json", ".csv", ".jsonl"))
+    if out.suffix.lower() == ".json":
+        history(url, name, format="json", out=out)
+        return
+    with open_controller(url, name) as controller:
+        if out.suffix.lower() == ".jsonl":
+            controller.backup(out)
+            typer.echo(f"wrote {out}")
+            return
+        columns, rows = controller.export_rounds()
+    files.show("csv", "", columns, rows, data=None, out=out)

@@ -1,0 +1,72 @@
+"""Every reward that counts, with its arms, in the long form that an import reads back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from gbb.controller.answers.answers import Entry
+from gbb.controller.answers.history import read_history
+from gbb.controller.state.report import Label
+from gbb.controller.storage.events import Event
+
+KINDS = {"ask", "tell", "attach", "retract"}
+
+WHOSE = {
+    "agent": ("agent", "arm"),
+    "global": ("allocation",),
+}
+"""What a row says of whose its reward is, by feedback; the ends of a link unless it is one of these."""
+
+ENDS = ("source", "source_arm", "target", "target_arm")
+
+
+def identify(first: Event) -> str:
+    """What tells the rounds of one controller, and of its copies, from those of others."""
+    return f"{first.seal:08x}"
+
+
+def export_columns(feedback: str) -> tuple[str, ...]:
+    """The columns of :func:`export_rows`."""
+    return ("key", "trial", "time", *WHOSE.get(feedback, ENDS), "reward")
+
+
+def export_rows(events: Iterable[Event], feedback: str) -> Iterator[tuple[Any, ...]]:
+    """A row for each reward; of agents that report, one for each arm, with a blank for a reward.
+
+    A round has the key that it was attached under. One without is called after its trial, or its event,
+    and its controller.
+    """
+    log = list(events)
+    own = identify(log[0])
+    entries = list(read_history(log, KINDS))
+    gone = {entry.content["of"] for entry in entries if entry.kind == "retract"}
+    asked: dict[int | None, dict[Label, Label]] = {}
+    for entry in entries:
+        if entry.kind == "ask":
+            asked[entry.trial_id] = entry.content["allocation"]
+        if entry.kind not in ("tell", "attach") or entry.seq in gone:
+            continue
+        arms = entry.content["allocation"] if entry.kind == "attach" else asked[entry.trial_id]
+        head = (_key(entry, own), entry.trial_id, entry.time.isoformat())
+        for *whose, reward in _rows(entry, arms, feedback):
+            yield (*head, *whose, reward)
+
+
+def _key(entry: Entry, own: str) -> str:
+    place = f"event {entry.seq}" if entry.trial_id is None else f"trial {entry.trial_id}"
+    return str(entry.content.get("key", f"{place}@{own}"))
+
+
+def _rows(entry: Entry, arms: dict[Label, Label], feedback: str) -> Iterator[list[Any]]:
+    """Agents with their arms and a reward; all of them, as JSON, for one that is the sum of all."""
+    rewards = entry.content["rewards"]
+    if feedback == "global":
+        return ([json.dumps(arms), *row] for row in rewards)
+    if feedback == "agent":
+        paid = dict(rewards)
+        return ([agent, arm, paid.get(agent)] for agent, arm in arms.items())
+    return (
+        [source, arms[source], target, arms[target], reward] for source, target, reward in rewards
+    )

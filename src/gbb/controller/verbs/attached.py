@@ -1,0 +1,124 @@
+"""Rounds that were played elsewhere: what an event keeps of one, and whether two are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gbb._support import checks
+from gbb._support.checks import IntArray
+from gbb.controller.state.fold import read_arms, read_told
+from gbb.controller.state.report import WORDS, Label, names_of
+from gbb.controller.storage.bytes import Observed, pack_allocation, pack_played, pack_rewards
+from gbb.controller.storage.events import Draft, Event
+from gbb.problem import Problem
+
+
+class Round(NamedTuple):
+    """A round of ``problem``: the arms, -1 where nobody knows them, and what was seen."""
+
+    problem: Problem
+    arms: IntArray
+    seen: Observed
+
+
+def draft_attach(round: Round, key: str | None) -> Draft:
+    """The event of a round; it says how many arms are known where some are not."""
+    problem, arms, seen = round
+    content: dict[str, Any] = {}
+    if seen.positions is not None:
+        content[WORDS[problem.feedback].counted] = int(seen.positions.size)
+    if key is not None:
+        content["key"] = key
+    known = int(np.count_nonzero(arms >= 0))
+    if known < problem.n:
+        content["played"] = known
+        data = pack_played(arms, problem.K)
+    else:
+        data = pack_allocation(arms, problem.K)
+    return Draft("attach", content, None, data + pack_rewards(seen, problem.observations))
+
+
+def read_attached(problem: Problem, event: Event, told: Event | None = None) -> Round:
+    """The round of an attach event, or of an ask and the event that ``told`` it."""
+    return Round(
+        problem, read_arms(event, problem), read_told(event if told is None else told, problem)
+    )
+
+
+def are_same(one: Round, other: Round) -> bool:
+    """Whether two rounds say the same: all rewards, and all arms that both know."""
+    if one.problem.graph == other.problem.graph:
+        both = (one.arms >= 0) & (other.arms >= 0)
+        return bool(
+            np.array_equal(one.arms[both], other.arms[both])
+            and _positions(one).tobytes() == _positions(other).tobytes()
+            and one.seen.values.tobytes() == other.seen.values.tobytes()
+        )
+    ours, theirs = _name_known(one), _name_known(other)
+    return _name_seen(one) == _name_seen(other) and all(
+        ours[agent] == theirs[agent] for agent in ours.keys() & theirs.keys()
+    )
+
+
+def _positions(round: Round) -> IntArray:
+    positions = round.seen.positions
+    return np.arange(round.problem.observations) if positions is None else positions
+
+
+def _name_known(round: Round) -> dict[Label, int]:
+    labels = round.problem.graph.labels
+    return {labels[agent]: arm for agent, arm in enumerate(round.arms.tolist()) if arm >= 0}
+
+
+def _name_seen(round: Round) -> dict[tuple[Label, ...], float]:
+    names = names_of(round.problem, round.seen.positions)
+    return dict(zip(names, round.seen.values.tolist(), strict=True))
+
+
+def read_played(problem: Problem, allocation: Any, seen: Observed) -> IntArray:
+    """The arms of a round; a mapping may leave out agents that no reward depends on."""
+    if not isinstance(allocation, Mapping) or len(allocation) >= problem.n:
+        return problem.allocation(allocation)
+    arms = np.full(problem.n, -1, dtype=np.int64)
+    for agent, arm in allocation.items():
+        arms[problem.graph.index(agent)] = problem.arm(arm)
+    if int(np.count_nonzero(arms >= 0)) < len(allocation):
+        raise checks.input_error("allocation", "name every agent once", "one of them twice")
+    unknown = find_unknown(problem, arms[None], np.zeros(seen.values.size, dtype=np.int64), seen)
+    if unknown is not None:
+        name = problem.graph.label(unknown[1])
+        rule = "give an arm to every agent that a reward depends on"
+        raise checks.input_error("allocation", rule, f"none for agent {name!r}")
+    return arms
+
+
+def find_unknown(
+    problem: Problem, played: IntArray, rounds: IntArray, seen: Observed
+) -> tuple[int, int] | None:
+    """The first of the numbers seen that depends on an arm nobody knows, and whose arm it is.
+
+    ``rounds`` says for each number which row of ``played`` it was seen in.
+    """
+    partly = np.flatnonzero((played < 0).any(axis=1))
+    doubtful = np.flatnonzero(np.isin(rounds, partly))
+    if not doubtful.size:
+        return None
+    positions = np.arange(seen.values.size) if seen.positions is None else seen.positions
+    order = np.argsort(problem.adds_to, kind="stable")
+    counts = np.bincount(problem.adds_to, minlength=problem.observations)
+    starts = np.cumsum(counts) - counts
+    places = positions[doubtful]
+    times = counts[places]
+    # All edges of every number, one number after the other.
+    number = np.repeat(np.arange(places.size), times)
+    nth = np.arange(number.size) - np.repeat(np.cumsum(times) - times, times)
+    edges = order[starts[places][number] + nth]
+    ends = np.stack([problem.graph.sources[edges], problem.graph.indices[edges]])
+    lost = played[rounds[doubtful][number], ends] < 0
+    if not lost.any():
+        return None
+    place = int(np.argmax(lost.any(axis=0)))
+    return int(doubtful[number[place]]), int(ends[int(np.argmax(lost[:, place])), place])

@@ -1,0 +1,1 @@
+"""Many rounds at once: tables of any size, read column by column."""

@@ -1,0 +1,159 @@
+"""Attaching many rounds in one turn, each under its key and once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gbb.controller.answers.answers import name_arms
+from gbb.controller.answers.export import identify
+from gbb.controller.state.log import Turn
+from gbb.controller.state.report import limits_of, names_of
+from gbb.controller.storage.events import Event
+from gbb.controller.verbs.attached import Round, are_same, draft_attach, read_attached
+from gbb.controller.verbs.bulk.rounds import Rounds
+from gbb.controller.verbs.tell import warn_out_of_bounds
+from gbb.problem import Problem
+
+OWN = re.compile(r"(trial|event) (\d+)@([0-9a-f]{8})")
+"""The key under which ``gbb control export`` writes a round that has none."""
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What was understood of a table of rounds, and what of it is new.
+
+    Attributes
+    ----------
+    rounds
+        How many rounds have a reward.
+    new
+        How many of them were not there yet.
+    rewards, missing
+        How many rewards there are, and how many cells for one are blank.
+    agents
+        How many agents have an arm in some round.
+    arms
+        How many different arms were played.
+    unknown
+        How many arms of the rounds nobody knows: no reward depends on them.
+    empty
+        How many rounds have no reward at all; they are left out.
+    first
+        The first round: its key, arms and rewards by name.
+    """
+
+    rounds: int
+    new: int
+    rewards: int
+    missing: int
+    agents: int
+    arms: int
+    unknown: int
+    empty: int
+    first: dict[str, Any]
+
+
+def import_rounds(turn: Turn, rounds: Rounds, *, dry_run: bool = False) -> Imported:
+    """Attach all rounds that are not there yet; refuse another round under a key that is taken."""
+    told = rounds.told()
+    known = _find_known(turn, [rounds.keys[number] for number in told])
+    fresh = []
+    for number in told:
+        key = rounds.keys[number]
+        if key not in known:
+            fresh.append(number)
+            continue
+        before = known[key]
+        if before is None or not are_same(rounds.round(number), before):
+            raise rounds.cells.wrong(
+                rounds.first_row(number),
+                f"begins another round under the key {key!r} than the one that the controller has; "
+                "nothing was changed; give every round a key of its own",
+            )
+    if dry_run:
+        return summarise(rounds, len(fresh))
+    far = _far_rounds(rounds)
+    said = len(turn.notices)
+    for number in fresh:
+        round = rounds.round(number)
+        turn.append(draft_attach(round, rounds.keys[number]))
+        if number in far:
+            warn_out_of_bounds(turn, round.problem, round.seen, None)
+    texts = turn.notices[said:]
+    if len(texts) > 1:
+        turn.notices[said:] = [f"{texts[0]} So do rewards of {len(texts) - 1} more rounds."]
+    return summarise(rounds, len(fresh))
+
+
+def summarise(rounds: Rounds, new: int) -> Imported:
+    """What was understood."""
+    told, played = rounds.told(), rounds.played
+    kept = played[told]
+    first: dict[str, Any] = {}
+    if told:
+        round, problem = rounds.round(told[0]), rounds.problem
+        names = names_of(problem, round.seen.positions)
+        first = {
+            "key": rounds.keys[told[0]],
+            "allocation": name_arms(problem.graph, round.arms, problem.arm_names),
+            "rewards": [
+                [*whose, value]
+                for whose, value in zip(names, round.seen.values.tolist(), strict=True)
+            ],
+        }
+    return Imported(
+        rounds=len(told),
+        new=new,
+        rewards=int(rounds.rewards.size),
+        missing=rounds.missing,
+        agents=int((kept >= 0).any(axis=0).sum()),
+        arms=int(np.unique(kept[kept >= 0]).size),
+        unknown=int(np.count_nonzero(kept < 0)),
+        empty=len(rounds.keys) - len(told),
+        first=first,
+    )
+
+
+def _far_rounds(rounds: Rounds) -> set[int]:
+    """The rounds with rewards far outside the declared bounds."""
+    far = np.abs(rounds.rewards) > limits_of(rounds.problem)[rounds.places]
+    return set(rounds.rounds[far].tolist())
+
+
+def _find_known(turn: Turn, keys: Iterable[str]) -> dict[str, Round | None]:
+    """The rounds that the log has under ``keys``; None for a trial that was not told."""
+    own = identify(turn.study.event(1))
+    events: dict[int, str] = {}
+    trials: dict[int, str] = {}
+    for key in keys:
+        if key in turn.state.keys:
+            events[turn.state.keys[key]] = key
+        elif (found := OWN.fullmatch(key)) and found[3] == own:
+            (trials if found[1] == "trial" else events)[int(found[2])] = key
+    known: dict[str, Round | None] = dict.fromkeys([*events.values(), *trials.values()])
+    if not known:
+        return known
+    problems: dict[int, Problem] = {}
+    asked: dict[int, Event] = {}
+    for event in turn.study.events():
+        graph = max(seq for seq in turn.state.graphs if seq <= event.seq)
+        if graph not in problems:
+            problems[graph] = turn.problem_at(event.seq)
+        if event.seq in events and event.kind == "attach":
+            known[events[event.seq]] = read_attached(problems[graph], event)
+        trial = event.trial
+        if trial is None or trial not in trials:
+            continue
+        if event.kind == "ask":
+            asked[trial] = event
+        elif event.kind == "tell":
+            on = problems[max(seq for seq in turn.state.graphs if seq <= asked[trial].seq)]
+            known[trials[trial]] = read_attached(on, asked[trial], event)
+        elif event.kind == "retract":
+            known[trials[trial]] = None
+    return known

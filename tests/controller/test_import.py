@@ -1,0 +1,294 @@
+"""Many rounds at once: what is learnt is what attaching them one by one teaches, to the last bit."""
+
+import io
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import gbb
+from control import drive, environment, noise_of, plain, replayed, same_state, small, url_of
+from gbb.controller import Controller, RewardWarning
+
+
+def made(folder, name="a", problem=None, policy="ImprovedOFUL"):
+    folder.mkdir(exist_ok=True)
+    problem = small(named=True) if problem is None else problem
+    return Controller.create(url_of(folder), problem, policy, seed=3, name=name)
+
+
+def typed(feedback: str) -> gbb.Problem:
+    base = small(named=True)
+    rng = np.random.default_rng(0)
+    return gbb.Problem(
+        base.graph,
+        np.eye(3),
+        sigma=0.5,
+        S=3.0,
+        arm_names=base.arm_names,
+        edge_types=rng.integers(2, size=base.m),
+        edge_weights=rng.uniform(0.5, 2.0, base.m),
+        feedback=feedback,
+    )
+
+
+def rounds_of(problem, count, seed=0, seen=0.7):
+    """Allocations and rewards, NaN where one is missing."""
+    rng = np.random.default_rng(seed)
+    played = rng.integers(problem.K, size=(count, problem.n))
+    paid = rng.normal(size=(count, problem.observations))
+    paid[rng.random(paid.shape) > seen] = np.nan
+    paid[np.isnan(paid).all(axis=1), 0] = 0.5
+    return played, paid
+
+
+def named(problem, arms):
+    return {problem.graph.label(i): problem.arm_names[a] for i, a in enumerate(arms)}
+
+
+def long_table(problem, played, paid) -> pd.DataFrame:
+    """A row for each reward that was seen."""
+    rows = []
+    for t, (arms, values) in enumerate(zip(played, paid, strict=True)):
+        who = named(problem, arms)
+        if problem.feedback == "agent":
+            rows += [(f"r{t}", a, who[a], v) for a, v in zip(who, values, strict=True)]
+        elif problem.feedback == "global":
+            rows += [(f"r{t}", json.dumps(who), values[0])]
+        else:
+            for (i, j), value in zip(problem.graph.edges.tolist(), values, strict=True):
+                a, b = problem.graph.label(i), problem.graph.label(j)
+                if np.isfinite(value):
+                    rows.append((f"r{t}", a, b, who[a], who[b], value))
+    columns = {
+        "edge": ["key", "source", "target", "arm_source", "arm_target", "reward"],
+        "agent": ["key", "agent", "arm", "reward"],
+        "global": ["key", "allocation", "reward"],
+    }
+    return pd.DataFrame(rows, columns=columns[problem.feedback])
+
+
+def attach_each(controller, played, paid):
+    """One by one, with every arm."""
+    problem = controller.problem
+    for t, (arms, values) in enumerate(zip(played, paid, strict=True)):
+        told = np.flatnonzero(np.isfinite(values))
+        if problem.feedback == "edge":
+            edges = [tuple(map(problem.graph.label, problem.graph.edges[e].tolist())) for e in told]
+            rewards = dict(zip(edges, values[told].tolist(), strict=True))
+        elif problem.feedback == "agent":
+            rewards = {problem.graph.label(int(i)): values[i] for i in told}
+        else:
+            rewards = float(values[0])
+        controller.attach(named(problem, arms), rewards, key=f"r{t}")
+
+
+def learnt(controller):
+    """What is known, bit by bit, and the ask that follows."""
+    state = controller._log.state
+    return (
+        plain(state.record),
+        plain(state.two_way_record),
+        plain(state.memory),
+        state.rounds,
+        list(state.keys),
+        controller.ask().arms.tolist(),
+    )
+
+
+@pytest.mark.parametrize("seen", [1.0, 0.7, 0.15])
+@pytest.mark.parametrize("policy", ["ImprovedOFUL", "JointOFUL"])
+def test_an_import_teaches_what_attaching_one_by_one_does(tmp_path, policy, seen):
+    one, two = made(tmp_path, "one", policy=policy), made(tmp_path, "two", policy=policy)
+    played, paid = rounds_of(one.problem, 40, seen=seen)
+    attach_each(one, played, paid)
+    found = two.import_rounds(long_table(two.problem, played, paid))
+    assert (found.rounds, found.new) == (40, 40)
+    assert found.rewards == np.isfinite(paid).sum()
+    assert same_state(replayed(two), two._log.state)
+    assert learnt(one) == learnt(two)
+    two.check()
+
+
+@pytest.mark.parametrize("feedback", ["edge", "agent", "global"])
+def test_beyond_the_paper_too(tmp_path, feedback):
+    problem = typed(feedback)
+    one, two = (made(tmp_path, name, problem, "ThompsonSampling") for name in ("one", "two"))
+    played, paid = rounds_of(problem, 20, seen=1.0 if feedback == "global" else 0.8)
+    attach_each(one, played, paid)
+    two.import_rounds(long_table(problem, played, paid))
+    assert learnt(one) == learnt(two)
+
+
+@pytest.mark.parametrize("feedback", ["edge", "agent", "global"])
+def test_import_export_import_again_is_the_same_to_the_last_bit(tmp_path, feedback):
+    problem = small(named=True) if feedback == "edge" else typed(feedback)
+    policy = "ThompsonSampling"
+    made(tmp_path / "1", problem=problem, policy=policy).import_rounds(
+        long_table(problem, *rounds_of(problem, 30, seen=0.6))
+    )
+    for k in (1, 2):
+        with Controller.open(url_of(tmp_path / str(k))) as before:
+            columns, rows = before.export_rounds()
+        path = tmp_path / f"{k}.csv"
+        pd.DataFrame(rows, columns=columns).to_csv(path, index=False)
+        made(tmp_path / str(k + 1), problem=problem, policy=policy).import_rounds(path)
+    states = [learnt(Controller.open(url_of(tmp_path / str(k)))) for k in (1, 2, 3)]
+    assert states[0] == states[1] == states[2]
+
+
+def test_what_was_told_is_read_back_by_others_and_counts_once_at_home(tmp_path):
+    problem = small(named=True)
+    home, away = made(tmp_path, "home"), made(tmp_path, "away")
+    drive(home, environment(problem), noise_of(0), 8)
+    home.attach(np.zeros(4, dtype=int), np.ones(12))
+    home.attach(np.ones(4, dtype=int), {("cell-0", "cell-1"): 0.5}, key="own")
+    columns, rows = home.export_rounds()
+    table = pd.DataFrame(rows, columns=columns)
+    before = home.status()["events"]
+    assert home.import_rounds(table).new == 0
+    assert home.status()["events"] == before
+    assert away.import_rounds(table).new == 10
+    assert plain(away._log.state.record) == plain(home._log.state.record)
+    table.loc[0, "reward"] += 1.0
+    with pytest.raises(gbb.InputError, match=r"row 1 begins another round under the key 'trial 1@"):
+        home.import_rounds(table)
+
+
+def test_a_wide_table_says_the_same_as_a_long_one(tmp_path):
+    problem = small(named=True)
+    one, two = made(tmp_path, "one"), made(tmp_path, "two")
+    played, paid = rounds_of(problem, 25, seen=0.5)
+    table = pd.DataFrame({"key": [f"r{t}" for t in range(25)]})
+    for i in range(problem.n):
+        table[problem.graph.label(i)] = [problem.arm_names[a] for a in played[:, i]]
+    for e, (i, j) in enumerate(problem.graph.edges.tolist()):
+        table[f"{problem.graph.label(i)}->{problem.graph.label(j)}"] = paid[:, e]
+    path = tmp_path / "wide.csv"
+    table.to_csv(path, index=False)
+    found = one.import_rounds(path)
+    assert found.missing == np.isnan(paid).sum()
+    two.import_rounds(long_table(problem, played, paid))
+    assert learnt(one) == learnt(two)
+
+
+def test_only_arms_that_a_reward_depends_on_are_needed(tmp_path):
+    controller = made(tmp_path)
+    csv = "round,source,target,source_arm,target_arm,reward\n7,cell-0,cell-1,tilt-2,tilt-0,0.25\n"
+    (tmp_path / "log.csv").write_text(csv)
+    found = controller.import_rounds(tmp_path / "log.csv")
+    assert (found.new, found.unknown, found.first["key"]) == (1, 2, "7")
+    (entry,) = controller.history("attach")
+    assert entry.content["allocation"] == {"cell-0": "tilt-2", "cell-1": "tilt-0"}
+    assert entry.content["rewards"] == [["cell-0", "cell-1", 0.25]]
+    assert controller._log.state.record.N[2, 0] == 1
+    controller.attach(
+        {"cell-0": "tilt-2", "cell-1": "tilt-0"}, {("cell-0", "cell-1"): 0.25}, key="7"
+    )
+    assert controller.status()["rounds"] == 1  # the same round, by another door
+    with pytest.raises(
+        gbb.InputError, match=r"that a reward depends on, but got none for .*cell-1"
+    ):
+        controller.attach({"cell-0": "tilt-2"}, {("cell-0", "cell-1"): 0.25})
+    drive(controller, environment(controller.problem), noise_of(0), 6)
+    assert controller.diagnose().rounds == 7
+    assert same_state(replayed(controller), controller._log.state)
+
+
+HEAD = "key,source,target,source_arm,target_arm,reward\n"
+GOOD = "a,cell-0,cell-1,tilt-0,tilt-1,0.5\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            HEAD + GOOD + "b,cell-0,cell-9,tilt-0,tilt-1,1\n",
+            "line 3 is wrong in 'target': .*cell-9",
+        ),
+        (HEAD + GOOD + "\nb,cell-0,cell-1,tilt-0,tilt-9,1\n", "line 4 is wrong in 'target_arm'"),
+        (HEAD + GOOD + "b,cell-0,cell-1,tilt-0,tilt-1,x\n", "line 3 holds 'x' as 'reward'"),
+        (HEAD + GOOD + "b,cell-0,cell-1,tilt-0,tilt-1,nan\n", "line 3 holds 'nan'.*leave the cell"),
+        (HEAD + GOOD + "b,cell-0,cell-1,tilt-0,tilt-1,1_0\n", "line 3 holds '1_0'"),
+        (HEAD + GOOD + "b,cell-0,cell-1,tilt-0,tilt-1,1e200\n", "line 3 holds '1e200'"),
+        (HEAD + GOOD + "b,cell-0,cell-1,tilt-0,,1\n", "line 3 .*depends on the arm of 'cell-1'"),
+        (HEAD + GOOD + ",cell-0,cell-1,tilt-0,tilt-1,1\n", "line 3 has no 'key'"),
+        (HEAD + GOOD + "b,cell-0,cell-0,tilt-0,tilt-0,1\n", "line 3 names .* no link of the graph"),
+        (HEAD + GOOD + "a,cell-0,cell-1,tilt-0,tilt-1,1\n", "line 3 has the reward .* line 2 has"),
+        (
+            HEAD + GOOD + "a,cell-0,cell-2,tilt-1,tilt-1,1\n",
+            "lets 'cell-0' play .* in round 'a', and another line lets it play",
+        ),
+        (HEAD + GOOD + "b,cell-0,cell-1,tilt-0,1\n", "line 3 has 5 cells and line 1 has 6"),
+        (HEAD + GOOD + "b,cell-0,cell-1,tilt-0,tilt-1,1,2\n", "line 3 has 7 cells"),
+        ("source,target,reward\n", "no column key, round or trial"),
+        ("key,reward\n", "neither a row for each reward .* nor one for each round"),
+        ("key,cell-0,cell-0->cell-9\n", "'cell-0->cell-9' is no link of the graph"),
+        ("", "it has no header"),
+    ],
+)
+def test_a_wrong_line_is_named_and_nothing_is_kept(tmp_path, text, said):
+    controller = made(tmp_path)
+    (tmp_path / "log.csv").write_text(text)
+    with pytest.raises(gbb.InputError, match=said) as error:
+        controller.import_rounds(tmp_path / "log.csv")
+    assert "\n" not in str(error.value)
+    assert controller.status()["events"] == 1
+
+
+def test_another_round_under_a_key_that_is_taken_keeps_nothing_of_the_file(tmp_path):
+    controller = made(tmp_path)
+    table = pd.read_csv(io.StringIO(HEAD + GOOD))
+    for _ in range(2):
+        controller.import_rounds(table)
+    assert controller.status()["rounds"] == 1
+    more = HEAD + "b,cell-0,cell-1,tilt-0,tilt-1,1\n" + GOOD.replace("0.5", "0.75")
+    (tmp_path / "more.csv").write_text(more)
+    with pytest.raises(gbb.InputError, match="line 3 begins another round under the key 'a'"):
+        controller.import_rounds(tmp_path / "more.csv")
+    assert controller.status()["rounds"] == 1
+    assert controller.import_rounds(tmp_path / "more.csv", prefix="may-").new == 2
+
+
+def test_a_dry_run_says_what_was_understood_and_keeps_nothing(tmp_path):
+    controller = made(tmp_path)
+    lost = "b,cell-2,cell-3,tilt-0,tilt-1,\n"
+    (tmp_path / "log.csv").write_text(HEAD + GOOD + lost)
+    found = controller.import_rounds(tmp_path / "log.csv", dry_run=True)
+    assert (found.rounds, found.new, found.rewards, found.missing) == (1, 1, 1, 1)
+    assert (found.empty, found.arms, found.agents) == (1, 2, 2)
+    assert found.first["rewards"] == [["cell-0", "cell-1", 0.5]]
+    assert controller.status()["events"] == 1
+
+
+def test_columns_that_are_not_read_are_named(tmp_path):
+    controller = made(tmp_path)
+    table = pd.read_csv(io.StringIO(HEAD + GOOD)).assign(weather="calm", time="now")
+    with pytest.warns(UserWarning, match="Left out the columns 'weather' of `log`"):
+        controller.import_rounds(table)
+
+
+def test_rewards_out_of_bounds_are_flagged_once_and_each_in_the_history(tmp_path):
+    controller = made(tmp_path)
+    rows = [GOOD.replace("a,", f"{k},", 1).replace("0.5", "500") for k in range(3)]
+    (tmp_path / "log.csv").write_text(HEAD + "".join(rows))
+    with pytest.warns(RewardWarning, match="So do rewards of 2 more rounds") as said:
+        controller.import_rounds(tmp_path / "log.csv")
+    assert len(said) == 1
+    assert len(controller.history("warning")) == 3
+    assert controller._log.state.out_of_bounds_rounds == 3
+
+
+def test_a_column_of_ones_own_tells_rounds_apart(tmp_path):
+    controller = made(tmp_path)
+    text = (HEAD + GOOD + GOOD.replace("a,", "b,", 1)).replace("key", "when")
+    (tmp_path / "log.csv").write_text(text)
+    with pytest.raises(gbb.InputError, match="no column key, round or trial"):
+        controller.import_rounds(tmp_path / "log.csv")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert controller.import_rounds(tmp_path / "log.csv", key="when").new == 2
+    with pytest.raises(gbb.InputError, match=r"`key` to name a column .*Did you mean 'when'"):
+        controller.import_rounds(tmp_path / "log.csv", key="whn")
