@@ -1,11 +1,13 @@
 """The controller: ask and tell for real systems, with a memory that survives crashes."""
 
 from gbb.controller._controller import Controller
+from gbb.controller.answers.alerts import Alert
 from gbb.controller.answers.answers import Entry, Estimate, Prediction, Recommendation, Trial
 from gbb.controller.answers.check import Check
 from gbb.controller.storage.errors import RewardWarning, StorageError
 
 __all__ = [
+    "Alert",
     "Check",
     "Controller",
     "Entry",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
+from gbb.controller.answers.alerts import read_alerts
 from gbb.controller.state.state import State
 
 
@@ -25,4 +27,7 @@ def read_status(state: State) -> dict[str, Any]:
         "events": state.seq,
         **({"edge_rewards": record.weight(problem)} if counted else {}),
         "forbidden": 0 if allowed is None else int((~allowed).sum()),
+        "alerts": [
+            {**asdict(alert), "since": alert.since.isoformat()} for alert in read_alerts(state)
+        ],
     }
