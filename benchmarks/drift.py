@@ -64,8 +64,8 @@ class Told:
         """Whether drift is found after this round."""
         seen = observe(self.problem, arms, paid)
         before = self.recent.finished
+        self.recent = self.recent.plus(self.problem, self.record, seen, paid)
         self.record = self.record.merge(seen)
-        self.recent = self.recent.plus(self.problem, seen, paid)
         if self.recent.finished == before:
             return False
         return judge_drift(replace(self.state, record=self.record, recent=self.recent)) is not None

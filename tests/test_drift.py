@@ -23,7 +23,7 @@ def record_of(problem, env, rng, rounds):
 def compare(problem, M, other, rng, rounds=(60, 20)):
     before, _, _ = record_of(problem, gbb.Environment(problem, M), rng, rounds[0])
     recent, squares, count = record_of(problem, gbb.Environment(problem, other), rng, rounds[1])
-    return find_drift(problem, before.merge(recent), recent, squares, count)
+    return find_drift(problem, before.merge(recent), recent, squares=squares, count=count)
 
 
 KINDS = {
@@ -68,7 +68,7 @@ def test_noise_larger_than_declared_is_no_drift():
     env = gbb.Environment(loud, M)
     before, _, _ = record_of(loud, env, rng, 60)
     recent, squares, count = record_of(loud, env, rng, 40)
-    found = find_drift(problem, before.merge(recent), recent, squares, count)
+    found = find_drift(problem, before.merge(recent), recent, squares=squares, count=count)
     assert found.p > 1e-3
     assert found.sigma == pytest.approx(3.0, rel=0.1)
 
@@ -76,6 +76,6 @@ def test_noise_larger_than_declared_is_no_drift():
 def test_nothing_in_common_is_no_comparison():
     problem, _ = make("edges")
     recent = observe(problem, np.zeros(4, dtype=int), np.ones(12))
-    assert find_drift(problem, recent, recent, 12.0, 12) is None
+    assert find_drift(problem, recent, recent, squares=12.0, count=12) is None
     apart = observe(problem, np.ones(4, dtype=int), np.ones(12))
-    assert find_drift(problem, recent.merge(apart), recent, 12.0, 12) is None
+    assert find_drift(problem, recent.merge(apart), recent, squares=12.0, count=12) is None

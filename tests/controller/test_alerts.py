@@ -73,6 +73,18 @@ def test_no_drift_is_found_where_there_is_none():
     assert not any(bench.alarms("ImprovedOFUL", seed, 1000) for seed in range(RUNS))
 
 
+def test_noise_that_a_round_shares_is_no_drift():
+    """Weather that moves all links alike, anew every round, and more than the links' own noise."""
+    found = 0
+    for seed in range(10):
+        told, rng = bench.Told("JointOFUL", seed), np.random.default_rng(seed)
+        for _ in range(12 * BLOCK):
+            arms = rng.integers(2, size=5)
+            paid = 1.0 + 2.0 * rng.standard_normal() + rng.standard_normal(20)
+            found += told.tell(arms, paid)
+    assert found == 0
+
+
 @pytest.mark.parametrize("feedback", ["agent", "global"])
 def test_drift_of_sums_is_found(tmp_path, feedback):
     plant = gbb.Problem(gbb.Graph.complete(4), np.eye(2), sigma=0.1, S=3.0, feedback=feedback)

@@ -14,6 +14,9 @@ from gbb.problem import Problem
 ENOUGH = 50
 """Degrees of freedom below which the spread of the recent rewards is not an estimate of the noise."""
 
+STEPS = 3.0
+"""The squared relative error of a variance from the steps between normal numbers, times their number."""
+
 SHARE = 1e-9
 """What is less than this share of something is its rounding."""
 
@@ -27,7 +30,7 @@ class Drift(NamedTuple):
         The squared distance of the two in standard errors, and in how many directions.
     sigma
         The noise that they are measured by: the declared one, or that of the recent rewards where it
-        is larger.
+        is larger, also because the rewards of a round share some of it.
     p
         The probability of such a distance where nothing has changed.
     """
@@ -39,7 +42,14 @@ class Drift(NamedTuple):
 
 
 def find_drift(
-    problem: Problem, everything: AnyRecord, recent: AnyRecord, squares: float, count: int
+    problem: Problem,
+    everything: AnyRecord,
+    recent: AnyRecord,
+    *,
+    squares: float,
+    count: int,
+    by_round: float = 0.0,
+    rounds: int = 0,
 ) -> Drift | None:
     """Compare recent rounds with all before them; None where they have nothing in common.
 
@@ -57,6 +67,9 @@ def find_drift(
         The record of all rounds, and of the recent ones among them.
     squares, count
         The sum of the squares of the recent rewards, and how many they are.
+    by_round, rounds
+        The variance of a recent round's sum of rewards, and from how many rounds it is known: if it
+        is clearly more than that of so many rewards, they share some of their noise.
     """
     with np.errstate(all="ignore"):
         compare = _compare_tables if recent.tables is not None else _compare_moments
@@ -65,7 +78,12 @@ def find_drift(
             return None
         left = count - used
         noise = (squares - explained) / left if left >= ENOUGH else 0.0
-        sigma = float(np.sqrt(max(problem.sigma**2, noise)))
+        variance = max(problem.sigma**2, noise)
+        alone = variance * recent.weight(problem) / max(rounds, 1)
+        error = np.sqrt(STEPS / max(rounds, 1))
+        if by_round > (1.0 + 3.0 * error) * alone:
+            variance *= (1.0 + 2.0 * error) * by_round / alone
+        sigma = float(np.sqrt(variance))
         statistic = distance / sigma**2 if sigma > 0.0 else np.nan
     if not np.isfinite(statistic):
         return None

@@ -110,8 +110,15 @@ def judge_drift(state: State) -> str | None:
     recent, alert = state.recent.whole, state.alerts.get("drift")
     if recent.record is None or not state.recent.finished:
         return None
-    seen = (recent.record, recent.squares, recent.rewards)
-    found = find_drift(state.setup.problem, state.record, *seen)
+    found = find_drift(
+        state.setup.problem,
+        state.record,
+        recent.record,
+        squares=recent.squares,
+        count=recent.rewards,
+        by_round=recent.steps / (2.0 * recent.rounds),
+        rounds=recent.rounds,
+    )
     level = delta_after(state.recent.finished - 1, FALSE_ALARMS)
     if found is None or found.p >= (level if alert is None else FALSE_ALARMS):
         return None
