@@ -1,4 +1,4 @@
-"""What the controller costs: ask + tell, opening a long log, and the size of its file.
+"""What the controller costs: ask + tell, a long log opened and corrected, and the size of its file.
 
 ``python benchmarks/controller.py`` prints one line per claim. The last digits depend on the disk:
 every ask and every tell waits until it is safe there (one ``fsync`` each).
@@ -10,12 +10,17 @@ import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
+import sqlalchemy as sa
 
 import gbb
 from gbb.controller import Controller
+from gbb.controller.storage.store import Store
 from gbb.controller.verbs.ask import draft_ask
 from gbb.controller.verbs.tell import tell
 
@@ -56,6 +61,23 @@ def long_log(url: str, rounds: int) -> None:
                     tell(turn, event.trial, env.draw(1, arms, rng))
 
 
+def time_retraction(url: str, trial: int) -> tuple[float, float]:
+    """Seconds of a retraction, and how many of them other writers had to wait."""
+    held, writing = [], Store.writing
+
+    @contextmanager
+    def timed(store: Store, study: int) -> Iterator[sa.Connection]:
+        with writing(store, study) as connection:
+            start = time.perf_counter()
+            yield connection
+        held.append(time.perf_counter() - start)
+
+    with Controller.open(url) as controller, patch.object(Store, "writing", timed):
+        start = time.perf_counter()
+        controller.retract(trial)
+        return time.perf_counter() - start, max(held)
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -74,6 +96,8 @@ def main() -> None:
             opened = time.perf_counter() - start
             controller.ask()
         print(f"opening it: {opened:.2f} s")
+        whole, held = time_retraction(url, rounds // 2)
+        print(f"retracting a round of it: {whole:.1f} s, of which others wait {held:.3f} s")
 
 
 if __name__ == "__main__":

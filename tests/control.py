@@ -78,11 +78,11 @@ def same_problems(one, other) -> bool:
 
 def same_state(one, other) -> bool:
     """Whether two states are the same to the last bit."""
-    names = ("seq", "seal", "rng", "rounds", "trials", "out_of_bounds_rounds", "keys")
+    names = ("seq", "seal", "rng", "rounds", "trials", "out_of_bounds_rounds", "keys", "alerts")
     fields = all(getattr(one, name) == getattr(other, name) for name in names)
     tables = all(
         plain(getattr(one, name)) == plain(getattr(other, name))
-        for name in ("memory", "record", "two_way_record", "open")
+        for name in ("memory", "record", "two_way_record", "open", "recent")
     )
     return (
         fields

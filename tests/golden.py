@@ -168,7 +168,8 @@ def story(controller: Controller, kind: str, policy: str, settings: dict[str, ob
 def answers(controller: Controller) -> dict[str, object]:
     """What a controller says without being changed, in plain values."""
     problem = controller.problem
-    status = {key: value for key, value in controller.status().items() if key != "url"}
+    newer = ("url", "alerts")  # which the version before does not say, or says of another place
+    status = {key: value for key, value in controller.status().items() if key not in newer}
     events = [[each.seq, each.kind, each.trial_id, each.content] for each in controller.history()]
     text = json.dumps(events, sort_keys=True, default=str)
     best = controller.recommend()

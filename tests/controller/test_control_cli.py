@@ -15,6 +15,7 @@ from gbb import InputError
 from gbb.cli import main
 from gbb.controller import Controller
 from gbb.controller.answers.plain import RECOMMENDED
+from gbb.controller.verbs.upkeep import settle
 
 GRAPH = "source,target\nnorth,south\nsouth,east\neast,north\n"
 ARMS = "arm,yaw,pitch\nstraight,1,0\nleft,0.8,0.6\nright,0.6,0.8\n"
@@ -381,7 +382,11 @@ def test_the_lines_of_the_readme_work_as_written(run, tmp_path):
         ),
         ("forbid farm.db --arm up", "", "`--arm` to be one of"),
         ("forbid farm.db --arm left --arm right --arm straight", "", "`forbid` to leave every age"),
-        ("history farm.db --kind bogus", "", "`--kind` to be one of 'abandon', 'allow', 'ask', 'a"),
+        (
+            "history farm.db --kind bogus",
+            "",
+            "`--kind` to be one of 'abandon', 'alert', 'allow', ",
+        ),
         ("history farm.db --kind asks", "", "Did you mean 'ask'?"),
         ("retract farm.db 1", "", "`TRIAL` to be closed, but got trial 1, which is open"),
         ("retract farm.db 9", "", "unknown trial 9"),
@@ -624,3 +629,74 @@ def test_a_policy_has_its_own_radius_and_no_settings_of_others(run, refused):
     told = refused("create", "three.db", *options, "--policy", "UniformRandom", "--delta", "0.1")
     assert "`--delta` is no setting of UniformRandom" in told
     assert not Path("three.db").exists()
+
+
+def test_attached_rounds_are_retracted_from_the_shell(farm, refused, tmp_path):
+    (tmp_path / "plan.csv").write_text("agent,arm\nnorth,left\nsouth,left\neast,right\n")
+    (tmp_path / "rewards.csv").write_text(rewards())
+    for _ in range(2):  # the key may be attached anew
+        farm("attach", "farm.db", "plan.csv", "rewards.csv", "--key", "monday")
+        done = farm("retract", "farm.db", "--key", "monday", "--reason", "typo")
+        assert done.out == "the attached round is taken back; 0 rounds told, 0 open\n"
+    farm("attach", "farm.db", "plan.csv", "rewards.csv")
+    number = json.loads(farm("history", "farm.db", "--kind", "attach", "--format", "json").out)[-1]
+    assert "0 rounds told" in farm("retract", "farm.db", "--event", number["seq"]).out
+    assert "`--key` to be that of an attached round" in refused("retract", "farm.db", "--key", "x")
+    assert "exactly one of `TRIAL`, `--key` and `--event`" in refused("retract", "farm.db")
+
+
+def test_a_trial_times_out_from_the_shell(farm, refused):
+    farm("ask", "farm.db", "--timeout", "0.001")
+    farm("ask", "farm.db")
+    told = refused("tell", "farm.db", "1", "-", stdin=rewards())
+    assert "trial 1, which timed out after 0.001 s. Retract it first, then tell it." in told
+    assert farm("retract", "farm.db", "1").out.startswith("trial 1 is open again")
+    farm("tell", "farm.db", "1", "-", stdin=rewards())
+    assert "`--timeout` to be a finite number > 0" in refused("ask", "farm.db", "--timeout", "0")
+    both = refused("ask", "farm.db", "--trial", "2", "--timeout", "5")
+    assert "`--trial` and `--timeout` cannot be combined" in both
+
+
+def test_watch_has_the_exit_codes_of_monitoring_systems(farm):
+    assert farm("watch", "farm.db").out == "ok: no alerts; 0 rounds told\n"
+    farm("ask", "farm.db")
+    late = farm("watch", "farm.db", "--stale", "0", "--once", code=1)
+    assert re.fullmatch(
+        r"warning: stale since [-\d]+ [:\d]+: Trial 1 not told for too.*\n", late.out
+    )
+    shown = json.loads(farm("status", "farm.db", "--format", "json").out)["alerts"]
+    assert [alert["kind"] for alert in shown] == ["stale"]
+    assert "warning: stale since" in farm("status", "farm.db").out
+    with Controller.open("sqlite:///farm.db") as controller, controller._turn() as turn:
+        settle(turn, {"drift": "The world has changed."})
+    lines = farm("watch", "farm.db", code=2).out.splitlines()
+    assert [line.split(" since")[0] for line in lines] == ["critical: drift", "warning: stale"]
+    for wrong in (
+        ["watch", "nowhere.db"],
+        ["watch", "farm.db", "--stale", "-1"],
+        ["watch", "farm.db", "--stale", "soon"],
+        ["watch", "farm.db", "--every", "0"],
+        ["watch", "farm.db", "--every", "1", "--once"],
+        ["watch"],
+    ):
+        outcome = farm(*wrong, code=3)
+        assert outcome.out == ""
+        assert outcome.err.startswith("gbb: error: ")
+        assert outcome.err.count("\n") == 1
+
+
+def test_watch_goes_on_and_prints_what_begins_and_ends(farm, monkeypatch):
+    farm("ask", "farm.db")
+    steps = iter([lambda: None, lambda: Controller.open("sqlite:///farm.db").fail(1)])
+
+    def sleep(_seconds):
+        step = next(steps, None)
+        if step is None:
+            raise KeyboardInterrupt
+        step()
+
+    monkeypatch.setattr("gbb._cli.control.watch.time.sleep", sleep)
+    done = farm("watch", "farm.db", "--every", "9", "--stale", "0", code=130)
+    began, ended = done.out.splitlines()
+    assert began.startswith("warning: stale since")
+    assert ended == "ok: stale has ended"

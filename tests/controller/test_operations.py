@@ -430,7 +430,8 @@ def test_a_far_reward_is_kept_where_warnings_are_errors(controller, problem):
     with pytest.raises(RewardWarning):
         controller.tell(trial, np.full(problem.m, 1e6))
     assert controller.status()["rounds"] == 1
-    assert [entry.kind for entry in controller.history()] == ["create", "ask", "tell", "warning"]
+    kinds = [entry.kind for entry in controller.history()]
+    assert kinds == ["create", "ask", "tell", "warning", "alert", "alert"]
     controller.tell(trial, np.full(problem.m, 1e6))
     with pytest.raises(RewardWarning):
         controller.attach(trial.allocation, np.full(problem.m, 1e6))

@@ -205,7 +205,8 @@ def test_rewards_far_outside_the_bounds_are_kept_and_flagged(controller, problem
     assert entry.content["link"] == ["cell-1", "cell-0"]
     assert entry.content["reward"] == 1e6
     kinds = [event.kind for event in controller.history()]
-    assert kinds == ["create", "ask", "tell", "warning", "attach", "warning"]
+    alerts = ["alert", "alert"]
+    assert kinds == ["create", "ask", "tell", "warning", *alerts, "attach", "warning"]
 
 
 def test_one_database_holds_many_controllers(controller, problem, tmp_path):

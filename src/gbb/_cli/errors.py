@@ -14,6 +14,8 @@ from gbb._cli.loading import GOODBYE, INTERRUPTED
 from gbb._support.checks import InputError
 
 BAD_INPUT = 2
+UNKNOWN = 3
+"""Exit code of bad input where 2 says something else: to monitoring systems, that all is critical."""
 
 LINKS = "Types and weights go to `gbb control create` in a file of their own, `--links`."
 
@@ -38,7 +40,7 @@ A command's own options are added by :func:`gbb._cli.options.expand`.
 WORD = re.compile("|".join(map(re.escape, WORDS)))
 
 
-def exit_code_of(command: Callable[[], object]) -> int:
+def exit_code_of(command: Callable[[], object], bad_input: int = BAD_INPUT) -> int:
     """Run ``command``; its exit code, after one line on standard error if it failed."""
     try:
         with warnings.catch_warnings():
@@ -52,14 +54,14 @@ def exit_code_of(command: Callable[[], object]) -> int:
     except typer.TyperException as error:
         text = error.format_message()
         # A group of commands called without one has printed its help and has no more to say.
-        return _say(f"error: {text}{_value(error)}", BAD_INPUT) if text else 0
+        return _say(f"error: {text}{_value(error)}", bad_input) if text else 0
     except InputError as error:
-        return _say(f"error: {in_options(error)}", BAD_INPUT)
+        return _say(f"error: {in_options(error)}", bad_input)
     except OSError as error:
         where = "" if error.filename is None else f": {error.filename!r}"
-        return _say(f"error: {error.strerror or type(error).__name__}{where}", BAD_INPUT)
+        return _say(f"error: {error.strerror or type(error).__name__}{where}", bad_input)
     except MemoryError as error:
-        return _say(f"error: Not enough memory. {error}", BAD_INPUT)
+        return _say(f"error: Not enough memory. {error}", bad_input)
 
 
 def _value(error: Exception) -> str:

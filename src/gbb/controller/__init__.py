@@ -1,6 +1,7 @@
 """The controller: ask and tell for real systems, with a memory that survives crashes."""
 
 from gbb.controller._controller import Controller
+from gbb.controller.answers.alerts import Alert
 from gbb.controller.answers.answers import Entry, Estimate, Prediction, Recommendation, Trial
 from gbb.controller.answers.check import Check
 from gbb.controller.storage.errors import RewardWarning, StorageError
@@ -8,6 +9,7 @@ from gbb.controller.verbs.bulk.attach import Imported
 from gbb.controller.verbs.keeping import restore
 
 __all__ = [
+    "Alert",
     "Check",
     "Controller",
     "Entry",

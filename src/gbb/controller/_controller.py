@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from gbb._support import checks
 from gbb._support.seeds import Seed
 from gbb._support.threads import one_thread
+from gbb.controller.answers.alerts import Alert, judge_misfit, read_alerts
 from gbb.controller.answers.answers import Entry, Estimate, Prediction, Recommendation, Trial
 from gbb.controller.answers.check import Check, check_log
 from gbb.controller.answers.export import export_columns, export_rows
@@ -29,13 +30,13 @@ from gbb.controller.storage.backup import write_backup
 from gbb.controller.storage.errors import RewardWarning
 from gbb.controller.storage.events import Draft, Event, seal_draft
 from gbb.controller.storage.store import Store, rehearse_study
-from gbb.controller.verbs import keeping, setup, tell
+from gbb.controller.verbs import keeping, setup, tell, upkeep
 from gbb.controller.verbs.ask import draft_ask
 from gbb.controller.verbs.bulk.attach import Imported, import_rounds
 from gbb.controller.verbs.bulk.cells import open_cells
 from gbb.controller.verbs.bulk.rounds import read_log
 from gbb.controller.verbs.next import next_trial
-from gbb.controller.verbs.retract import retract
+from gbb.controller.verbs.retract import finish, prepare
 from gbb.controller.verbs.rewards import open_rewards
 from gbb.controller.verbs.setup import Names, list_names
 from gbb.controller.verbs.trials import find_trial, make_trial
@@ -124,17 +125,23 @@ class Controller:
         """The policy that chooses."""
         return self._log.state.setup.policy
 
-    def ask(self) -> Trial:
-        """Choose the next allocation; the trial stays open until it is told, failed or abandoned."""
-        return self.ask_many(1)[0]
+    def ask(self, *, timeout: float | None = None) -> Trial:
+        """Choose the next allocation; the trial stays open until it is told, failed or abandoned.
 
-    def ask_many(self, count: int) -> list[Trial]:
+        With a ``timeout``, a trial that is still open after so many seconds is closed, as played and
+        never heard of, by the next call that writes and is not about it, or by :meth:`watch`.
+        """
+        return self.ask_many(1, timeout=timeout)[0]
+
+    def ask_many(self, count: int, *, timeout: float | None = None) -> list[Trial]:
         """Choose ``count`` trials at once, none of them with the others' rewards."""
         count = checks.integer("count", count, low=1)
+        if timeout is not None:
+            timeout = checks.real("timeout", timeout, low=0.0, low_open=True)
         with self._turn() as turn:
             first = turn.state.trials + 1
             for _ in range(count):
-                turn.append(draft_ask(turn.state))
+                turn.append(draft_ask(turn.state, timeout))
         return [make_trial(turn.state, id) for id in range(first, first + count)]
 
     def open_trials(self) -> list[Trial]:
@@ -195,15 +202,25 @@ class Controller:
         with self._turn() as turn:
             tell.close(turn, find_trial(turn, trial), "abandon", reason)
 
-    def retract(self, trial: Trial | int, reason: str = "") -> None:
-        """Reopen a closed trial, for example to correct a mistyped reward.
+    def retract(
+        self,
+        trial: Trial | int | None = None,
+        reason: str = "",
+        *,
+        key: str | None = None,
+        event: int | None = None,
+    ) -> None:
+        """Reopen a closed trial, for example to correct a mistyped reward; or drop an attached round.
 
         What was told of it no longer counts, as if it had never been told; the history keeps both.
-        Then tell, fail or abandon it anew. Retracting an already reopened trial changes nothing. The
-        whole log is replayed, which takes time.
+        Then tell, fail or abandon the trial anew. An attached round is named by its ``key``, which may
+        then be attached anew, or by the number of its ``event``, which the history says. Retracting
+        again changes nothing. The whole log is replayed, which takes time, while others go on writing.
         """
-        with self._turn() as turn:
-            retract(turn, find_trial(turn, trial), reason)
+        while (replay := prepare(self._log, trial, key, event)) is not None:
+            with self._turn() as turn:
+                if finish(turn, replay, reason):
+                    return
 
     def attach(self, allocation: Allocation, rewards: Rewards, *, key: str | None = None) -> None:
         """Learn from a round that was played elsewhere.
@@ -323,6 +340,21 @@ class Controller:
         state = self._log.refresh()
         return {"name": self.name, "url": self._log.store.shown, **read_status(state)}
 
+    def watch(self, *, stale: float | None = None) -> list[Alert]:
+        """Look after the controller: close trials whose time is up, and say which alerts are in force.
+
+        Every call that writes does so too, but for two things: whether the pairwise model predicts the
+        last rounds, and whether trials have been open for more than ``stale`` seconds, is judged here
+        alone. An alert that begins or ends is an event of the history.
+        """
+        if stale is not None:
+            stale = checks.real("stale", stale, low=0.0)
+        with self._log.look() as view:
+            misfit = judge_misfit(view)
+        with self._turn() as turn:
+            upkeep.watch(turn, stale, misfit)
+        return read_alerts(turn.state)
+
     def forbid(self, agents: Names, arms: Names) -> None:
         """Forbid agents to play arms from now on; None stands for all agents."""
         self._append("forbid", agents=list_names(agents), arms=list_names(arms))
@@ -416,6 +448,7 @@ class Controller:
         """Append events in one transaction."""
         with self._log.turn() as turn:
             yield turn
+            upkeep.look_after(turn)
         # Now that it is kept: a warning may be an exception to the caller.
         for text in turn.notices:
             warnings.warn(text, RewardWarning, stacklevel=4)

@@ -17,7 +17,7 @@ PLACES: Places = {
     ),
     "retract": (
         "control.changes",
-        "Take back what was told of a trial; it is open again and the history keeps both.",
+        "Take back what was told of a trial, or an attached round; the history keeps both.",
     ),
     "forbid": (
         "control.changes",
@@ -45,6 +45,10 @@ PLACES: Places = {
         "What an edge of each type pays for every pair of arms, with the half-width of its interval.",
     ),
     "status": ("control.answers", "How far the controller is, and which trials are open."),
+    "watch": (
+        "control.watch",
+        "Close trials whose time is up, and print a line for each alert; the exit code says how bad.",
+    ),
     "diagnose": (
         "control.diagnose",
         "Whether the pairwise model predicts what was told: is it good enough to act on?",

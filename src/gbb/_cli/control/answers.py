@@ -41,10 +41,15 @@ def status(url: Storage, name: Name = None, format: Format = "text") -> None:
     files.format_of(format)
     with open_controller(url, name) as controller:
         facts = controller.status()
-    rows = [
-        (key, _trials(value) if isinstance(value, list) else value) for key, value in facts.items()
-    ]
+    shown = {**facts, "open": _trials(facts["open"]), "alerts": _alerts(facts["alerts"])}
+    rows = list(shown.items())
     files.show(format, facts["name"], ("what", "value"), rows, data=facts)
+
+
+def _alerts(alerts: list[dict[str, str]]) -> str:
+    """Which alerts are in force, a line each."""
+    lines = (f"{each['severity']}: {each['kind']} since {each['since'][:19]}" for each in alerts)
+    return "\n".join(lines) or "none"
 
 
 def _trials(numbers: list[int]) -> str:

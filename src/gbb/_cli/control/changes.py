@@ -6,23 +6,28 @@ from typing import Annotated
 
 import typer
 
-from gbb._cli.control.options import Name, Storage, TrialNumber, open_controller
+from gbb._cli.control.options import Name, Storage, open_controller
 from gbb._support import checks
 
 
-def retract(
+def retract(  # noqa: PLR0917
     url: Storage,
-    trial: TrialNumber,
+    trial: Annotated[
+        int | None, typer.Argument(metavar="[TRIAL]", help="The trial's number.")
+    ] = None,
     reason: Annotated[str, typer.Option(help="Why it is taken back.")] = "",
+    key: Annotated[str | None, typer.Option(help="The key of an attached round.")] = None,
+    event: Annotated[
+        int | None, typer.Option(help="The number of the event that attached a round.")
+    ] = None,
     name: Name = None,
 ) -> None:
-    """Take back what was told of a trial; it is open again and the history keeps both."""
+    """Take back what was told of a trial, or an attached round; the history keeps both."""
     with open_controller(url, name) as controller:
-        controller.retract(trial, reason)
+        controller.retract(trial, reason, key=key, event=event)
         status = controller.status()
-    typer.echo(
-        f"trial {trial} is open again; {status['rounds']} rounds told, {len(status['open'])} open"
-    )
+    what = "the attached round is taken back" if trial is None else f"trial {trial} is open again"
+    typer.echo(f"{what}; {status['rounds']} rounds told, {len(status['open'])} open")
 
 
 def forbid(  # noqa: PLR0917

@@ -11,7 +11,7 @@ from gbb._cli.control.options import Format, Name, Storage, TrialNumber, open_co
 from gbb._support import checks
 
 
-def ask(
+def ask(  # noqa: PLR0917
     url: Storage,
     name: Name = None,
     trial: Annotated[
@@ -20,15 +20,23 @@ def ask(
     count: Annotated[
         int | None, typer.Option(help="Ask for so many trials at once; 1 when left out.")
     ] = None,
+    timeout: Annotated[
+        float | None, typer.Option(help="Close them, as never heard of, after so many seconds.")
+    ] = None,
     format: Format = "text",
 ) -> None:
     """What each agent should do next."""
     files.format_of(format)
     if trial is not None and count is not None:
         raise checks.conflict("`--trial` and `--count` cannot be combined.")
+    if trial is not None and timeout is not None:
+        raise checks.conflict("`--trial` and `--timeout` cannot be combined.")
     asked = 1 if count is None else count
     with open_controller(url, name) as controller:
-        trials = controller.ask_many(asked) if trial is None else [controller.trial(trial)]
+        if trial is None:
+            trials = controller.ask_many(asked, timeout=timeout)
+        else:
+            trials = [controller.trial(trial)]
     from gbb.controller.answers.plain import plain_trial
 
     data = [plain_trial(trial) for trial in trials]

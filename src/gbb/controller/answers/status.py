@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
+from gbb.controller.answers.alerts import read_alerts
 from gbb.controller.state.state import State
 
 
@@ -26,4 +28,7 @@ def read_status(state: State) -> dict[str, Any]:
         "events": state.seq,
         **({told: record.weight(problem) / problem.ways**2} if counted else {}),
         "forbidden": 0 if allowed is None else int((~allowed).sum()),
+        "alerts": [
+            {**asdict(alert), "since": alert.since.isoformat()} for alert in read_alerts(state)
+        ],
     }

@@ -10,8 +10,9 @@ from gbb._support.checks import IntArray
 from gbb.controller.state.allowed import change_allowed, move_allowed
 from gbb.controller.state.learn import learn, relearn
 from gbb.controller.state.problem import decode_problem, refuse_unknown
+from gbb.controller.state.recent import Recent
 from gbb.controller.state.report import PARTIAL
-from gbb.controller.state.state import Ask, State
+from gbb.controller.state.state import Ask, InForce, State
 from gbb.controller.storage.bytes import (
     RNG_SIZE,
     Observed,
@@ -28,6 +29,9 @@ from gbb.learning.record import from_dict
 from gbb.problem import Problem
 
 Step = Callable[[State, Event], State]
+
+LEARNT = ("tell", "attach")
+"""The kinds of events that a round is learnt from."""
 
 ATTACH_KEYS = PARTIAL | {"key", "played"}
 """All that an attach event says besides its numbers."""
@@ -66,7 +70,10 @@ def read_told(event: Event, problem: Problem) -> Observed:
 def _ask(state: State, event: Event) -> State:
     setup, trial = state.setup, cast(int, event.trial)
     arms, couple = read_arms(event, setup.problem), event.content.get("couple")
-    ask = Ask.of(arms, couple, state.rounds + 1, setup.seq, setup.graph_seq)
+    place = (state.rounds + 1, setup.seq, setup.graph_seq)
+    timeout = event.content.get("timeout")
+    deadline = None if timeout is None else event.time + timeout
+    ask = Ask.of(arms, couple, *place, event.time, deadline)
     rng = event.data[-RNG_SIZE:]
     return replace(state, rng=rng, trials=trial, open={**state.open, trial: ask})
 
@@ -128,7 +135,13 @@ def _graph(state: State, event: Event) -> State:
     )
     past = {**state.past_problems, old.graph_seq: old.problem}
     graphs = (*state.graphs, event.seq)
-    return _prune(relearn(setup, replace(state, past_problems=past, graphs=graphs)))
+    state = replace(state, past_problems=past, graphs=graphs, recent=_restart(state, problem))
+    return _prune(relearn(setup, state))
+
+
+def _restart(state: State, problem: Problem) -> Recent:
+    """Nothing is recent any more: drift is looked for in what comes."""
+    return Recent.begin(problem, state.recent.finished)
 
 
 def _discount(state: State, event: Event) -> State:
@@ -137,20 +150,19 @@ def _discount(state: State, event: Event) -> State:
         state,
         record=state.record.discount(factor),
         own_two_way_record=None if two_way is None else two_way.discount(factor),
+        recent=_restart(state, state.setup.problem),
     )
     discounts = state.setup.discounts + (factor < 1.0)
     return relearn(state.setup.change(seq=event.seq, discounts=discounts), state)
 
 
 def _retract(state: State, event: Event) -> State:
-    content, trial = event.content, cast(int, event.trial)
-    round, made, graph, couple = content["ask"]
-    if "ask_graph" in content:
-        problem = decode_problem(state.setup.base, content["ask_graph"])
-        state = replace(state, past_problems={**state.past_problems, graph: problem})
-    ask = Ask.of(read_arms(event, state.problem_on(graph)), couple, round, made, graph)
-    state = replace(state, open={**state.open, trial: ask})
-    if content["closed_by"] != "tell":
+    content = event.content
+    if event.trial is None:
+        state = replace(state, keys=state.keys.minus(content["of"]))
+    else:
+        state = _reopen(state, event, event.trial)
+    if content["closed_by"] not in LEARNT:
         return state
     state = replace(
         state,
@@ -158,6 +170,7 @@ def _retract(state: State, event: Event) -> State:
         out_of_bounds_rounds=state.out_of_bounds_rounds - content["far"],
         record=from_dict(content),
         own_two_way_record=Record(*content["paired"]) if "paired" in content else None,
+        recent=_restart(state, state.setup.problem),
     )
     return relearn(replace(state.setup, seq=event.seq), state)
 
@@ -166,8 +179,29 @@ def _rename(state: State, event: Event) -> State:
     return replace(state, name=event.content["to"])
 
 
+def _reopen(state: State, event: Event, trial: int) -> State:
+    """A trial is open again, and has all the time there is."""
+    content = event.content
+    round, made, graph, couple = content["ask"]
+    if "ask_graph" in content:
+        problem = decode_problem(state.setup.base, content["ask_graph"])
+        state = replace(state, past_problems={**state.past_problems, graph: problem})
+    arms = read_arms(event, state.problem_on(graph))
+    ask = Ask.of(arms, couple, round, made, graph, event.time)
+    return replace(state, open={**state.open, trial: ask})
+
+
 def _warning(state: State, event: Event) -> State:  # noqa: ARG001
-    return replace(state, out_of_bounds_rounds=state.out_of_bounds_rounds + 1)
+    count = state.out_of_bounds_rounds + 1
+    return replace(state, out_of_bounds_rounds=count, recent=state.recent.flag())
+
+
+def _alert(state: State, event: Event) -> State:
+    kind, begins = event.content["alert"], event.content["begins"]
+    left = {each: alert for each, alert in state.alerts.items() if each != kind}
+    if begins:
+        left[kind] = InForce(event.time, event.content["text"])
+    return replace(state, alerts=left)
 
 
 STEPS: dict[str, Step] = {
@@ -176,6 +210,7 @@ STEPS: dict[str, Step] = {
     "retract": _retract,
     "fail": _close,
     "abandon": _close,
+    "timeout": _close,
     "attach": _attach,
     "forbid": _arms,
     "pin": _arms,
@@ -185,6 +220,7 @@ STEPS: dict[str, Step] = {
     "discount": _discount,
     "warning": _warning,
     "rename": _rename,
+    "alert": _alert,
 }
 """What each kind of event does; ``create`` begins a log and is none of them."""
 

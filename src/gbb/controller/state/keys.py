@@ -27,6 +27,11 @@ class Keys(Mapping[str, int]):
         grown._count, grown._last = len(grown._shared), seq
         return grown
 
+    def minus(self, seq: int) -> Keys:
+        """The same mapping without the key of event ``seq``, if it has one."""
+        left = [(key, place) for key, place in self.items() if place != seq]
+        return self if len(left) == len(self) else Keys(left)
+
     def __getitem__(self, key: str) -> int:
         seq = self._shared[key]
         if seq > self._last:

@@ -33,6 +33,7 @@ def learn(
         rounds=state.rounds + 1,
         record=state.record.merge(seen),
         own_two_way_record=None if same else state.two_way_record.merge(two_way),
+        recent=state.recent.plus(now, state.record, seen, observed.values),
     )
     halves = learns_halves(after)
     if halves != learns_halves(state):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import sqlalchemy as sa
 
@@ -33,10 +33,11 @@ FETCH_BYTES = 1 << 26
 
 
 class Turn:
-    """A transaction of one writer: the state it starts from, and the events it appends."""
+    """A transaction of one writer: the state ``before`` it, and the events it appends."""
 
     def __init__(self, study: Study, state: State) -> None:
         self.study, self.state = study, state
+        self.before = state
         self.new: list[Event] = []
         self.notices: list[str] = []  # to be said once it has happened
 
@@ -110,6 +111,16 @@ class Log:
             self._state, self.name = turn.state, turn.study.name
             self._bytes = 0 if taken else size
             self._snapshot_seq = turn.state.seq if taken else self._snapshot_seq
+
+    @contextmanager
+    def look(self) -> Iterator[Turn]:
+        """One moment of the log, for a turn that appends nothing and keeps nobody waiting."""
+        with ExitStack() as stack:
+            with self._lock:
+                connection = stack.enter_context(self.store.reading())
+                stack.enter_context(one_thread())
+                turn = Turn(self._catch_up(connection), self._state)
+            yield turn
 
     def events(self) -> Iterator[Event]:
         """Every event, in order, each checked against its seal."""

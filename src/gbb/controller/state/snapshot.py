@@ -10,13 +10,14 @@ from gbb.controller.state.fold import read_arms
 from gbb.controller.state.keys import Keys
 from gbb.controller.state.policy import tuples_of
 from gbb.controller.state.problem import decode_problem, decode_seed
-from gbb.controller.state.state import Ask, Setup, State
+from gbb.controller.state.recent import Recent
+from gbb.controller.state.state import Ask, InForce, Setup, State
 from gbb.controller.storage import codec
 from gbb.controller.storage.events import damaged
 from gbb.controller.storage.study import Study
 from gbb.learning.record import from_dict
 
-FORMAT = 6
+FORMAT = 7
 """Snapshots of another format are not read."""
 
 
@@ -46,7 +47,9 @@ def write_snapshot(state: State) -> str | None:
             "trials": state.trials,
             "out_of_bounds_rounds": state.out_of_bounds_rounds,
             "keys": [list(pair) for pair in state.keys.items()],
-            "open": [[key, ask.round, ask.setup, ask.graph] for key, ask in state.open.items()],
+            "open": [[key, *ask[2:]] for key, ask in state.open.items()],
+            "recent": state.recent.to_dict(),
+            "alerts": [[kind, *alert] for kind, alert in state.alerts.items()],
         }
     )
     return f"{_checksum(text)} {text}"
@@ -111,12 +114,14 @@ def read_snapshot(text: str, study: Study) -> State | None:
         keys=Keys((key, seq) for key, seq in content["keys"]),
         # Before controllers could be renamed, snapshots did not say it.
         name=content.get("name", first.get("name")),
+        recent=Recent.from_dict(content["recent"]),
+        alerts={kind: InForce(*alert) for kind, *alert in content["alerts"]},
     )
     trials = [row[0] for row in content["open"]]
     asked = {event.trial: event for event in study.events_of(*trials) if event.kind == "ask"}
     still_open = {}
-    for trial, round, made, graph in content["open"]:
-        arms = read_arms(asked[trial], state.problem_on(graph))
+    for trial, *place in content["open"]:
+        arms = read_arms(asked[trial], state.problem_on(place[2]))
         couple = asked[trial].content.get("couple")
-        still_open[trial] = Ask.of(arms, couple, round, made, graph)
+        still_open[trial] = Ask.of(arms, couple, *place)
     return replace(state, open=still_open)

@@ -13,6 +13,7 @@ from gbb.controller.state.allowed import Allowed
 from gbb.controller.state.keys import Keys
 from gbb.controller.state.policy import decode_policy
 from gbb.controller.state.problem import Spec, decode_problem, decode_seed, narrow_problem
+from gbb.controller.state.recent import Recent
 from gbb.controller.storage.bytes import pack_rng
 from gbb.controller.storage.events import Event
 from gbb.learning import AnyRecord, empty
@@ -21,17 +22,22 @@ from gbb.problem import Problem
 
 
 class Ask(NamedTuple):
-    """What a trial was asked to play, and under which setup and graph (their events' numbers)."""
+    """What a trial was asked to play, and under which setup and graph (their events' numbers).
+
+    It is open since ``since`` and times out at ``deadline``, both in seconds since 1970.
+    """
 
     allocation: IntArray
     couple: tuple[int, int] | None
     round: int
     setup: int
     graph: int
+    since: float
+    deadline: float | None = None
 
     @classmethod
-    def of(cls, arms: IntArray, couple: Sequence[int] | None, *place: int) -> Ask:
-        """An ask of an event; ``place`` is its round, setup and graph."""
+    def of(cls, arms: IntArray, couple: Sequence[int] | None, *place: Any) -> Ask:
+        """An ask of an event; ``place`` is its round, setup, graph and times."""
         pair = None if couple is None else (couple[0], couple[1])
         return cls(arms, pair, *place)
 
@@ -39,6 +45,13 @@ class Ask(NamedTuple):
     def choice(self) -> Choice:
         """The policy's choice."""
         return Choice(self.allocation, self.couple)
+
+
+class InForce(NamedTuple):
+    """An alert: when it began, in seconds since 1970, and what it says."""
+
+    since: float
+    text: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +141,10 @@ class State:
         The events of the rounds that were attached under a key, by key.
     name
         The controller's name; None in a log of an earlier version, which does not say it.
+    recent
+        The last rounds told.
+    alerts
+        Those in force, by kind.
     """
 
     seq: int
@@ -142,9 +159,11 @@ class State:
     open: Mapping[int, Ask]
     past_problems: Mapping[int, Problem]
     graphs: tuple[int, ...]
+    recent: Recent
     out_of_bounds_rounds: int = 0
     keys: Keys = field(default_factory=Keys)
     name: str | None = None
+    alerts: Mapping[str, InForce] = field(default_factory=dict)
 
     def problem_on(self, graph: int) -> Problem:
         """The problem on the graph of an event, which is the present one or an open trial's."""
@@ -185,4 +204,5 @@ def begin(event: Event) -> State:
         past_problems={},
         graphs=(event.seq,),
         name=content.get("name"),
+        recent=Recent.begin(setup.problem),
     )

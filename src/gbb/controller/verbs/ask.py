@@ -12,8 +12,8 @@ from gbb.controller.storage.bytes import pack_allocation, pack_rng, unpack_rng
 from gbb.controller.storage.events import Draft
 
 
-def draft_ask(state: State) -> Draft:
-    """The ask that follows from ``state`` and nothing else."""
+def draft_ask(state: State, timeout: float | None = None) -> Draft:
+    """The ask that follows from ``state`` and nothing else; it may time out after some seconds."""
     setup, problem, allowed = state.setup, state.setup.problem, state.setup.allowed
     rng = unpack_rng(setup.seed, state.rng)
     policy = setup.policy if learns_halves(state) else setup.policy.in_all_dimensions
@@ -29,5 +29,7 @@ def draft_ask(state: State) -> Draft:
         content["couple"] = list(choice.couple)
     if moved:
         content["repaired"] = moved
+    if timeout is not None:
+        content["timeout"] = timeout
     data = pack_allocation(problem.allocation(arms), problem.K) + pack_rng(rng)
     return Draft("ask", content, state.trials + 1, data)

@@ -1,83 +1,191 @@
-"""Taking back how a trial was closed: the log keeps both, the record neither."""
+"""Taking back how a trial was closed, or an attached round: the log keeps both, the record neither.
+
+The log is replayed while others go on writing; only what they wrote meanwhile is folded while they wait.
+"""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Set
+from typing import Any
 
 from gbb._support import checks
-from gbb.controller.state.fold import fold
-from gbb.controller.state.log import Turn
+from gbb.controller.answers.answers import Trial
+from gbb.controller.state.fold import LEARNT, fold
+from gbb.controller.state.log import Log, Turn
 from gbb.controller.state.problem import encode_graph
-from gbb.controller.state.state import State, begin
+from gbb.controller.state.state import Ask, State, begin
 from gbb.controller.storage.bytes import pack_allocation
 from gbb.controller.storage.events import Draft, Event
-from gbb.controller.verbs.trials import find_closing
+from gbb.controller.storage.study import Study
+from gbb.controller.verbs.trials import find_closing, find_trial
+
+FEW = 50
+"""Events that may be left to fold while others wait."""
 
 
-def retract(turn: Turn, trial: int, reason: str) -> None:
-    """Open ``trial`` again as if it had never been closed; the same again changes nothing.
+class Replay:
+    """The state that a log gives without some of its events, as far as it was read.
 
-    The event holds the record that the log gives without what was told: summed anew in the
-    log's order, since a number taken off a sum leaves its rounding behind.
+    Parameters
+    ----------
+    closing
+        What is taken back: the event that closed a trial, or attached a round.
+    asked
+        The number of the event that asked for the trial; 0 for an attached round.
+    gone
+        The events that are left out: all that was taken back before, with the retractions.
     """
+
+    def __init__(self, closing: Event, asked: int, gone: Set[int]) -> None:
+        self.closing, self.asked, self.gone = closing, asked, gone | {closing.seq}
+        self.round = 1  # the one that the trial was asked in, of which what went later is a part
+        self.outdated = False
+        self._state: State | None = None
+        self._seq = self._seal = 0
+
+    @property
+    def state(self) -> State:
+        """The state without these events."""
+        assert self._state is not None
+        return self._state
+
+    @property
+    def ask(self) -> Ask:
+        """What the trial was asked to play."""
+        found = self.state.open[self.closing.trial or 0]
+        return found if self.closing.kind not in LEARNT else found._replace(round=self.round)
+
+    def go_on(self, study: Study) -> int:
+        """Fold what was not read yet, and say how many events it was.
+
+        How a trial was given up teaches nothing: the log up to there says how it was asked. Another
+        retraction leaves out more than was left out here, and all of this is outdated.
+        """
+        given_up, count = self.closing.kind not in LEARNT, 0
+        for event in study.events(after=self._seq, seal=self._seal):
+            if given_up and event.seq >= self.closing.seq:
+                break
+            count += 1
+            self._seq, self._seal = event.seq, event.seal
+            self.outdated |= event.kind == "retract" and event.seq not in self.gone and not given_up
+            if event.seq < self.asked:
+                back = event.kind == "retract" and event.content["closed_by"] in LEARNT
+                self.round += (event.kind in LEARNT) - back
+            if given_up or event.seq not in self.gone:
+                self._state = begin(event) if self._state is None else fold(self._state, event)
+        return count
+
+
+def prepare(
+    log: Log, what: Trial | int | None, key: str | None, event: int | None
+) -> Replay | None:
+    """The log without what is to be taken back, read while others write; None if it is back already."""
+    if (what is not None) + (key is not None) + (event is not None) != 1:
+        raise checks.conflict("Give exactly one of `trial`, `key` and `event`.")
+    with log.look() as turn:
+        if what is not None:
+            found = _find_told(turn, find_trial(turn, what))
+        else:
+            found = _find_attached(turn, key, event)
+        if found is None:
+            return None
+        left = found.go_on(turn.study)
+    while left > FEW:
+        with log.look() as turn:
+            left = found.go_on(turn.study)
+    return found
+
+
+def finish(turn: Turn, replay: Replay, reason: str) -> bool:
+    """Take it back, unless others took back something meanwhile: then nothing is done."""
+    closing = replay.closing
+    replay.go_on(turn.study)
+    if replay.outdated:
+        return False
+    if closing.trial is not None:  # the same closing stands, or another process took it back
+        if (
+            closing.trial in turn.state.open
+            or find_closing(turn, closing.trial)[1].seq != closing.seq
+        ):
+            return False
+        content, data = _encode_ask(turn, replay)
+    else:
+        content, data = {"of": closing.seq, "closed_by": closing.kind}, b""
+        if "key" in closing.content:
+            content["key"] = closing.content["key"]
+    if reason:
+        content["reason"] = reason
+    if closing.trial is not None and replay.ask.graph not in _graphs(turn.state):
+        content["ask_graph"] = encode_graph(replay.state.problem_on(replay.ask.graph))
+    if closing.kind in LEARNT:
+        content |= _encode_rest(turn, replay.state, closing)
+    turn.append(Draft("retract", content, closing.trial, data))
+    return True
+
+
+def _find_told(turn: Turn, trial: int) -> Replay | None:
+    """The replay without how ``trial`` was closed; None if it is open again."""
     if trial in turn.state.open:
         if any(event.kind == "retract" for event in turn.study.events_of(trial)):
-            return
+            return None
         raise checks.input_error("trial", "be closed", f"trial {trial}, which is open")
     asked, closing = find_closing(turn, trial)
-    if closing.kind == "tell":
-        state, round = _replay_without(turn, closing, asked.seq)
-        ask = state.open[trial]._replace(round=round)
+    return Replay(closing, asked.seq, _find_gone(turn))
+
+
+def _find_attached(turn: Turn, key: str | None, event: int | None) -> Replay | None:
+    """The replay without a round that was attached; None if it was taken back."""
+    back = turn.study.events_of_kind("retract")
+    if key is not None:
+        place = turn.state.keys.get(key)
+        if place is None and any(each.content.get("key") == key for each in back):
+            return None
+        if place is None:
+            raise checks.input_error("key", "be that of an attached round", repr(key))
     else:
-        state = _replay(event for event in turn.study.events() if event.seq < closing.seq)
-        ask = state.open[trial]
+        place = checks.integer("event", event, low=1)
+        if any(each.content["of"] == place and each.trial is None for each in back):
+            return None
+    found = turn.study.event(place) if place <= turn.state.seq else None
+    if found is None or found.kind != "attach":
+        got = f"{place}, which is {'none' if found is None else 'one of kind ' + repr(found.kind)}"
+        raise checks.input_error("event", "be that of an attached round", got)
+    return Replay(found, 0, _find_gone(turn))
+
+
+def _find_gone(turn: Turn) -> set[int]:
+    """All that was taken back, and the events that took it back."""
+    back = turn.study.events_of_kind("retract")
+    return {place for event in back for place in (event.seq, event.content["of"])}
+
+
+def _graphs(state: State) -> set[int]:
+    return {state.setup.graph_seq, *state.past_problems}
+
+
+def _encode_ask(turn: Turn, replay: Replay) -> tuple[dict[str, Any], bytes]:
+    """What the trial was asked to play, as the fold reads it."""
+    ask, closing = replay.ask, replay.closing
     content = {
         "of": closing.seq,
         "closed_by": closing.kind,
         "ask": [ask.round, ask.setup, ask.graph, ask.couple],
     }
-    if reason:
-        content["reason"] = reason
-    if ask.graph not in {turn.state.setup.graph_seq, *turn.state.past_problems}:
-        content["ask_graph"] = encode_graph(state.problem_on(ask.graph))
-    if closing.kind == "tell":
-        content |= _encode_rest(turn, state, closing)
-    data = pack_allocation(ask.allocation, turn.state.setup.problem.K)
-    turn.append(Draft("retract", content, trial, data))
+    return content, pack_allocation(ask.allocation, turn.state.setup.problem.K)
 
 
-def _encode_rest(turn: Turn, state: State, closing: Event) -> dict[str, object]:
+def _encode_rest(turn: Turn, state: State, closing: Event) -> dict[str, Any]:
     """What is known without ``closing``, as the fold reads it."""
-    events = turn.study.events_of(closing.trial or 0)
-    warnings = sum(event.kind == "warning" and event.seq > closing.seq for event in events)
     two_way = state.own_two_way_record
     own = {} if two_way is None else {"paired": [*two_way.to_dict().values()]}
-    return {**state.record.to_dict(), **own, "far": warnings}
+    return {**state.record.to_dict(), **own, "far": _count_warnings(turn, closing)}
 
 
-def _replay_without(turn: Turn, closing: Event, asked: int) -> tuple[State, int]:
-    """The state that the log gives without ``closing`` and all that was taken back before.
-
-    And the round that event ``asked`` was asked in, of which what was taken back later is a part.
-    """
-    gone, round = {closing.seq}, 1
-    for event in turn.study.events_of_kind("retract"):
-        gone |= {event.seq, event.content["of"]}
-
-    def count_and_filter() -> Iterator[Event]:
-        nonlocal round
-        for event in turn.study.events():
-            if event.seq < asked:
-                round += (event.kind in ("tell", "attach")) - (
-                    event.kind == "retract" and event.content["closed_by"] == "tell"
-                )
-            if event.seq not in gone:
-                yield event
-
-    return _replay(count_and_filter()), round
-
-
-def _replay(events: Iterable[Event]) -> State:
-    rest = iter(events)
-    return functools.reduce(fold, rest, begin(next(rest)))
+def _count_warnings(turn: Turn, closing: Event) -> int:
+    """How many warnings there are about what was told: an attached round's comes right after it."""
+    if closing.trial is None:
+        following = closing.seq + 1
+        after = turn.study.event(following) if following <= turn.state.seq else None
+        return int(after is not None and after.kind == "warning" and after.trial is None)
+    events = turn.study.events_of(closing.trial)
+    return sum(event.kind == "warning" and event.seq > closing.seq for event in events)

@@ -12,7 +12,7 @@ from gbb.controller.state.log import Turn
 from gbb.controller.state.state import State
 from gbb.controller.storage.events import Event, damaged
 
-CLOSING = ("tell", "fail", "abandon")
+CLOSING = ("tell", "fail", "abandon", "timeout")
 
 
 def make_trial(state: State, id: int) -> Trial:
@@ -46,7 +46,10 @@ def find_closing(turn: Turn, trial: int) -> tuple[Event, Event]:
 
 def check_closed_by(kind: str, trial: int, closing: Event) -> None:
     """Refuse to close a trial otherwise than it was closed."""
-    if closing.kind != kind:
+    if closing.kind == "timeout" and kind != "fail":  # which says the same
+        got = f"trial {trial}, which {closing.content['reason']}"
+        raise checks.input_error("trial", "be open", got, "Retract it first, then tell it.")
+    if closing.kind not in (kind, "timeout"):
         got = f"trial {trial}, which was closed by {closing.kind}()"
         raise checks.input_error("trial", "be open", got)
 

@@ -1,0 +1,142 @@
+"""Alerts: what somebody should look at, as far as the state and the last rounds say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from gbb.controller.answers.history import read_rounds
+from gbb.controller.answers.knowledge import Knowledge
+from gbb.controller.state.log import Turn
+from gbb.controller.state.state import State
+from gbb.diagnostics import diagnose, find_drift
+from gbb.learning.radius import delta_after
+
+SEVERITIES = {
+    "drift": "critical",
+    "misfit": "critical",
+    "bounds": "warning",
+    "caveat": "warning",
+    "stale": "warning",
+}
+"""The kinds of alerts, and how bad each is."""
+
+FALSE_ALARMS = 0.01
+"""The probability that drift is ever found where there is none."""
+
+ROUNDS, NUMBERS = 1000, 4_000_000
+"""The last rounds that a misfit is looked for in: so many, or fewer where they hold more numbers."""
+
+FEWEST_ROUNDS = 20
+
+
+@dataclass(frozen=True)
+class Alert:
+    """Something that somebody should look at.
+
+    Attributes
+    ----------
+    kind
+        ``drift`` (recent rounds do not pay what those before them say), ``misfit`` (the pairwise model
+        is not good enough to act on), ``bounds`` (recent rewards outside the declared bounds),
+        ``caveat`` (why predictions are unreliable) or ``stale`` (trials that wait for too long).
+    severity
+        ``critical`` or ``warning``.
+    since
+        When it began (UTC).
+    text
+        What it is about, as it was when it began.
+    """
+
+    kind: str
+    severity: str
+    since: datetime
+    text: str
+
+
+def read_alerts(state: State) -> list[Alert]:
+    """The alerts in force, the worst first."""
+    return [
+        Alert(kind, severity, datetime.fromtimestamp(found.since, UTC), found.text)
+        for kind, severity in SEVERITIES.items()
+        if (found := state.alerts.get(kind)) is not None
+    ]
+
+
+def judge_bounds(state: State) -> str | None:
+    """What the last rounds told outside the declared bounds."""
+    blocks = (state.recent.current, *state.recent.blocks)
+    far = sum(block.far for block in blocks)
+    if not far:
+        return None
+    rounds = sum(block.rounds for block in blocks)
+    return (
+        f"{far} of the last {rounds} rounds told rewards outside the declared bounds; the history "
+        "lists them as warnings."
+    )
+
+
+def judge_caveat(state: State) -> str | None:
+    """Why predictions are unreliable; what is in force is not written anew."""
+    if not state.out_of_bounds_rounds:
+        return None
+    alert = state.alerts.get("caveat")
+    return Knowledge(state).caveat if alert is None else alert.text
+
+
+def judge_stale(state: State, now: float, seconds: float | None) -> str | None:
+    """Which trials have been open for longer than ``seconds``.
+
+    Where that is not known, those that were open when the alert in force began.
+    """
+    alert = state.alerts.get("stale")
+    if seconds is not None:
+        late = [trial for trial, ask in state.open.items() if now - ask.since > seconds]
+    else:
+        late = [] if alert is None else [t for t, a in state.open.items() if a.since < alert.since]
+    if not late:
+        return None
+    first, more = min(late), f" and {len(late) - 1} more" if len(late) > 1 else ""
+    waits = now - state.open[first].since
+    return f"Trial {first}{more} not told for too long: {waits:.0f} s since it was asked."
+
+
+def judge_drift(state: State) -> str | None:
+    """Whether the last rounds pay what all before them say.
+
+    It begins at a level of its own for each time that is looked, all of them together
+    :data:`FALSE_ALARMS`, and lasts until the difference would not surprise at that.
+    """
+    recent, alert = state.recent.whole, state.alerts.get("drift")
+    if recent.record is None or not state.recent.finished:
+        return None
+    found = find_drift(
+        state.setup.problem,
+        state.record,
+        recent.record,
+        squares=recent.squares,
+        count=recent.rewards,
+        by_round=recent.steps / (2.0 * recent.rounds),
+        rounds=recent.rounds,
+    )
+    level = delta_after(state.recent.finished - 1, FALSE_ALARMS)
+    if found is None or found.p >= (level if alert is None else FALSE_ALARMS):
+        return None
+    return (
+        f"The last {recent.rounds} rounds do not pay what the rounds before them say: chi-squared "
+        f"{found.statistic:.4g} with {found.freedom} degrees of freedom, p = {found.p:.1e}. Call "
+        "discount() to let old rounds count less."
+    )
+
+
+def judge_misfit(turn: Turn) -> str | None:
+    """Whether the pairwise model fails to predict the last rounds told on the present graph."""
+    state, problem = turn.state, turn.state.setup.problem
+    most = max(FEWEST_ROUNDS, min(ROUNDS, NUMBERS // (problem.n + problem.m)))
+    start = max(state.setup.graph_seq, state.seq - 2 * most)
+    events = turn.study.events(after=start, seal=turn.study.event(start).seal)
+    played, paid = read_rounds(events, problem)
+    if len(played) < FEWEST_ROUNDS:
+        return None
+    found = diagnose(problem, played, paid, worst=0)
+    return found.sentence if found.status == "poor" else None
