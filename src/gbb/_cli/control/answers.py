@@ -52,10 +52,17 @@ def status(url: Storage, name: Name = None, format: Format = "text") -> None:
     files.format_of(format)
     with open_controller(url, name) as controller:
         facts = controller.status()
-    rows = [
-        (key, _trials(value) if isinstance(value, list) else value) for key, value in facts.items()
-    ]
+    rows = [row for item in facts.items() for row in _rows(*item, format)]
     files.show(format, facts["name"], ("what", "value"), rows, data=facts)
+
+
+def _rows(key: str, value: Any, format: str) -> list[tuple[str, Any]]:
+    """A fact of the status as rows of a table."""
+    if isinstance(value, dict):
+        short = format == "text"
+        cells = {k: number(v) if short and isinstance(v, float) else v for k, v in value.items()}
+        return [(f"{key}: {name.replace('_', ' ')}", cell) for name, cell in cells.items()]
+    return [(key, _trials(value) if isinstance(value, list) else value)]
 
 
 def _trials(numbers: list[int]) -> str:

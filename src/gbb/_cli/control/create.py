@@ -11,6 +11,7 @@ import typer
 from gbb._cli import options as opt
 from gbb._cli.control.links import links_of
 from gbb._cli.control.options import Storage, url_of
+from gbb._cli.control.safety import Safety
 from gbb._cli.errors import reword
 from gbb._cli.given.as_read import print_as_read, print_understood
 from gbb._cli.given.graphs import CutName, GraphOptions, cut_of, graph_of
@@ -60,6 +61,7 @@ def create(
     L: EdgeArmBound = None,
     learner: Learner,
     radius: RadiusName = None,
+    safety: Safety,
     dry_run: Annotated[
         bool,
         typer.Option(
@@ -90,7 +92,8 @@ def create(
         )
         settings = learner.settings(radius=radius, horizon=horizon)
         (spec,) = read_policies([policy], settings)
-        chosen = spec.build(problem, cut=cut_of(built, cut, seed), **settings)
+        inner = spec.build(problem, cut=cut_of(built, cut, seed), **settings)
+        chosen = safety.hold_back(inner, **learner.settings())
     place = url_of(url)
     if dry_run:
         with reword(OWN_WORDS):

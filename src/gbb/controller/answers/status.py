@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gbb.controller.state.learn import playing
 from gbb.controller.state.state import State
 
 
@@ -13,6 +14,7 @@ def read_status(state: State) -> dict[str, Any]:
     problem, allowed = setup.problem, setup.allowed
     counted = record.tables is not None and not problem.weighted
     kinds = {"feedback": problem.feedback, "types": problem.types}
+    safety = playing(state).report(state.memory)
     return {
         "policy": setup.policy.name,
         "agents": problem.n,
@@ -25,4 +27,5 @@ def read_status(state: State) -> dict[str, Any]:
         "events": state.seq,
         **({"edge_rewards": record.weight(problem)} if counted else {}),
         "forbidden": 0 if allowed is None else int((~allowed).sum()),
+        **({"safety": safety} if safety else {}),
     }

@@ -6,17 +6,17 @@ import zlib
 from dataclasses import replace
 from typing import Any
 
-from gbb.controller.state.fold import read_arms
+from gbb.controller.state.fold import read_arms, read_ask
 from gbb.controller.state.keys import Keys
 from gbb.controller.state.policy import tuples_of
 from gbb.controller.state.problem import decode_problem, decode_seed
-from gbb.controller.state.state import Ask, Setup, State
+from gbb.controller.state.state import Setup, State
 from gbb.controller.storage import codec
 from gbb.controller.storage.events import damaged
 from gbb.controller.storage.study import Study
 from gbb.learning.record import from_dict
 
-FORMAT = 6
+FORMAT = 7
 """Snapshots of another format are not read."""
 
 
@@ -33,6 +33,7 @@ def write_snapshot(state: State) -> str | None:
             "seq": state.seq,
             "seal": state.seal,
             "setup": setup.seq,
+            "since": setup.since,
             "graphs": list(state.graphs),
             "policy": setup.spec,
             "allowed": setup.allowed,
@@ -84,6 +85,7 @@ def read_snapshot(text: str, study: Study) -> State | None:
     setup = Setup.build(
         problems.pop(present),
         seq=content["setup"],
+        since=content["since"],
         graph_seq=present,
         base=first["problem"],
         spec=content["policy"],
@@ -114,6 +116,5 @@ def read_snapshot(text: str, study: Study) -> State | None:
     still_open = {}
     for trial, round, made, graph in content["open"]:
         arms = read_arms(asked[trial], state.problem_on(graph))
-        couple = asked[trial].content.get("couple")
-        still_open[trial] = Ask.of(arms, couple, round, made, graph)
+        still_open[trial] = read_ask(asked[trial], arms, (round, made, graph))
     return replace(state, open=still_open)

@@ -21,24 +21,35 @@ from gbb.problem import Problem
 
 
 class Ask(NamedTuple):
-    """What a trial was asked to play, and under which setup and graph (their events' numbers)."""
+    """What a trial was asked to play, and under which setup and graph (their events' numbers).
+
+    Was it ``substituted``, the policy's own proposal was another.
+    """
 
     allocation: IntArray
     couple: tuple[int, int] | None
     round: int
     setup: int
     graph: int
+    substituted: bool = False
 
     @classmethod
-    def of(cls, arms: IntArray, couple: Sequence[int] | None, *place: int) -> Ask:
+    def of(
+        cls,
+        arms: IntArray,
+        couple: Sequence[int] | None,
+        place: Sequence[int],
+        *,
+        substituted: bool = False,
+    ) -> Ask:
         """An ask of an event; ``place`` is its round, setup and graph."""
-        pair = None if couple is None else (couple[0], couple[1])
-        return cls(arms, pair, *place)
+        pair, (round, setup, graph) = None if couple is None else (couple[0], couple[1]), place
+        return cls(arms, pair, round, setup, graph, substituted)
 
     @property
     def choice(self) -> Choice:
         """The policy's choice."""
-        return Choice(self.allocation, self.couple)
+        return Choice(self.allocation, self.couple, substituted=self.substituted)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +59,10 @@ class Setup:
     Attributes
     ----------
     seq
-        The event that last set the policy or the graph.
+        The event that the policy's memory starts with: it set the policy or the graph, or had
+        everything learnt anew.
+    since
+        The event that last set the policy or the graph, whatever was learnt anew since then.
     graph_seq
         The event that holds the graph.
     base
@@ -68,6 +82,7 @@ class Setup:
     """
 
     seq: int
+    since: int
     graph_seq: int
     base: Spec
     spec: Spec
@@ -88,7 +103,7 @@ class Setup:
 
     def change(self, on: Problem | None = None, **changes: Any) -> Setup:
         """The setup with ``changes``, its problem and policy built anew; ``on`` has another graph."""
-        names = ("seq", "graph_seq", "base", "spec", "allowed", "seed", "discounts")
+        names = ("seq", "since", "graph_seq", "base", "spec", "allowed", "seed", "discounts")
         fields = {name: getattr(self, name) for name in names} | changes
         return Setup.build(self.problem if on is None else on, **fields)
 
@@ -161,6 +176,7 @@ def begin(event: Event) -> State:
     setup = Setup.build(
         decode_problem(content["problem"], content["graph"]),
         seq=event.seq,
+        since=event.seq,
         graph_seq=event.seq,
         base=content["problem"],
         spec=content["policy"],

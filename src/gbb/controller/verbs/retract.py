@@ -9,10 +9,12 @@ from gbb._support import checks
 from gbb.controller.state.fold import fold
 from gbb.controller.state.log import Turn
 from gbb.controller.state.problem import encode_graph
-from gbb.controller.state.state import State, begin
+from gbb.controller.state.report import PARTIAL
+from gbb.controller.state.state import Ask, State, begin
 from gbb.controller.storage.bytes import pack_allocation
 from gbb.controller.storage.events import Draft, Event
 from gbb.controller.verbs.trials import find_closing
+from gbb.policies import Policy
 
 
 def retract(turn: Turn, trial: int, reason: str) -> None:
@@ -44,7 +46,18 @@ def retract(turn: Turn, trial: int, reason: str) -> None:
     if closing.kind == "tell":
         content |= _encode_rest(turn, state, closing)
     data = pack_allocation(ask.allocation, turn.state.setup.problem.K)
+    if ask.substituted:
+        content["substituted"] = True
+    if _is_counted(turn.state, ask):
+        content["counted"] = "all" if PARTIAL.isdisjoint(closing.content) else "some"
+        data += closing.data
     turn.append(Draft("retract", content, trial, data))
+
+
+def _is_counted(state: State, ask: Ask) -> bool:
+    """Whether the policy keeps accounts that hold what was told of a trial."""
+    policy = state.setup.policy
+    return ask.setup >= state.setup.since and type(policy).reopen is not Policy.reopen
 
 
 def _encode_rest(turn: Turn, state: State, closing: Event) -> dict[str, object]:
