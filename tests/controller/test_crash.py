@@ -10,15 +10,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from crash_writer import rewards_of, step
+from crash_writer import create, rewards_of, step
 
 import gbb
-from control import environment, replayed, same_state, small, url_of
+from control import environment, plain, replayed, same_state, small, url_of
 from gbb.controller import Controller, StorageError
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
 KILLS = int(os.environ.get("GBB_CRASH_KILLS", "200"))
+POLICIES = {"ImprovedOFUL": KILLS, "safe ThompsonSampling": max(25, KILLS // 5)}
+"""How often each is killed."""
+
 STARTS = 20
 """One kill in so many hits a whole new interpreter; the others a fork, which starts at once."""
 
@@ -70,17 +73,18 @@ def whole_lines(path: Path) -> list[str]:
 
 
 @pytest.mark.no_cover  # long
-def test_killed_at_random_points(tmp_path):
+@pytest.mark.parametrize(("policy", "kills"), POLICIES.items())
+def test_killed_at_random_points(policy, kills, tmp_path):
     url, acknowledged = url_of(tmp_path), tmp_path / "acknowledged"
-    Controller.create(url, small(), "ImprovedOFUL", seed=5).close()
+    create(url, policy).close()
     (tmp_path / "before").mkdir()
-    with Controller.create(url_of(tmp_path / "before"), small(), "ImprovedOFUL") as other:
+    with create(url_of(tmp_path / "before"), policy) as other:
         for _ in range(2):  # loads what forks then have already
             step(other, environment(small()))
     rng = np.random.default_rng(0)
     kill = 0
     # A busy machine answers less often between two kills, and is killed more often then.
-    while kill < KILLS or len(whole_lines(acknowledged)) <= KILLS:
+    while kill < kills or len(whole_lines(acknowledged)) <= kills:
         # Negative: before the child is ready, while it opens and replays.
         delay = rng.uniform(-0.02, 0.15)
         if kill % STARTS == 0:
@@ -88,10 +92,10 @@ def test_killed_at_random_points(tmp_path):
         else:
             forked_writer(url, acknowledged, delay)
         kill += 1
-    check(url, acknowledged)
+    check(url, acknowledged, policy, kills)
 
 
-def check(url: str, acknowledged: Path) -> None:
+def check(url: str, acknowledged: Path, policy: str, kills: int) -> None:
     """Every acknowledged call is in the log once, and the log is that of an uninterrupted run."""
     controller = Controller.open(url)
     state = controller._log.state
@@ -100,18 +104,19 @@ def check(url: str, acknowledged: Path) -> None:
     logged = Counter(entries)
     assert set(logged.values()) == {1}
     claims = [(kind, int(trial)) for kind, trial in map(str.split, whole_lines(acknowledged))]
-    assert len(claims) == len(set(claims)) > KILLS
+    assert len(claims) == len(set(claims)) > kills
     assert set(claims) <= set(logged)
     assert state.record.N.sum() == controller.problem.m * state.rounds
 
     env = environment(small())
-    with Controller.create(url, small(), "ImprovedOFUL", seed=5, name="uninterrupted") as other:
+    with create(url, policy, name="uninterrupted") as other:
         calm = other._log
         while calm.state.seq < state.seq:
             step(other, env)
         for name in ("rng", "rounds", "trials"):
             assert getattr(calm.state, name) == getattr(state, name)
         assert np.array_equal(calm.state.record.Y, state.record.Y)
+        assert plain(calm.state.memory) == plain(state.memory)
         steps = [step(controller, env) for _ in range(4)]
         assert steps == [step(other, env) for _ in range(4)]
         assert np.array_equal(controller.ask().arms, other.ask().arms)

@@ -13,6 +13,7 @@ from control import drive, environment, noise_of, replayed, same_state, small, u
 from gbb.cli import main
 from gbb.controller import Controller
 from gbb.controller.state import log
+from gbb.controller.state.snapshot import read_snapshot, write_snapshot
 from gbb.policies import Conservative
 
 BASELINE = [1, 1, 2, 1]
@@ -28,7 +29,7 @@ def guard(problem, name="ThompsonSampling", **more):
 
 def accounts(controller):
     memory = controller._log.refresh().memory
-    return memory.at_baseline, memory.away, memory.missing.numbers
+    return memory.at_baseline, memory.away, memory.ledger.missing.numbers
 
 
 def both_ways(problem, arms, rng, p=1.0):
@@ -154,6 +155,10 @@ def test_snapshots_change_nothing(every, tmp_path, monkeypatch):
         controller.tell(trials[1], both_ways(problem, trials[1].arms, rng, 0.5))
         controller.forbid("cell-0", "tilt-0")
         controller.abandon(trials[2])
+        text = write_snapshot(controller._log.state)
+        with controller._log.store.reading() as connection:
+            read = read_snapshot(text, controller._log.find_study(connection))
+        assert same_state(read, controller._log.state)
         again = Controller.open(url)
         assert same_state(again._log.state, controller._log.state)
         assert same_state(replayed(controller), controller._log.state)
@@ -259,7 +264,7 @@ def test_the_baselines_arms_cannot_be_forbidden(controller):
     with pytest.raises(
         gbb.InputError,
         match="`baseline` to play allowed arms, but got the forbidden arm 'tilt-1' at agent "
-        "'cell-0'. Allow it, or first set a policy with another baseline",
+        r"'cell-0'\. Allow it, or first set a policy with another baseline",
     ):
         controller.forbid("cell-0", "tilt-1")
     with pytest.raises(gbb.InputError, match="`baseline`"):
@@ -303,9 +308,9 @@ def test_another_graph_begins_anew_with_the_baseline_by_name(controller):
 def test_a_reward_that_is_known_is_that_of_one_graph(tmp_path):
     problem = small(named=True)
     policy = guard(problem, baseline_reward=5.0)
-    with Controller.create(url_of(tmp_path), problem, policy) as controller:
-        with pytest.raises(gbb.InputError, match="First set the policy without baseline_reward"):
-            controller.replace_graph(gbb.Graph.from_edges([("cell-0", "cell-1")], undirected=True))
+    controller = Controller.create(url_of(tmp_path), problem, policy)
+    with pytest.raises(gbb.InputError, match="First set the policy without baseline_reward"):
+        controller.replace_graph(gbb.Graph.from_edges([("cell-0", "cell-1")], undirected=True))
 
 
 def test_another_policy_begins_anew_from_what_is_in_play(controller):
@@ -322,7 +327,7 @@ def test_another_policy_begins_anew_from_what_is_in_play(controller):
 
 def test_a_policy_that_no_controller_runs_is_refused_inside_as_well(tmp_path):
     problem = small()
-    with pytest.raises(gbb.InputError, match="learns from records.*SlidingWindowOFUL"):
+    with pytest.raises(gbb.InputError, match=r"learns from records.*SlidingWindowOFUL"):
         Controller.create(url_of(tmp_path), problem, guard(problem, "SlidingWindowOFUL"))
 
 

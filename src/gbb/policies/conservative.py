@@ -24,7 +24,7 @@ from gbb.policies._safety.accounts import (
     noise_scale,
     paying,
 )
-from gbb.policies._safety.ledger import Account, Missing, Path, Step, follow, settle
+from gbb.policies._safety.ledger import Account, Ledger, Rules, Step
 from gbb.policies._safety.steps import as_good, way_home, way_out
 from gbb.policies.joint_oful import JointOFUL
 from gbb.problem import Problem, check_lam
@@ -37,35 +37,26 @@ EVENTS = 3
 
 
 class Guarded(NamedTuple):
-    """State of :class:`Conservative`.
-
-    Attributes
-    ----------
-    inner
-        The state of the policy inside.
-    record
-        All that was seen.
-    path
-        What was asked last, and before that as far back as it may not have been played.
-    at_baseline
-        The rounds at the baseline, and what those paid of which all numbers were told.
-    away
-        The rounds away from it, and what was told of them.
-    missing
-        What was not told of the rounds away from it.
-    """
+    """State: the inner policy's, all that was seen, and what was asked and told since it began."""
 
     inner: Any
     record: AnyRecord
-    path: Path
-    at_baseline: Account
-    away: Account
-    missing: Missing
+    ledger: Ledger
+
+    @property
+    def at_baseline(self) -> Account:
+        """The rounds at the baseline."""
+        return self.ledger.at_baseline
+
+    @property
+    def away(self) -> Account:
+        """The rounds away from it."""
+        return self.ledger.away
 
     @property
     def last(self) -> Step:
         """What the plant plays now."""
-        return self.path[-1]
+        return self.ledger.path[-1]
 
 
 class Conservative(Policy[Guarded]):
@@ -159,11 +150,11 @@ class Conservative(Policy[Guarded]):
 
     which takes the place of ``Y - deviation(k)`` above. The sum of the told numbers is within
     ``deviation(N)`` of its mean for all N at once, and the present set holds the truth, whichever
-    numbers q sums: these are the events that the promise needs when all is told, so that it holds with the
-    same probability 1 - delta. What it takes is that what the numbers say decides neither which of them
-    are missing nor how late they come. With ``symmetric`` both directions of a link count as missing
-    where one is, as the set knows only their sum. The baseline's own reward is estimated from rounds of
-    which everything was told, and where there are others by the set as well.
+    numbers q sums: these are the events that the promise needs when all is told, so that it holds with
+    the same probability 1 - delta. What it takes is that what the numbers say decides neither which of
+    them are missing nor how late they come. With ``symmetric`` both directions of a link count as
+    missing where one is, as the set knows only their sum. The baseline's own reward is estimated from
+    rounds of which everything was told, and where there are others by the set as well.
 
     An arm in play that is no longer allowed gives way to the agent's arm in the baseline at once,
     whatever ``max_changes`` says; if that leaves no way home that can be afforded, it goes home all the
@@ -224,6 +215,8 @@ class Conservative(Policy[Guarded]):
         self.controllable = policy.controllable
         self.learns_two_way = self.confidence == "symmetric" or policy.learns_two_way
         self._delta_of_set = self.delta / EVENTS
+        two_way = self.confidence == "symmetric"
+        self._rules = Rules(problem, self.baseline, self.paying, two_way)
 
     @cached_property
     def in_all_dimensions(self) -> Conservative:
@@ -248,9 +241,8 @@ class Conservative(Policy[Guarded]):
         return self.start(None)
 
     def start(self, last: IntArray | None) -> Guarded:
-        inner, seen = self.policy.start(last), empty(self.problem)
-        path = (Step(0, self.baseline if last is None else last),)
-        return Guarded(inner, seen, path, Account(), Account(), Missing.none(self.problem))
+        ledger = Ledger.start(self.problem, self.baseline if last is None else last)
+        return Guarded(self.policy.start(last), empty(self.problem), ledger)
 
     def restart(self, state: Guarded) -> Guarded:
         inner = self.policy.restart(state.inner)
@@ -267,46 +259,19 @@ class Conservative(Policy[Guarded]):
     def begin(self, state: Guarded, trial: int, choice: Choice) -> Guarded:
         inner = self.policy.begin(state.inner, trial, choice)
         step = Step(trial, choice.allocation, choice.target, choice.substituted)
-        path = follow(state.path, step)
-        return self._ask(state._replace(inner=inner, path=path), choice.allocation, 1)
+        return state._replace(inner=inner, ledger=state.ledger.begin(self._rules, step))
 
     def close(self, state: Guarded, trial: int, choice: Choice, paid: FloatArray | None) -> Guarded:
         inner = self.policy.close(state.inner, trial, choice, paid)
-        path = settle(state.path, trial, played=paid is not None)
-        state = state._replace(inner=inner, path=path)
-        if paid is None:
-            return self._ask(state, choice.allocation, -1)
-        return self._tell(state, choice.allocation, paid, 1)
+        ledger = state.ledger.close(self._rules, trial, choice.allocation, paid)
+        return state._replace(inner=inner, ledger=ledger)
 
     def reopen(
         self, state: Guarded, trial: int, choice: Choice, paid: FloatArray | None
     ) -> Guarded:
-        state = state._replace(inner=self.policy.reopen(state.inner, trial, choice, paid))
-        if paid is not None:
-            return self._tell(state, choice.allocation, paid, -1)
-        path = follow(state.path, Step(trial, choice.allocation))
-        return self._ask(state._replace(path=path), choice.allocation, 1)
-
-    def _ask(self, state: Guarded, arms: IntArray, sign: int) -> Guarded:
-        """With a round more, of which nothing was told; with one less if ``sign`` is -1."""
-        if np.array_equal(arms, self.baseline):
-            return state._replace(at_baseline=state.at_baseline.ask(sign))
-        missing = state.missing.add(self.problem, arms, self.paying, sign)
-        return state._replace(away=state.away.ask(sign), missing=missing)
-
-    def _tell(self, state: Guarded, arms: IntArray, paid: FloatArray, sign: int) -> Guarded:
-        """With what was told of a round; without it if ``sign`` is -1."""
-        told = self.paying & ~np.isnan(paid)
-        if self.confidence == "symmetric" and self.problem.reports_edges:
-            told &= told[self.problem.graph.reverse]
-        count, total = sign * int(np.count_nonzero(told)), sign * float(paid[told].sum())
-        if np.array_equal(arms, self.baseline):
-            whole = np.array_equal(told, self.paying)
-            return (
-                state._replace(at_baseline=state.at_baseline.tell(count, total)) if whole else state
-            )
-        missing = state.missing.add(self.problem, arms, told, -sign)
-        return state._replace(away=state.away.tell(count, total), missing=missing)
+        inner = self.policy.reopen(state.inner, trial, choice, paid)
+        ledger = state.ledger.reopen(self._rules, trial, choice.allocation, paid)
+        return state._replace(inner=inner, ledger=ledger)
 
     def update(self, state: Guarded, choice: Choice, rewards: FloatArray) -> Guarded:
         rewards = self.problem.rewards(rewards)
@@ -368,8 +333,8 @@ class Conservative(Policy[Guarded]):
         earned = state.away.paid - self._deviation(told)
         if self.floor is not None:
             earned = max(earned, self.floor * unit * (told / unit))
-        if state.missing.numbers:
-            earned += least_missing(ridge, radius, state.missing, self.floor)
+        if state.ledger.missing.numbers:
+            earned += least_missing(ridge, radius, state.ledger.missing, self.floor)
         least, most = self.baseline_bounds(state)
         torn = state.at_baseline.rounds * unit > state.at_baseline.told
         if torn and self.baseline_reward is None:
@@ -411,7 +376,7 @@ class Conservative(Policy[Guarded]):
             "eps": self.eps,
             "at_baseline": state.at_baseline.rounds,
             "away": state.away.rounds,
-            "missing": state.missing.numbers,
+            "missing": state.ledger.missing.numbers,
             **self._accounts(state).report(),
             "substituted": state.last.substituted,
         }

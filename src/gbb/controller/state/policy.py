@@ -161,14 +161,21 @@ def choose_policy(policy: AnyPolicy | str, problem: Problem, settings: Spec) -> 
 def tuples_of(policy: AnyPolicy) -> dict[str, type[tuple[Any, ...]]]:
     """The named tuples that a state of ``policy`` may be made of: of its class's modules, or records.
 
-    And those of the policy that it holds back, if it does.
+    Also those of the modules that these come from, and of the policy that it holds back, if it does.
     """
     inner = getattr(policy, "policy", None)
     held = tuples_of(inner) if isinstance(inner, Policy) else {}
     bases = [base for base in reversed(type(policy).__mro__) if issubclass(base, Policy)]
-    found = [item for base in bases for item in vars(sys.modules[base.__module__]).values()]
-    return held | {
-        item.__name__: item
-        for item in [Record, Moments, Learned, *found]
+    found = [item for base in bases for item in _tuples_in(base.__module__)]
+    parts = [part for item in found for part in _tuples_in(item.__module__)]
+    every = [Record, Moments, Learned, *parts, *found]
+    return held | {item.__name__: item for item in every}
+
+
+def _tuples_in(module: str) -> list[type[tuple[Any, ...]]]:
+    """The named tuples that a module defines or imports."""
+    return [
+        item
+        for item in vars(sys.modules[module]).values()
         if inspect.isclass(item) and issubclass(item, tuple) and hasattr(item, "_fields")
-    }
+    ]

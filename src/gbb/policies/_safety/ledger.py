@@ -111,3 +111,92 @@ def settle(path: Path, trial: int, *, played: bool) -> Path:
     if played:
         return path[places[-1] :]
     return path[: places[-1]] + path[places[-1] + 1 :] or path
+
+
+class Rules(NamedTuple):
+    """What a ledger counts.
+
+    Attributes
+    ----------
+    problem
+        What the learner knows.
+    baseline
+        The allocation that is known to work.
+    paying
+        Which numbers of a round may pay.
+    two_way
+        Whether a direction of a link counts only together with the other.
+    """
+
+    problem: Problem
+    baseline: IntArray
+    paying: NDArray[np.bool_]
+    two_way: bool
+
+    def told(self, paid: FloatArray) -> NDArray[np.bool_]:
+        """Which numbers of a round count as told."""
+        told = self.paying & ~np.isnan(paid)
+        if self.two_way and self.problem.reports_edges:
+            told &= told[self.problem.graph.reverse]
+        return told
+
+
+class Ledger(NamedTuple):
+    """Everything asked and told since the promise was made.
+
+    Attributes
+    ----------
+    path
+        What was asked last, and before that as far back as it may not have been played.
+    at_baseline
+        The rounds at the baseline, and what those paid of which everything was told.
+    away
+        The rounds away from it, and what was told of them.
+    missing
+        What was not told of the rounds away from it.
+    """
+
+    path: Path
+    at_baseline: Account
+    away: Account
+    missing: Missing
+
+    @classmethod
+    def start(cls, problem: Problem, last: IntArray) -> Ledger:
+        """Nothing was asked, and the plant plays ``last``."""
+        return cls((Step(0, last),), Account(), Account(), Missing.none(problem))
+
+    def begin(self, rules: Rules, step: Step) -> Ledger:
+        """With a round more, of which nothing is told yet."""
+        return self._replace(path=follow(self.path, step))._ask(rules, step.allocation, 1)
+
+    def close(self, rules: Rules, trial: int, arms: IntArray, paid: FloatArray | None) -> Ledger:
+        """Once a round is over: with what it paid, or without the round if it was not played."""
+        after = self._replace(path=settle(self.path, trial, played=paid is not None))
+        if paid is None:
+            return after._ask(rules, arms, -1)
+        return after._tell(rules, arms, paid, 1)
+
+    def reopen(self, rules: Rules, trial: int, arms: IntArray, paid: FloatArray | None) -> Ledger:
+        """Once it is taken back how a round was closed."""
+        return (
+            self.begin(rules, Step(trial, arms))
+            if paid is None
+            else self._tell(rules, arms, paid, -1)
+        )
+
+    def _ask(self, rules: Rules, arms: IntArray, sign: int) -> Ledger:
+        if np.array_equal(arms, rules.baseline):
+            return self._replace(at_baseline=self.at_baseline.ask(sign))
+        missing = self.missing.add(rules.problem, arms, rules.paying, sign)
+        return self._replace(away=self.away.ask(sign), missing=missing)
+
+    def _tell(self, rules: Rules, arms: IntArray, paid: FloatArray, sign: int) -> Ledger:
+        told = rules.told(paid)
+        count, total = sign * int(np.count_nonzero(told)), sign * float(paid[told].sum())
+        if not np.array_equal(arms, rules.baseline):
+            missing = self.missing.add(rules.problem, arms, told, -sign)
+            return self._replace(away=self.away.tell(count, total), missing=missing)
+        if np.array_equal(told, rules.paying):
+            return self._replace(at_baseline=self.at_baseline.tell(count, total))
+        return self
