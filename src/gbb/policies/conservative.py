@@ -370,7 +370,8 @@ class Conservative(Policy[Guarded]):
         """What was promised and earned so far, and what of the budget is used and left to risk.
 
         ``budget`` is ``eps t r(b)`` after t rounds, ``left`` what may be lost at once without breaking
-        the promise, and ``used`` the share of the budget that is gone or may be.
+        the promise, and ``used`` the share of the budget that is gone or may be: 0 where as much as the
+        baseline pays was certainly earned.
         """
         return {
             "eps": self.eps,

@@ -191,7 +191,7 @@ class Accounts:
             "earned": at_baseline * reward + self.earned,
             "budget": budget,
             "left": left,
-            "used": 1.0 - left / budget if budget > 0.0 else math.nan,
+            "used": max(0.0, 1.0 - left / budget) if budget > 0.0 else math.nan,
             "baseline_low": self.least,
             "baseline_high": self.most,
         }
