@@ -22,6 +22,17 @@ def rewards_of(env: gbb.Environment, trial) -> np.ndarray:
     return env.draw(1, trial.arms, np.random.default_rng(trial.id))
 
 
+def create(url: str, policy: str, problem: gbb.Problem, **more) -> Controller:
+    """A controller with a policy by name, held back if the name says so."""
+    plain = policy.removeprefix("safe ")
+    chosen = gbb.policies.build(plain, problem, cut=gbb.cuts.greedy(problem.graph))
+    if plain != policy:
+        chosen = gbb.policies.Conservative(
+            problem, policy=chosen, baseline=[1, 1, 2, 1], eps=0.2, floor=0.0, max_changes=2
+        )
+    return Controller.create(url, problem, chosen, seed=5, **more)
+
+
 def step(controller: Controller, env: gbb.Environment) -> tuple[str, int]:
     """What an uninterrupted run does next: finish the open trial, else ask for one."""
     waiting = controller.open_trials()

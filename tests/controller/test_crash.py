@@ -10,16 +10,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from crash_writer import rewards_of, step
+from crash_writer import create, rewards_of, step
 
 import gbb
-from control import environment, replayed, same_state, small, url_of
+from control import environment, plain, replayed, same_state, small, url_of
 from gbb.controller import Controller, StorageError
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
 KILLS = int(os.environ.get("GBB_CRASH_KILLS", "200"))
-LINK_KILLS = int(os.environ.get("GBB_CRASH_KILLS", "20"))
+CASES = [
+    ("ImprovedOFUL", "edge", KILLS),
+    ("ImprovedOFUL", "link", int(os.environ.get("GBB_CRASH_KILLS", "20"))),
+    ("safe ThompsonSampling", "edge", max(25, KILLS // 5)),
+]
+"""What is killed, and how often."""
+
 STARTS = 20
 """One kill in so many hits a whole new interpreter; the others a fork, which starts at once."""
 
@@ -71,13 +77,13 @@ def whole_lines(path: Path) -> list[str]:
 
 
 @pytest.mark.no_cover  # long
-@pytest.mark.parametrize(("feedback", "kills"), [("edge", KILLS), ("link", LINK_KILLS)])
-def test_killed_at_random_points(feedback, kills, tmp_path):
+@pytest.mark.parametrize(("policy", "feedback", "kills"), CASES)
+def test_killed_at_random_points(policy, feedback, kills, tmp_path):
     problem = small(feedback=feedback)
     url, acknowledged = url_of(tmp_path), tmp_path / "acknowledged"
-    Controller.create(url, problem, "ImprovedOFUL", seed=5).close()
+    create(url, policy, problem).close()
     (tmp_path / "before").mkdir()
-    with Controller.create(url_of(tmp_path / "before"), problem, "ImprovedOFUL") as other:
+    with create(url_of(tmp_path / "before"), policy, problem) as other:
         for _ in range(2):  # loads what forks then have already
             step(other, environment(problem))
     rng = np.random.default_rng(0)
@@ -91,10 +97,10 @@ def test_killed_at_random_points(feedback, kills, tmp_path):
         else:
             forked_writer(url, acknowledged, delay)
         kill += 1
-    check(url, acknowledged, problem, kills)
+    check(url, acknowledged, policy, problem, kills)
 
 
-def check(url: str, acknowledged: Path, problem: gbb.Problem, kills: int) -> None:
+def check(url: str, acknowledged: Path, policy: str, problem: gbb.Problem, kills: int) -> None:
     """Every acknowledged call is in the log once, and the log is that of an uninterrupted run."""
     controller = Controller.open(url)
     state = controller._log.state
@@ -108,13 +114,14 @@ def check(url: str, acknowledged: Path, problem: gbb.Problem, kills: int) -> Non
     assert state.record.N.sum() == problem.gram_growth_per_round * state.rounds
 
     env = environment(problem)
-    with Controller.create(url, problem, "ImprovedOFUL", seed=5, name="uninterrupted") as other:
+    with create(url, policy, problem, name="uninterrupted") as other:
         calm = other._log
         while calm.state.seq < state.seq:
             step(other, env)
         for name in ("rng", "rounds", "trials"):
             assert getattr(calm.state, name) == getattr(state, name)
         assert np.array_equal(calm.state.record.Y, state.record.Y)
+        assert plain(calm.state.memory) == plain(state.memory)
         steps = [step(controller, env) for _ in range(4)]
         assert steps == [step(other, env) for _ in range(4)]
         assert np.array_equal(controller.ask().arms, other.ask().arms)

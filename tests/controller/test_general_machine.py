@@ -58,8 +58,8 @@ class Machine(test_machine.Machine):
         types = types_of(GRAPHS[0])
         problem = gbb.Problem(GRAPHS[0], np.eye(K), S=9.0, sigma=1.0, edge_types=types)
         self.every, log.SNAPSHOT_EVENTS = log.SNAPSHOT_EVENTS, 4
-        self.fixed = policy == "FixedAllocation"
-        fixed = {"allocation": np.zeros(3, int)} if self.fixed else {}
+        fixed = test_machine.FIXED.get(policy, {})
+        self.fixed, self.guarded = bool(fixed), policy == "Conservative"
         cut = gbb.cuts.greedy(problem.graph)
         chosen = gbb.policies.build(policy, problem, cut=cut, radius="complete", **fixed)
         self.controller = Controller.create(self.url, problem, chosen, seed)

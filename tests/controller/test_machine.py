@@ -26,6 +26,13 @@ GRAPHS = [
 ]
 
 
+FIXED = {
+    "FixedAllocation": {"allocation": np.zeros(3, int)},
+    "Conservative": {"baseline": np.zeros(3, int), "eps": 1.0, "floor": 0.0},
+}
+"""Policies with an arm for every agent by name."""
+
+
 class Model:
     """What a controller is, in dictionaries and loops."""
 
@@ -72,10 +79,10 @@ class Machine(RuleBasedStateMachine):
         self.folder = tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None)
         self.url = f"sqlite:///{self.folder.name}/control.db"
         problem = gbb.Problem(GRAPHS[0], np.eye(K), S=9.0, sigma=1.0)
-        fixed = {"allocation": np.zeros(3, int)} if policy == "FixedAllocation" else {}
+        fixed = FIXED.get(policy, {})
         # Small enough that the rules cross a snapshot now and then.
         self.every, log.SNAPSHOT_EVENTS = log.SNAPSHOT_EVENTS, 4
-        self.fixed = bool(fixed)
+        self.fixed, self.guarded = bool(fixed), policy == "Conservative"
         cut = gbb.cuts.greedy(problem.graph)
         chosen = gbb.policies.build(policy, problem, cut=cut, exploration=3, **fixed)
         self.controller = Controller.create(self.url, problem, chosen, seed)
@@ -159,7 +166,7 @@ class Machine(RuleBasedStateMachine):
         arm = data.draw(st.integers(0, K - 1))
         row = self.model.allowed[agent]
         left = {"forbid": row - {arm}, "pin": {arm}, "allow": row | {arm}}[kind]
-        if not left:
+        if not left or (self.guarded and 0 not in left):  # the arms of its baseline stay allowed
             self.refused(lambda: getattr(self.controller, kind)(agent, arm))
             return
         getattr(self.controller, kind)(agent, arm)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
@@ -268,10 +268,13 @@ def _code(problem: Problem, allocation: IntArray) -> IntArray:
     return (problem.edge_types * K + allocation[graph.sources]) * K + allocation[graph.indices]
 
 
-def weigh(problem: Problem, allocation: IntArray) -> FloatArray:
-    """The weights of an allocation's edges, summed by type and edge-arm (types x K^2)."""
-    size = problem.types * problem.K**2
-    sums = np.bincount(_code(problem, allocation), weights=problem.edge_weights, minlength=size)
+def weigh(
+    problem: Problem, allocation: IntArray, edges: NDArray[np.bool_] | None = None
+) -> FloatArray:
+    """The weights of an allocation's edges, or of some, summed by type and edge-arm (types x K^2)."""
+    size, weights = problem.types * problem.K**2, problem.edge_weights
+    weights = weights if edges is None else np.where(edges, weights, 0.0)
+    sums = np.bincount(_code(problem, allocation), weights=weights, minlength=size)
     return sums.reshape(problem.types, -1).astype(np.float64, copy=False)
 
 

@@ -75,7 +75,7 @@ class Policy(ABC, Generic[State]):
     guarantee: str | None = None
     """Which alpha of the theory report the policy is no-regret for, if any."""
 
-    controllable: ClassVar[bool] = True
+    controllable: bool = True
     """Whether a controller can run it: it learns from records alone, and its attributes say what its
     constructor was given."""
 
@@ -88,6 +88,9 @@ class Policy(ABC, Generic[State]):
 
     off_policy: ClassVar[bool] = True
     """Whether it learns from rounds whose allocation it did not choose."""
+
+    needs_allowed: ClassVar[bool] = False
+    """Whether nobody may repair its choices, so that its problem must say which arms are allowed."""
 
     compiled: ClassVar[bool] = False
     """Whether a compiled loop may play it. A subclass that changes anything but :data:`HOOKS` starts
@@ -164,10 +167,13 @@ class Policy(ABC, Generic[State]):
     def update(self, state: State, choice: Choice, rewards: FloatArray) -> State:
         """The state after ``choice`` paid ``rewards``, as :meth:`gbb.Problem.rewards` takes them.
 
-        It absorbs the round's record; a policy that learns in another way has its own.
+        The round begins, is over, and its record is absorbed; a policy that learns in another way has
+        its own.
         """
-        seen = observe(self.problem, choice.allocation, self.problem.rewards(rewards))
-        return self.absorb(state, choice, seen)
+        rewards = self.problem.rewards(rewards)
+        seen = observe(self.problem, choice.allocation, rewards)
+        over = self.close(self.begin(state, 0, choice), 0, choice, rewards)
+        return self.absorb(over, choice, seen)
 
     def absorb(
         self,
@@ -188,6 +194,52 @@ class Policy(ABC, Generic[State]):
             return cast(State, state + rounds)
         who, rule = type(self).__name__, "have a state that can absorb a record"
         raise checks.input_error("policy", rule, who, f"Give {who} its own `absorb`.")
+
+    def begin(self, state: State, trial: int, choice: Choice) -> State:  # noqa: ARG002
+        """The state once ``choice`` is to be played, as the ``trial`` of this number.
+
+        For rewards that may not come at once; with those that do, ``update`` is all of it, as trial 0.
+        """
+        return state
+
+    def close(
+        self,
+        state: State,
+        trial: int,  # noqa: ARG002
+        choice: Choice,  # noqa: ARG002
+        paid: FloatArray | None,  # noqa: ARG002
+    ) -> State:
+        """The state once ``trial`` is over; whoever calls it lets the rewards be absorbed as well.
+
+        ``paid`` has all numbers of the round, NaN for those that are missing; it is None where the
+        round was not played.
+        """
+        return state
+
+    def reopen(
+        self,
+        state: State,
+        trial: int,  # noqa: ARG002
+        choice: Choice,  # noqa: ARG002
+        paid: FloatArray | None,  # noqa: ARG002
+    ) -> State:
+        """The state once it is taken back how ``trial`` was closed."""
+        return state
+
+    def start(self, last: IntArray | None) -> State:  # noqa: ARG002
+        """The state before its first round, where the plant plays ``last``, if that is known."""
+        return self.init()
+
+    def restart(self, state: State) -> State:  # noqa: ARG002
+        """The state before anything is learnt, but with all that a round not learnt from leaves behind.
+
+        Everything is then absorbed anew, as when some of it was taken back.
+        """
+        return self.init()
+
+    def report(self, state: State) -> dict[str, Any]:  # noqa: ARG002
+        """What a status should say of it, as plain values by name."""
+        return {}
 
     def select_within(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -12,11 +13,18 @@ from numpy.typing import ArrayLike, NDArray
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.cuts import Cut, KCut, greedy
-from gbb.learning.radius import check_radius, confidence_radius, default_radius
+from gbb.learning.radius import check_radius, confidence_radius, default_radius, delta_after
 from gbb.learning.record import AnyRecord, empty, observe
 from gbb.learning.ridge import Ridge
 from gbb.policies._base import AnyPolicy, Choice, Policy, playable
-from gbb.policies._safety.accounts import Account, Accounts, deviation, noise_scale, paying
+from gbb.policies._safety.accounts import (
+    Accounts,
+    deviation_of,
+    least_missing,
+    noise_scale,
+    paying,
+)
+from gbb.policies._safety.ledger import Account, Ledger, Rules, Step
 from gbb.policies._safety.steps import as_good, way_home, way_out
 from gbb.policies.joint_oful import JointOFUL
 from gbb.problem import Problem, check_lam
@@ -29,14 +37,26 @@ EVENTS = 3
 
 
 class Guarded(NamedTuple):
-    """State: the inner policy's, all that was seen, what was played last, whereto, and two accounts."""
+    """State: the inner policy's, all that was seen, and what was asked and told since it began."""
 
     inner: Any
     record: AnyRecord
-    last: IntArray
-    target: IntArray | None
-    at_baseline: Account
-    away: Account
+    ledger: Ledger
+
+    @property
+    def at_baseline(self) -> Account:
+        """The rounds at the baseline."""
+        return self.ledger.at_baseline
+
+    @property
+    def away(self) -> Account:
+        """The rounds away from it."""
+        return self.ledger.away
+
+    @property
+    def last(self) -> Step:
+        """What the plant plays now."""
+        return self.ledger.path[-1]
 
 
 class Conservative(Policy[Guarded]):
@@ -54,6 +74,9 @@ class Conservative(Policy[Guarded]):
     where ``deviation`` bounds the noise of those k rounds and ``low(a)`` is the least that a pays for
     any matrix of the confidence set. When the baseline's reward is not given, the least or most that its
     own rounds leave possible is put in its place, whichever makes the condition harder.
+
+    Rewards may come late, in part or never (see the notes): what is missing counts as the least that is
+    possible, so that the promise does not wait for it.
 
     Parameters
     ----------
@@ -83,7 +106,8 @@ class Conservative(Policy[Guarded]):
         The promise may fail with this probability.
     confidence
         The radius of the confidence set: ``symmetric``, the default where it is valid, or ``complete``,
-        which is valid as well after absorbing a log in which rewards are missing.
+        which is valid as well after absorbing a log in which rewards are missing, and uses rewards that
+        are told of one direction of a link only.
     shared_noise
         Whether the numbers of one round may be off together, in any way: one wind for all turbines, one
         demand for all lights. Off, their noise is taken to be independent, so that it averages out
@@ -116,6 +140,26 @@ class Conservative(Policy[Guarded]):
     ``absorb`` teaches this policy and the inner one without counting towards the promise, which is about
     the rounds that it plays itself.
 
+    A round counts from the moment it is asked (:meth:`begin`), for a plant plays what it was asked to;
+    one that was not played after all is taken back, and with it what it had added to the budget. Of the
+    rounds away from the baseline let N numbers have been told, which paid Y, and let q be the sum of the
+    weighted edge-arms of all the others: of rounds still open, left out of a report, or of rounds that
+    failed. Then these rounds earned at least
+
+        ``Y - deviation(N) + max(min <q, theta> over the set, -S ||q||, floor times their number)``,
+
+    which takes the place of ``Y - deviation(k)`` above. The sum of the told numbers is within
+    ``deviation(N)`` of its mean for all N at once, and the present set holds the truth, whichever
+    numbers q sums: these are the events that the promise needs when all is told, so that it holds with
+    the same probability 1 - delta. What it takes is that what the numbers say decides neither which of
+    them are missing nor how late they come. With ``symmetric`` both directions of a link count as
+    missing where one is, as the set knows only their sum. The baseline's own reward is estimated from
+    rounds of which everything was told, and where there are others by the set as well.
+
+    An arm in play that is no longer allowed gives way to the agent's arm in the baseline at once,
+    whatever ``max_changes`` says; if that leaves no way home that can be afforded, it goes home all the
+    same.
+
     References
     ----------
     Kazerouni, Ghavamzadeh, Abbasi-Yadkori and Van Roy (2017), "Conservative contextual linear bandits":
@@ -123,8 +167,8 @@ class Conservative(Policy[Guarded]):
     in one dimension in place of d^2; and there are floors, limited changes and a way home.
     """
 
-    controllable = False  # it keeps accounts, and holds a policy among its settings
     plays_any_problem = True
+    needs_allowed = True
 
     def __init__(
         self,
@@ -168,11 +212,41 @@ class Conservative(Policy[Guarded]):
         )
         self.lam: float = check_lam(lam)
         self.delta: float = checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
+        self.controllable = policy.controllable
+        self.learns_two_way = self.confidence == "symmetric" or policy.learns_two_way
+        self._delta_of_set = self.delta / EVENTS
+        two_way = self.confidence == "symmetric"
+        self._rules = Rules(problem, self.baseline, self.paying, two_way)
+
+    @cached_property
+    def in_all_dimensions(self) -> Conservative:
+        """The same policy, which learns no halves; a set that takes the place of theirs has a delta
+
+        of its own, as for :class:`~gbb.policies.IndexPolicy`.
+        """
+        if not self.learns_two_way:
+            return self
+        given = {**self.settings(), "policy": self.policy.in_all_dimensions}
+        other = type(self)(self.problem, **{**given, "confidence": "complete"})
+        if self.confidence == "symmetric":
+            other._delta_of_set = delta_after(1, self._delta_of_set)
+        return other
+
+    def settings(self) -> dict[str, Any]:
+        given = super().settings()
+        del given["cut"]  # the policy inside has it
+        return given
 
     def init(self) -> Guarded:
-        return Guarded(
-            self.policy.init(), empty(self.problem), self.baseline, None, Account(), Account()
-        )
+        return self.start(None)
+
+    def start(self, last: IntArray | None) -> Guarded:
+        ledger = Ledger.start(self.problem, self.baseline if last is None else last)
+        return Guarded(self.policy.start(last), empty(self.problem), ledger)
+
+    def restart(self, state: Guarded) -> Guarded:
+        inner = self.policy.restart(state.inner)
+        return state._replace(inner=inner, record=empty(self.problem))
 
     def select(self, state: Guarded, rng: np.random.Generator) -> Choice:
         return self._guard(state, self.policy.select(state.inner, rng))
@@ -182,44 +256,50 @@ class Conservative(Policy[Guarded]):
     ) -> Choice:
         return self._guard(state, self.policy.select_within(state.inner, rng, allowed))
 
+    def begin(self, state: Guarded, trial: int, choice: Choice) -> Guarded:
+        inner = self.policy.begin(state.inner, trial, choice)
+        step = Step(trial, choice.allocation, choice.target, choice.substituted)
+        return state._replace(inner=inner, ledger=state.ledger.begin(self._rules, step))
+
+    def close(self, state: Guarded, trial: int, choice: Choice, paid: FloatArray | None) -> Guarded:
+        inner = self.policy.close(state.inner, trial, choice, paid)
+        ledger = state.ledger.close(self._rules, trial, choice.allocation, paid)
+        return state._replace(inner=inner, ledger=ledger)
+
+    def reopen(
+        self, state: Guarded, trial: int, choice: Choice, paid: FloatArray | None
+    ) -> Guarded:
+        inner = self.policy.reopen(state.inner, trial, choice, paid)
+        ledger = state.ledger.reopen(self._rules, trial, choice.allocation, paid)
+        return state._replace(inner=inner, ledger=ledger)
+
     def update(self, state: Guarded, choice: Choice, rewards: FloatArray) -> Guarded:
         rewards = self.problem.rewards(rewards)
         seen = observe(self.problem, choice.allocation, rewards)
-        paid = float(rewards[self.paying].sum())
-        home = np.array_equal(choice.allocation, self.baseline)
-        return Guarded(
-            self._teach(state.inner, choice, rewards, seen),
-            state.record.merge(seen),
-            choice.allocation,
-            choice.target,
-            state.at_baseline.add(paid) if home else state.at_baseline,
-            state.away if home else state.away.add(paid),
-        )
+        after = self.close(self.begin(state, 0, choice), 0, choice, rewards)
+        if self.policy.controllable or (choice.substituted and not self.policy.off_policy):
+            return self.absorb(after, choice, seen)
+        inner = self.policy.update(state.inner, choice, rewards)  # which is all of it in one
+        return after._replace(inner=inner, record=state.record.merge(seen))
 
     def absorb(
         self, state: Guarded, choice: Choice | None, seen: AnyRecord, *, rounds: int = 1
     ) -> Guarded:
-        inner = self.policy.absorb(state.inner, choice, seen, rounds=rounds)
+        inner, in_its_place = state.inner, choice is not None and choice.substituted
+        if self.policy.off_policy or not in_its_place:
+            own = None if in_its_place else choice
+            inner = self.policy.absorb(inner, own, seen, rounds=rounds)
         return state._replace(inner=inner, record=state.record.merge(seen))
-
-    def _teach(self, inner: Any, choice: Choice, rewards: FloatArray, seen: AnyRecord) -> Any:
-        """The inner policy's state after a round that it chose, or that was played in its stead."""
-        if not choice.substituted:
-            return self.policy.update(inner, choice, rewards)
-        if not self.policy.off_policy:
-            return inner
-        if self.policy.controllable:
-            return self.policy.absorb(inner, None, seen)
-        return self.policy.update(inner, choice, rewards)
 
     def _guard(self, state: Guarded, proposal: Choice) -> Choice:
         books = self._accounts(state)
-        ridge, radius, last = books.ridge, books.radius, state.last
+        ridge, radius = books.ridge, books.radius
+        last, heading = self._in_play(state)
         limit = self.problem.n if self.max_changes is None else self.max_changes
         wanted = proposal.allocation
         if np.count_nonzero(wanted != last) > limit:
             # Neither leave nor turn for what is no better: mirror images of a plan are common.
-            others = [arms for arms in (last, state.target) if arms is not None]
+            others = [arms for arms in (last, heading) if arms is not None]
             wanted = next((a for a in others if as_good(ridge, radius, a, wanted)), wanted)
         steps = way_out(ridge, radius, last, wanted, limit)
 
@@ -237,36 +317,70 @@ class Conservative(Policy[Guarded]):
         home = next(way_home(last, self.baseline, limit))
         return Choice(home, substituted=True)
 
+    def _in_play(self, state: Guarded) -> tuple[IntArray, IntArray | None]:
+        """What is played now and where that was heading, as far as it is still allowed."""
+        agents, (_, last, heading, _) = np.arange(self.problem.n), state.last
+        last = np.where(self.problem.allowed[agents, last], last, self.baseline)
+        if heading is not None and not self.problem.allowed[agents, heading].all():
+            heading = None
+        return last, heading
+
     def _accounts(self, state: Guarded) -> Accounts:
-        delta = self.delta / EVENTS
         halves = self.confidence == "symmetric"
         ridge = Ridge(self.problem, state.record, self.lam, symmetric=halves)
-        away = state.away.rounds
-        earned = state.away.paid - deviation(self.problem, away, delta, scale=self._scale)
+        radius = confidence_radius(ridge, self._delta_of_set, shrinking=True, scale=self._scale)
+        told, unit = state.away.told, float(np.count_nonzero(self.paying))
+        earned = state.away.paid - self._deviation(told)
         if self.floor is not None:
-            earned = max(earned, self.floor * float(np.count_nonzero(self.paying)) * away)
+            earned = max(earned, self.floor * unit * (told / unit))
+        if state.ledger.missing.numbers:
+            earned += least_missing(ridge, radius, state.ledger.missing, self.floor)
         least, most = self.baseline_bounds(state)
+        torn = state.at_baseline.rounds * unit > state.at_baseline.told
+        if torn and self.baseline_reward is None:
+            mean, width = ridge.total(self.baseline)
+            least = max(least, mean - radius * width)
+            most = min(most, mean + radius * width)
         return Accounts(
             ridge=ridge,
-            radius=confidence_radius(ridge, delta, shrinking=True, scale=self._scale),
+            radius=radius,
             baseline=self.baseline,
             least=least,
             most=most,
             eps=self.eps,
             floor=self.floor,
-            rounds=(state.at_baseline.rounds, away),
+            rounds=(state.at_baseline.rounds, state.away.rounds),
             earned=earned,
         )
+
+    def _deviation(self, told: int) -> float:
+        return deviation_of(self.problem, told, self.delta / EVENTS, self._scale)
 
     def baseline_bounds(self, state: Guarded) -> tuple[float, float]:
         """The least and the most that the baseline may pay per round, given what it paid."""
         if self.baseline_reward is not None:
             return self.baseline_reward, self.baseline_reward
-        rounds, paid = state.at_baseline
-        if rounds == 0:
+        told, paid = state.at_baseline.told, state.at_baseline.paid
+        if told == 0:
             return 0.0, np.inf
-        off = deviation(self.problem, rounds, self.delta / EVENTS, scale=self._scale)
-        return max((paid - off) / rounds, 0.0), (paid + off) / rounds
+        rounds, off = told / np.count_nonzero(self.paying), self._deviation(told)
+        return max(float((paid - off) / rounds), 0.0), float((paid + off) / rounds)
+
+    def report(self, state: Guarded) -> dict[str, Any]:
+        """What was promised and earned so far, and what of the budget is used and left to risk.
+
+        ``budget`` is ``eps t r(b)`` after t rounds, ``left`` what may be lost at once without breaking
+        the promise, and ``used`` the share of the budget that is gone or may be: 0 where as much as the
+        baseline pays was certainly earned.
+        """
+        return {
+            "eps": self.eps,
+            "at_baseline": state.at_baseline.rounds,
+            "away": state.away.rounds,
+            "missing": state.ledger.missing.numbers,
+            **self._accounts(state).report(),
+            "substituted": state.last.substituted,
+        }
 
 
 def _optional(name: str, value: float | None, low: float = -np.inf) -> float | None:

@@ -34,7 +34,9 @@ class ControlledContract(PolicyContract):
         for state, choice, rewards in self.play(policy, 1)[0]:
             seen = observe(problem, choice.allocation, rewards)
             before = pickle.dumps((state, choice, seen))
-            one, other = policy.update(state, choice, rewards), policy.absorb(state, choice, seen)
+            closed = policy.close(policy.begin(state, 0, choice), 0, choice, rewards)
+            one = policy.update(state, choice, rewards)
+            other = policy.absorb(closed, choice, seen)
             assert pickle.dumps(one) == pickle.dumps(other)
             assert pickle.dumps((state, choice, seen)) == before
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -41,9 +41,19 @@ def status(url: Storage, name: Name = None, format: Format = "text") -> None:
     files.format_of(format)
     with open_controller(url, name) as controller:
         facts = controller.status()
-    shown = {**facts, "open": _trials(facts["open"]), "alerts": _alerts(facts["alerts"])}
-    rows = list(shown.items())
+    rows = [row for item in facts.items() for row in _rows(*item, format)]
     files.show(format, facts["name"], ("what", "value"), rows, data=facts)
+
+
+def _rows(key: str, value: Any, format: str) -> list[tuple[str, Any]]:
+    """A fact of the status as rows of a table."""
+    if isinstance(value, dict):
+        short = format == "text"
+        cells = {k: number(v) if short and isinstance(v, float) else v for k, v in value.items()}
+        return [(f"{key}: {name.replace('_', ' ')}", cell) for name, cell in cells.items()]
+    if isinstance(value, list):
+        value = _alerts(value) if key == "alerts" else _trials(value)
+    return [(key, value)]
 
 
 def _alerts(alerts: list[dict[str, str]]) -> str:

@@ -10,6 +10,7 @@ import typer
 from gbb._cli import options as opt
 from gbb._cli.control.links import LINK_WORDS, LinksFile, graph_beside, links_of
 from gbb._cli.control.options import Storage, url_of
+from gbb._cli.control.safety import Safety
 from gbb._cli.errors import reword
 from gbb._cli.given.as_read import print_as_read, print_understood
 from gbb._cli.given.graphs import CutName, GraphOptions, cut_of
@@ -45,6 +46,7 @@ def create(
     L: EdgeArmBound = None,
     learner: Learner,
     radius: RadiusName = None,
+    safety: Safety,
     dry_run: Annotated[
         bool,
         typer.Option(
@@ -72,7 +74,8 @@ def create(
         )
         settings = learner.settings(radius=radius, horizon=horizon)
         (spec,) = read_policies([policy], settings)
-        chosen = spec.build(problem, cut=cut_of(built, cut, seed), **settings)
+        inner = spec.build(problem, cut=cut_of(built, cut, seed), **settings)
+        chosen = safety.hold_back(inner, **learner.settings())
     place = url_of(url)
     if dry_run:
         with reword(OWN_WORDS):

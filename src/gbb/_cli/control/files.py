@@ -56,34 +56,34 @@ def table_from(name: str, source: str, columns: Sequence[str]) -> pd.DataFrame:
     return _table(name, source, _read(name, source), columns)
 
 
-def allocation_from(source: str) -> dict[str, str]:
+def allocation_from(source: str, name: str = "ALLOCATION") -> dict[str, str]:
     """An allocation from a file or ``-``: CSV of agent and arm, or JSON ``{agent: arm}``."""
-    text = _read("ALLOCATION", source)
+    text = _read(name, source)
     if not text.lstrip().startswith(("[", "{")):
-        return _one_round(source, _table("ALLOCATION", source, text, ("agent", "arm")))
-    data = _json("ALLOCATION", source, text)
+        return _one_round(name, source, _table(name, source, text, ("agent", "arm")))
+    data = _json(name, source, text)
     found = data.get("allocation", data) if isinstance(data, dict) else None
     if not isinstance(found, dict):
         rule = 'be JSON like {"agent": "arm"}'
-        raise checks.input_error("ALLOCATION", rule, f"something else in {source!r}")
+        raise checks.input_error(name, rule, f"something else in {source!r}")
     for agent, arm in found.items():
         if isinstance(arm, bool) or not isinstance(arm, int | str):
             rule = "have a name or number for every arm"
-            raise checks.input_error("ALLOCATION", rule, f"{arm!r} for {agent!r} in {source!r}")
+            raise checks.input_error(name, rule, f"{arm!r} for {agent!r} in {source!r}")
     return found
 
 
-def _one_round(source: str, table: pd.DataFrame) -> dict[str, str]:
+def _one_round(name: str, source: str, table: pd.DataFrame) -> dict[str, str]:
     """The arms of one round's agents, each named once."""
     trials = list(dict.fromkeys(table["trial"])) if "trial" in table.columns else []
     if len(trials) > 1:
         got = f"trials {trials[0]} and {trials[1]} in {source!r}"
-        raise checks.input_error("ALLOCATION", "hold one round", got, "Attach each by itself.")
+        raise checks.input_error(name, "hold one round", got, "Attach each by itself.")
     arms: dict[str, str] = {}
     for agent, arm in zip(table["agent"], table["arm"], strict=True):
         if agent in arms:
             got = f"{agent!r} twice in {source!r}"
-            raise checks.input_error("ALLOCATION", "name every agent once", got)
+            raise checks.input_error(name, "name every agent once", got)
         arms[agent] = arm
     return arms
 

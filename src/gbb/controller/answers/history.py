@@ -17,7 +17,22 @@ from gbb.controller.state.report import names_of
 from gbb.controller.storage.events import Event
 from gbb.problem import Problem
 
-INNER = {"name", "problem", "seed", "ask", "ask_graph", "N", "Y", "gram", "moment", "paired", "far"}
+INNER = {
+    "name",
+    "problem",
+    "seed",
+    "ask",
+    "ask_graph",
+    "N",
+    "Y",
+    "gram",
+    "moment",
+    "paired",
+    "far",
+    "heading",
+    "counted",
+    "last",
+}
 """What the history leaves out: what only the fold needs."""
 
 

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from gbb.controller.answers.alerts import read_alerts
+from gbb.controller.state.learn import playing
 from gbb.controller.state.state import State
 
 
@@ -16,6 +17,7 @@ def read_status(state: State) -> dict[str, Any]:
     counted = record.tables is not None and not problem.weighted
     told = "link_rewards" if problem.halves_only else "edge_rewards"
     kinds = {"feedback": problem.feedback, "types": problem.types}
+    safety = playing(state).report(state.memory)
     return {
         "policy": setup.policy.name,
         "agents": problem.n,
@@ -31,4 +33,5 @@ def read_status(state: State) -> dict[str, Any]:
         "alerts": [
             {**asdict(alert), "since": alert.since.isoformat()} for alert in read_alerts(state)
         ],
+        **({"safety": safety} if safety else {}),
     }

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
-from gbb._support.checks import IntArray
+import numpy as np
+
+from gbb._support.checks import FloatArray, IntArray
 from gbb.controller.state.allowed import change_allowed, move_allowed
 from gbb.controller.state.learn import learn, relearn
 from gbb.controller.state.problem import decode_problem, refuse_unknown
@@ -67,23 +69,53 @@ def read_told(event: Event, problem: Problem) -> Observed:
     return unpack_rewards(event.data[start:], problem.observations, partial=partial)
 
 
+def read_ask(event: Event, arms: IntArray, place: Sequence[Any]) -> Ask:
+    """What an event asks for; ``place`` is its round, setup, graph and times."""
+    substituted = "substituted" in event.content
+    return Ask.of(arms, event.content.get("couple"), place, substituted=substituted)
+
+
+def read_counted(event: Event, problem: Problem) -> FloatArray | None:
+    """What a retraction takes back of a policy's accounts; None if the round was not played."""
+    closed_by, o = event.content["closed_by"], problem.observations
+    if closed_by != "tell":
+        return np.full(o, np.nan) if closed_by != "abandon" else None
+    start, partial = allocation_size(problem.n, problem.K), event.content["counted"] == "some"
+    return unpack_rewards(event.data[start:], o, partial=partial).spread(o)
+
+
 def _ask(state: State, event: Event) -> State:
-    setup, trial = state.setup, cast(int, event.trial)
-    arms, couple = read_arms(event, setup.problem), event.content.get("couple")
-    place = (state.rounds + 1, setup.seq, setup.graph_seq)
+    setup, trial, target = state.setup, cast(int, event.trial), None
+    n, K = setup.problem.n, setup.problem.K
+    arms = read_arms(event, setup.problem)
     timeout = event.content.get("timeout")
     deadline = None if timeout is None else event.time + timeout
-    ask = Ask.of(arms, couple, *place, event.time, deadline)
-    rng = event.data[-RNG_SIZE:]
-    return replace(state, rng=rng, trials=trial, open={**state.open, trial: ask})
+    place = (state.rounds + 1, setup.seq, setup.graph_seq, event.time, deadline)
+    ask = read_ask(event, arms, place)
+    if event.content.get("heading"):
+        target = unpack_allocation(event.data[allocation_size(n, K) :], n, K)
+    memory = setup.policy.begin(state.memory, trial, ask.choice._replace(target=target))
+    rng, open = event.data[-RNG_SIZE:], {**state.open, trial: ask}
+    return replace(state, rng=rng, trials=trial, open=open, memory=memory)
 
 
 def _tell(state: State, event: Event) -> State:
     ask = state.open[cast(int, event.trial)]
     problem = state.problem_on(ask.graph)
+    told = read_told(event, problem)
+    state = _close(state, event, told.spread(problem.observations))
     # A choice of another policy, or on another graph, is no choice of this one.
     choice = ask.choice if ask.setup == state.setup.seq else None
-    return _close(learn(state, choice, problem, ask.allocation, read_told(event, problem)), event)
+    return _prune(learn(state, choice, problem, ask.allocation, told))
+
+
+def _fail(state: State, event: Event) -> State:
+    problem = state.problem_on(state.open[cast(int, event.trial)].graph)
+    return _prune(_close(state, event, np.full(problem.observations, np.nan)))
+
+
+def _abandon(state: State, event: Event) -> State:
+    return _prune(_close(state, event, None))
 
 
 def _attach(state: State, event: Event) -> State:
@@ -94,9 +126,14 @@ def _attach(state: State, event: Event) -> State:
     return learn(state, None, problem, read_arms(event, problem), read_told(event, problem))
 
 
-def _close(state: State, event: Event) -> State:
-    left = {trial: ask for trial, ask in state.open.items() if trial != event.trial}
-    return _prune(replace(state, open=left))
+def _close(state: State, event: Event, paid: FloatArray | None) -> State:
+    """Without an open trial, of whose end the policy hears if it asked for it."""
+    end, setup = cast(int, event.trial), state.setup
+    ask, memory = state.open[end], state.memory
+    left = {trial: other for trial, other in state.open.items() if trial != end}
+    if ask.setup >= setup.since:
+        memory = setup.policy.close(memory, end, ask.choice, paid)
+    return replace(state, open=left, memory=memory)
 
 
 def _prune(state: State) -> State:
@@ -121,7 +158,8 @@ def _arms(state: State, event: Event) -> State:
 
 def _policy(state: State, event: Event) -> State:
     # Whether the problem holds the allowed arms depends on the policy.
-    return relearn(state.setup.change(seq=event.seq, spec=event.content["policy"]), state)
+    setup = state.setup.change(seq=event.seq, since=event.seq, spec=event.content["policy"])
+    return relearn(setup, state, setup.policy.start(event.content.get("last")))
 
 
 def _graph(state: State, event: Event) -> State:
@@ -129,6 +167,7 @@ def _graph(state: State, event: Event) -> State:
     setup = old.change(
         problem,
         seq=event.seq,
+        since=event.seq,
         graph_seq=event.seq,
         spec=event.content["policy"],
         allowed=move_allowed(old.problem.graph, old.allowed, problem.graph, problem.K),
@@ -136,7 +175,7 @@ def _graph(state: State, event: Event) -> State:
     past = {**state.past_problems, old.graph_seq: old.problem}
     graphs = (*state.graphs, event.seq)
     state = replace(state, past_problems=past, graphs=graphs, recent=_restart(state, problem))
-    return _prune(relearn(setup, state))
+    return _prune(relearn(setup, state, setup.policy.start(event.content.get("last"))))
 
 
 def _restart(state: State, problem: Problem) -> Recent:
@@ -186,9 +225,13 @@ def _reopen(state: State, event: Event, trial: int) -> State:
     if "ask_graph" in content:
         problem = decode_problem(state.setup.base, content["ask_graph"])
         state = replace(state, past_problems={**state.past_problems, graph: problem})
-    arms = read_arms(event, state.problem_on(graph))
-    ask = Ask.of(arms, couple, round, made, graph, event.time)
-    return replace(state, open={**state.open, trial: ask})
+    problem = state.problem_on(graph)
+    place, substituted = (round, made, graph, event.time), "substituted" in content
+    ask = Ask.of(read_arms(event, problem), couple, place, substituted=substituted)
+    memory = state.memory
+    if "counted" in content:
+        memory = state.setup.policy.reopen(memory, trial, ask.choice, read_counted(event, problem))
+    return replace(state, open={**state.open, trial: ask}, memory=memory)
 
 
 def _warning(state: State, event: Event) -> State:  # noqa: ARG001
@@ -208,9 +251,9 @@ STEPS: dict[str, Step] = {
     "ask": _ask,
     "tell": _tell,
     "retract": _retract,
-    "fail": _close,
-    "abandon": _close,
-    "timeout": _close,
+    "fail": _fail,
+    "abandon": _abandon,
+    "timeout": _fail,
     "attach": _attach,
     "forbid": _arms,
     "pin": _arms,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from gbb._support.checks import IntArray
 from gbb.controller.state.state import Setup, State
 from gbb.controller.storage.bytes import Observed
 from gbb.learning import AnyRecord, observe
-from gbb.policies import Choice
+from gbb.policies import AnyPolicy, Choice
 from gbb.problem import Problem
 
 SLACK = 1e-9
@@ -43,9 +44,13 @@ def learn(
     return replace(after, memory=policy.absorb(state.memory, choice, learnt, rounds=rounds))
 
 
-def relearn(setup: Setup, state: State) -> State:
-    """The state under ``setup``, whose policy learns the whole record at once."""
+def relearn(setup: Setup, state: State, memory: Any = None) -> State:
+    """The state under ``setup``, whose policy learns the whole record at once.
+
+    It starts with ``memory``, or with what its own has besides what it has learnt.
+    """
     policy, problem, two_way = setup.policy, setup.problem, state.own_two_way_record
+    start = policy.restart(state.memory) if memory is None else memory
     state = replace(
         state,
         setup=setup,
@@ -54,7 +59,13 @@ def relearn(setup: Setup, state: State) -> State:
     )
     rounds = count_rounds(state.record, problem, state.rounds)
     seen = state.two_way_record if learns_halves(state) else state.record
-    return replace(state, memory=policy.absorb(policy.init(), None, seen, rounds=rounds))
+    return replace(state, memory=policy.absorb(start, None, seen, rounds=rounds))
+
+
+def playing(state: State) -> AnyPolicy:
+    """The policy that chooses: in all dimensions where the halves cannot be had."""
+    policy = state.setup.policy
+    return policy if learns_halves(state) else policy.in_all_dimensions
 
 
 def learns_halves(state: State) -> bool:

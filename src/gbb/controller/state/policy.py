@@ -10,7 +10,7 @@ import numpy as np
 
 from gbb import cuts, policies
 from gbb._support import checks
-from gbb._support.checks import InputError
+from gbb._support.checks import InputError, IntArray
 from gbb.controller.state.problem import Spec
 from gbb.controller.storage import codec
 from gbb.cuts import Cut, KCut
@@ -21,17 +21,22 @@ from gbb.problem import Problem
 
 
 def encode_policy(policy: AnyPolicy) -> Spec:
-    """A policy as the name of its class and the settings its constructor takes."""
+    """A policy as the name of its class and the settings its constructor takes.
+
+    A policy among the settings, which it holds back, is encoded in the same way.
+    """
     kind = type(policy)
     name = policies.name_of(kind)
     if not _can_be_found(name, kind):
         cure = "Define it at the top of a module that can be imported, not in a script."
         rule = "be of a class that is found again when the log is opened"
         raise checks.input_error("policy", rule, kind.__name__, cure)
-    if not kind.controllable:
+    inner = getattr(policy, "policy", None)
+    held = {"policy": encode_policy(inner)} if isinstance(inner, Policy) else {}
+    if not policy.controllable:
         rule = "be one that learns from records and settings that a log can hold"
         raise checks.input_error("policy", rule, kind.__name__)
-    settings = policy.settings()
+    settings = policy.settings() | held
     if settings.get("cut") is not None:
         settings["cut"] = _encode_cut(settings["cut"])
     try:
@@ -66,7 +71,7 @@ def decode_policy(spec: Spec, problem: Problem, discounts: int) -> AnyPolicy:
 
     Its delta is what so many ``discounts`` leave of it; before the first it is its own, so that it plays
     as it does in a simulation. In a fixed allocation, arms that are not allowed
-    now give way to the agent's first allowed one.
+    now give way to the agent's first allowed one; in a baseline they are refused.
     """
     settings = dict(spec["settings"])
     if "cut" in settings:
@@ -75,27 +80,55 @@ def decode_policy(spec: Spec, problem: Problem, discounts: int) -> AnyPolicy:
         settings["delta"] = radius.delta_after(discounts, settings["delta"])
     if "allocation" in settings:
         settings["allocation"] = problem.instead[np.arange(problem.n), settings["allocation"]]
+    if "baseline" in settings:
+        _check_baseline(problem, np.asarray(settings["baseline"]))
+    if "policy" in settings:
+        settings["policy"] = decode_policy(settings["policy"], problem, discounts)
     return policies.find(spec["kind"])(problem, **settings)
+
+
+def _check_baseline(problem: Problem, arms: IntArray) -> None:
+    """Refuse to forbid what is known to work."""
+    free = problem.allowed[np.arange(problem.n), arms]
+    if free.all():
+        return
+    agent = int(np.argmin(free))
+    arm = problem.arm_names[arms[agent]] if problem.arm_names else int(arms[agent])
+    got = f"the forbidden arm {arm!r} at agent {problem.graph.label(agent)!r}"
+    cure = "Allow it, or first set a policy with another baseline."
+    raise checks.input_error("baseline", "play allowed arms", got, cure)
 
 
 def move_policy(spec: Spec, old: Graph, problem: Problem, cut: Cut | KCut | None) -> Spec:
     """A policy's settings on the graph of ``problem``; a cut is given or greedy.
 
-    Where it had k > 2 parts, the greedy cut is refined to as many. An allocation goes by agents' names.
+    Where it had k > 2 parts, the greedy cut is refined to as many. An allocation and a baseline go by
+    agents' names; what the baseline pays does not.
     """
+    return encode_policy(_move(spec, old, problem, cut))
+
+
+def _move(spec: Spec, old: Graph, problem: Problem, cut: Cut | KCut | None) -> AnyPolicy:
     settings, graph = dict(spec["settings"]), problem.graph
     if "cut" in settings:
         k = settings["cut"].get("k", 2)
         greedy = cuts.greedy(graph) if cut is None else None
         settings["cut"] = cut if greedy is None else greedy if k == 2 else cuts.refine(greedy, k)
+    elif "policy" in settings:
+        settings["policy"] = _move(settings["policy"], old, problem, cut)
     elif cut is not None:
         raise checks.input_error("cut", f"be left out, as {spec['kind']} has none", repr(cut))
-    if "allocation" in settings:
-        settings["allocation"] = _move_arms(old, settings["allocation"], graph, spec["kind"])
-    return encode_policy(policies.find(spec["kind"])(problem, **settings))
+    for key in ("allocation", "baseline"):
+        if key in settings:
+            settings[key] = move_arms(old, settings[key], graph, spec["kind"])
+    if settings.get("baseline_reward") is not None:
+        rule = "be another one only where the baseline's reward is estimated"
+        cure = "First set the policy without baseline_reward, which is that of the present graph."
+        raise checks.input_error("graph", rule, settings["baseline_reward"], cure)
+    return policies.find(spec["kind"])(problem, **settings)
 
 
-def _move_arms(old: Graph, arms: Any, graph: Graph, kind: str) -> list[int]:
+def move_arms(old: Graph, arms: Any, graph: Graph, kind: str) -> list[int]:
     """The arms of the agents of ``graph``, which had them on ``old``."""
     had = dict(zip(old.labels, np.asarray(arms).tolist(), strict=True))
     missing = [label for label in graph.labels if label not in had]
@@ -126,11 +159,23 @@ def choose_policy(policy: AnyPolicy | str, problem: Problem, settings: Spec) -> 
 
 
 def tuples_of(policy: AnyPolicy) -> dict[str, type[tuple[Any, ...]]]:
-    """The named tuples that a state of ``policy`` may be made of: of its class's modules, or records."""
+    """The named tuples that a state of ``policy`` may be made of: of its class's modules, or records.
+
+    Also those of the modules that these come from, and of the policy that it holds back, if it does.
+    """
+    inner = getattr(policy, "policy", None)
+    held = tuples_of(inner) if isinstance(inner, Policy) else {}
     bases = [base for base in reversed(type(policy).__mro__) if issubclass(base, Policy)]
-    found = [item for base in bases for item in vars(sys.modules[base.__module__]).values()]
-    return {
-        item.__name__: item
-        for item in [Record, Moments, Learned, *found]
+    found = [item for base in bases for item in _tuples_in(base.__module__)]
+    parts = [part for item in found for part in _tuples_in(item.__module__)]
+    every = [Record, Moments, Learned, *parts, *found]
+    return held | {item.__name__: item for item in every}
+
+
+def _tuples_in(module: str) -> list[type[tuple[Any, ...]]]:
+    """The named tuples that a module defines or imports."""
+    return [
+        item
+        for item in vars(sys.modules[module]).values()
         if inspect.isclass(item) and issubclass(item, tuple) and hasattr(item, "_fields")
-    }
+    ]

@@ -78,10 +78,12 @@ def narrow_problem(
     """The problem that a policy plays where ``on`` is played, and whether it holds ``allowed``.
 
     It does beyond the paper's problem, so that the policy chooses among the arms that are allowed now.
-    On the paper's it chooses as in the paper, and agents left with a forbidden arm are repaired.
+    On the paper's it chooses as in the paper, and agents left with a forbidden arm are repaired, unless
+    it is a policy whose choices nobody may repair.
     """
     beyond = bool(_links(on)) or not on.reports_edges or "allowed" in base
-    knows = beyond and policies.find(kind).plays_any_problem
+    policy = policies.find(kind)
+    knows = policy.needs_allowed or (beyond and policy.plays_any_problem)
     now = allowed if knows else None
     return build_problem(base, on.graph, **_links(on), allowed=now), knows
 

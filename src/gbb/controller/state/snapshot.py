@@ -6,12 +6,12 @@ import zlib
 from dataclasses import replace
 from typing import Any
 
-from gbb.controller.state.fold import read_arms
+from gbb.controller.state.fold import read_arms, read_ask
 from gbb.controller.state.keys import Keys
 from gbb.controller.state.policy import tuples_of
 from gbb.controller.state.problem import decode_problem, decode_seed
 from gbb.controller.state.recent import Recent
-from gbb.controller.state.state import Ask, InForce, Setup, State
+from gbb.controller.state.state import InForce, Setup, State
 from gbb.controller.storage import codec
 from gbb.controller.storage.events import damaged
 from gbb.controller.storage.study import Study
@@ -35,6 +35,7 @@ def write_snapshot(state: State) -> str | None:
             "seal": state.seal,
             "name": state.name,
             "setup": setup.seq,
+            "since": setup.since,
             "graphs": list(state.graphs),
             "policy": setup.spec,
             "allowed": setup.allowed,
@@ -88,6 +89,7 @@ def read_snapshot(text: str, study: Study) -> State | None:
     setup = Setup.build(
         problems.pop(present),
         seq=content["setup"],
+        since=content["since"],
         graph_seq=present,
         base=first["problem"],
         spec=content["policy"],
@@ -122,6 +124,5 @@ def read_snapshot(text: str, study: Study) -> State | None:
     still_open = {}
     for trial, *place in content["open"]:
         arms = read_arms(asked[trial], state.problem_on(place[2]))
-        couple = asked[trial].content.get("couple")
-        still_open[trial] = Ask.of(arms, couple, *place)
+        still_open[trial] = read_ask(asked[trial], arms, place)
     return replace(state, open=still_open)

@@ -25,6 +25,7 @@ class Ask(NamedTuple):
     """What a trial was asked to play, and under which setup and graph (their events' numbers).
 
     It is open since ``since`` and times out at ``deadline``, both in seconds since 1970.
+    Was it ``substituted``, the policy's own proposal was another.
     """
 
     allocation: IntArray
@@ -34,17 +35,25 @@ class Ask(NamedTuple):
     graph: int
     since: float
     deadline: float | None = None
+    substituted: bool = False
 
     @classmethod
-    def of(cls, arms: IntArray, couple: Sequence[int] | None, *place: Any) -> Ask:
+    def of(
+        cls,
+        arms: IntArray,
+        couple: Sequence[int] | None,
+        place: Sequence[Any],
+        *,
+        substituted: bool = False,
+    ) -> Ask:
         """An ask of an event; ``place`` is its round, setup, graph and times."""
         pair = None if couple is None else (couple[0], couple[1])
-        return cls(arms, pair, *place)
+        return cls(arms, pair, *place)._replace(substituted=substituted)
 
     @property
     def choice(self) -> Choice:
         """The policy's choice."""
-        return Choice(self.allocation, self.couple)
+        return Choice(self.allocation, self.couple, substituted=self.substituted)
 
 
 class InForce(NamedTuple):
@@ -61,7 +70,10 @@ class Setup:
     Attributes
     ----------
     seq
-        The event that last set the policy or the graph.
+        The event that the policy's memory starts with: it set the policy or the graph, or had
+        everything learnt anew.
+    since
+        The event that last set the policy or the graph, whatever was learnt anew since then.
     graph_seq
         The event that holds the graph.
     base
@@ -81,6 +93,7 @@ class Setup:
     """
 
     seq: int
+    since: int
     graph_seq: int
     base: Spec
     spec: Spec
@@ -101,7 +114,7 @@ class Setup:
 
     def change(self, on: Problem | None = None, **changes: Any) -> Setup:
         """The setup with ``changes``, its problem and policy built anew; ``on`` has another graph."""
-        names = ("seq", "graph_seq", "base", "spec", "allowed", "seed", "discounts")
+        names = ("seq", "since", "graph_seq", "base", "spec", "allowed", "seed", "discounts")
         fields = {name: getattr(self, name) for name in names} | changes
         return Setup.build(self.problem if on is None else on, **fields)
 
@@ -183,6 +196,7 @@ def begin(event: Event) -> State:
     setup = Setup.build(
         decode_problem(content["problem"], content["graph"]),
         seq=event.seq,
+        since=event.seq,
         graph_seq=event.seq,
         base=content["problem"],
         spec=content["policy"],

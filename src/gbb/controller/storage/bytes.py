@@ -27,6 +27,14 @@ class Observed(NamedTuple):
     positions: IntArray | None
     values: FloatArray
 
+    def spread(self, count: int) -> FloatArray:
+        """All ``count`` numbers of the round, NaN for those that were not told."""
+        if self.positions is None:
+            return self.values
+        numbers = np.full(count, np.nan)
+        numbers[self.positions] = self.values
+        return numbers
+
 
 def pack_allocation(allocation: IntArray, K: int) -> bytes:
     """The arm indices in the fewest whole bytes each."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from gbb.controller.answers.knowledge import Knowledge
 from gbb.controller.state.allowed import repair
-from gbb.controller.state.learn import learns_halves
+from gbb.controller.state.learn import playing
 from gbb.controller.state.state import State
 from gbb.controller.storage.bytes import pack_allocation, pack_rng, unpack_rng
 from gbb.controller.storage.events import Draft
@@ -16,7 +16,7 @@ def draft_ask(state: State, timeout: float | None = None) -> Draft:
     """The ask that follows from ``state`` and nothing else; it may time out after some seconds."""
     setup, problem, allowed = state.setup, state.setup.problem, state.setup.allowed
     rng = unpack_rng(setup.seed, state.rng)
-    policy = setup.policy if learns_halves(state) else setup.policy.in_all_dimensions
+    policy = playing(state)
     if allowed is None or setup.knows_allowed:
         choice = policy.select(state.memory, rng)
     else:
@@ -31,5 +31,11 @@ def draft_ask(state: State, timeout: float | None = None) -> Draft:
         content["repaired"] = moved
     if timeout is not None:
         content["timeout"] = timeout
-    data = pack_allocation(problem.allocation(arms), problem.K) + pack_rng(rng)
+    data = pack_allocation(problem.allocation(arms), problem.K)
+    if choice.substituted:
+        content["substituted"] = True
+    if choice.target is not None:
+        content["heading"] = True
+        data += pack_allocation(choice.target, problem.K)
+    data += pack_rng(rng)
     return Draft("ask", content, state.trials + 1, data)

@@ -13,11 +13,13 @@ from gbb.controller.answers.answers import Trial
 from gbb.controller.state.fold import LEARNT, fold
 from gbb.controller.state.log import Log, Turn
 from gbb.controller.state.problem import encode_graph
+from gbb.controller.state.report import PARTIAL
 from gbb.controller.state.state import Ask, State, begin
 from gbb.controller.storage.bytes import pack_allocation
 from gbb.controller.storage.events import Draft, Event
 from gbb.controller.storage.study import Study
 from gbb.controller.verbs.trials import find_closing, find_trial
+from gbb.policies import Policy
 
 FEW = 50
 """Events that may be left to fold while others wait."""
@@ -171,7 +173,19 @@ def _encode_ask(turn: Turn, replay: Replay) -> tuple[dict[str, Any], bytes]:
         "closed_by": closing.kind,
         "ask": [ask.round, ask.setup, ask.graph, ask.couple],
     }
-    return content, pack_allocation(ask.allocation, turn.state.setup.problem.K)
+    data = pack_allocation(ask.allocation, turn.state.setup.problem.K)
+    if ask.substituted:
+        content["substituted"] = True
+    if _is_counted(turn.state, ask):
+        content["counted"] = "all" if PARTIAL.isdisjoint(closing.content) else "some"
+        data += closing.data
+    return content, data
+
+
+def _is_counted(state: State, ask: Ask) -> bool:
+    """Whether the policy keeps accounts that hold what was told of a trial."""
+    policy = state.setup.policy
+    return ask.setup >= state.setup.since and type(policy).reopen is not Policy.reopen
 
 
 def _encode_rest(turn: Turn, state: State, closing: Event) -> dict[str, Any]:

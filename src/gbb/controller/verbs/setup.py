@@ -8,18 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gbb import policies
 from gbb._support import checks, seeds
 from gbb._support.checks import InputError
 from gbb._support.seeds import Seed
 from gbb.controller.state import problem as problems
+from gbb.controller.state.fold import read_arms
 from gbb.controller.state.log import Turn
-from gbb.controller.state.policy import choose_policy, encode_policy, move_policy
+from gbb.controller.state.policy import choose_policy, encode_policy, move_arms, move_policy
 from gbb.controller.state.problem import Spec
 from gbb.controller.state.report import Label
 from gbb.controller.storage.events import Draft
+from gbb.controller.verbs.trials import CLOSING
 from gbb.cuts import Cut, KCut
 from gbb.graph import Graph
-from gbb.policies import AnyPolicy
+from gbb.policies import AnyPolicy, Policy
 from gbb.problem import Problem
 
 Names = Label | Iterable[Label] | None
@@ -83,7 +86,8 @@ def replace_graph(
             f"but got {new.types}."
         )
     spec = move_policy(setup.spec, old.graph, new, cut)
-    turn.append(Draft("graph", {"graph": problems.encode_graph(new), "policy": spec}))
+    content = {"graph": problems.encode_graph(new), "policy": spec}
+    turn.append(Draft("graph", {**content, **_in_play(turn, spec, graph)}))
 
 
 def _check_form(old: Problem, new: Problem) -> None:
@@ -114,7 +118,29 @@ def set_policy(turn: Turn, policy: AnyPolicy | str, settings: Spec) -> None:
     if isinstance(policy, str):  # by name: on the problem that it will play
         problem, _ = problems.narrow_problem(setup.base, problem, policy, setup.allowed)
     chosen = choose_policy(policy, problem, settings)
-    turn.append(Draft("policy", {"policy": encode_policy(chosen)}))
+    spec = encode_policy(chosen)
+    turn.append(Draft("policy", {"policy": spec, **_in_play(turn, spec, problem.graph)}))
+
+
+def _in_play(turn: Turn, spec: Spec, graph: Graph) -> Spec:
+    """What the agents of ``graph`` play now, for a policy that must not change too many at once.
+
+    That is the last trial that was not abandoned; nothing is said where there is none, or where it is
+    not about all of these agents.
+    """
+    if policies.find(spec["kind"]).start is Policy.start:
+        return {}
+    for trial in range(turn.state.trials, 0, -1):
+        events = turn.study.events_of(trial)
+        ends = [event.kind for event in events if event.kind in (*CLOSING, "retract")]
+        if "abandon" in ends[-1:]:
+            continue
+        problem = turn.problem_at(events[0].seq)
+        if not set(graph.labels) <= set(problem.graph.labels):
+            return {}
+        arms = move_arms(problem.graph, read_arms(events[0], problem), graph, spec["kind"])
+        return {"last": np.array(arms, dtype=np.int64)}
+    return {}
 
 
 def list_names(names: Names) -> list[Label] | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,18 +12,8 @@ from numpy.typing import NDArray
 from gbb._support.checks import FloatArray, IntArray
 from gbb.learning.radius import self_normalised
 from gbb.learning.ridge import Ridge
+from gbb.policies._safety.ledger import Missing
 from gbb.problem import Problem
-
-
-class Account(NamedTuple):
-    """How many rounds of a kind were played, and the sum of all numbers in them that may pay."""
-
-    rounds: int = 0
-    paid: float = 0.0
-
-    def add(self, paid: float) -> Account:
-        """One more round."""
-        return Account(self.rounds + 1, self.paid + paid)
 
 
 def paying(problem: Problem) -> NDArray[np.bool_]:
@@ -49,21 +38,25 @@ def noise_scale(problem: Problem, shared: bool) -> float:
 
 
 def deviation(problem: Problem, rounds: int, delta: float, *, scale: float = 1.0) -> float:
-    """How far the sum of all that ``rounds`` rounds paid may be from its expectation.
+    """How far the sum of all that ``rounds`` whole rounds paid may be from its expectation."""
+    return deviation_of(problem, rounds * int(np.count_nonzero(paying(problem))), delta, scale)
+
+
+def deviation_of(problem: Problem, told: int, delta: float, scale: float) -> float:
+    """How far the sum of so many numbers told may be from its expectation.
 
         ``scale sigma sqrt((N + o) log((N + o) / (o delta^2)))``,
 
-    N = o rounds numbers, o of them a round that may pay, and scale by :func:`noise_scale`,
-    for all numbers of rounds at once with probability 1 - delta, whichever rounds are counted, as long
-    as that is settled before they pay: the self-normalised bound of Abbasi-Yadkori, Pal and
+    N numbers, o of which may pay in a round, and scale by :func:`noise_scale`, for all N
+    at once with probability 1 - delta, whichever numbers are counted and in whatever order, as long as
+    what they say does not decide that: the self-normalised bound of Abbasi-Yadkori, Pal and
     Szepesvari (2011, Theorem 1) in one dimension with regulariser o.
     """
-    if rounds == 0:
+    if told == 0:
         return 0.0
     unit = int(np.count_nonzero(paying(problem)))
-    count = rounds * unit
-    one = self_normalised(scale * problem.sigma, math.log((count + unit) / unit), delta)
-    return one * math.sqrt(count + unit)
+    one = self_normalised(scale * problem.sigma, math.log((told + unit) / unit), delta)
+    return one * math.sqrt(told + unit)
 
 
 def lower_bound(ridge: Ridge, radius: float, allocation: IntArray, floor: float | None) -> float:
@@ -99,6 +92,23 @@ def lower_bound(ridge: Ridge, radius: float, allocation: IntArray, floor: float 
     return float((total * ridge.centre).sum() - radius * np.linalg.norm(total)) + unknown
 
 
+def least_missing(ridge: Ridge, radius: float, missing: Missing, floor: float | None) -> float:
+    """The least that the ``missing`` numbers pay in expectation if the confidence set holds the truth.
+
+    The largest of three bounds on their sum, with q the sum of their edges' weighted edge-arms:
+    ``min <q, theta>`` over the set; ``-S`` times the sum over types of ``||q||``, as no matrix has a
+    larger norm; and the floor of each.
+    """
+    problem = ridge.problem
+    total = np.zeros_like(ridge.centre)
+    table = ridge.table.reshape(*missing.weights.shape, -1)
+    np.add.at(total, ridge.block_of, np.einsum("gk,gks->gs", missing.weights, table))
+    by_set = float((total * ridge.centre).sum() - radius * np.linalg.norm(total))
+    norms = np.linalg.norm(missing.weights @ problem.edge_arms, axis=1)
+    bounds = [by_set, -problem.S * float(norms.sum())]
+    return max(bounds if floor is None else [*bounds, floor * missing.numbers])
+
+
 def _norms(q: FloatArray, blocks: IntArray) -> FloatArray:
     """The norm of the sum of the first k rows, each in its block, for every k from 1."""
     steps = np.empty(len(q))
@@ -127,9 +137,9 @@ class Accounts:
     floor
         As :func:`lower_bound` takes it.
     rounds
-        How many rounds were played at the baseline and away from it.
+        How many rounds were asked at the baseline and away from it.
     earned
-        The least that the rounds away from the baseline paid in expectation.
+        The least that the rounds away from the baseline pay in expectation.
     """
 
     ridge: Ridge
@@ -156,7 +166,33 @@ class Accounts:
             else:
                 away += 1
                 earned += self.low(arms)
-            credit = at_baseline - (1.0 - self.eps) * (at_baseline + away)
-            if not earned + credit * (self.least if credit >= 0.0 else self.most) >= 0.0:
+            if not self._margin(at_baseline, away, earned) >= 0.0:
                 return False
         return True
+
+    def _margin(self, at_baseline: int, away: int, earned: float) -> float:
+        """By how much the promise is kept at least, after so many rounds."""
+        credit = at_baseline - (1.0 - self.eps) * (at_baseline + away)
+        return earned + credit * (self.least if credit >= 0.0 else self.most)
+
+    def report(self) -> dict[str, float | None]:
+        """What was promised so far, what was earned at least, and what of the budget is left.
+
+        All for the reward of the baseline, of those that are possible, that leaves the least; None
+        where nothing is known of it.
+        """
+        at_baseline, away = self.rounds
+        left = self._margin(at_baseline, away, self.earned)
+        credit = at_baseline - (1.0 - self.eps) * (at_baseline + away)
+        reward = self.least if credit >= 0.0 else self.most
+        budget = self.eps * (at_baseline + away) * reward
+        values = {
+            "promised": (1.0 - self.eps) * (at_baseline + away) * reward,
+            "earned": at_baseline * reward + self.earned,
+            "budget": budget,
+            "left": left,
+            "used": max(0.0, 1.0 - left / budget) if budget > 0.0 else math.nan,
+            "baseline_low": self.least,
+            "baseline_high": self.most,
+        }
+        return {key: value if math.isfinite(value) else None for key, value in values.items()}
