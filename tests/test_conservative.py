@@ -26,6 +26,7 @@ PROBLEMS = {
     "the paper's": general(),
     "types": general(edge_types=np.arange(GRID.m) % 2),
     "weights": general(edge_weights=np.linspace(0.5, 1.5, GRID.m)),
+    "per link": general(feedback="link", sigma=0.5),
     "per agent": general(feedback="agent", sigma=0.5),
     "in all": general(feedback="global"),
 }

@@ -51,10 +51,6 @@ def _other_problems() -> Iterator[tuple[str, Problem]]:
             {"feedback": "link", "edge_weights": np.abs(weights[graph.reverse] + weights)}
             | {"edge_types": across, "allowed": allowed},
         ),
-        "feedback per link, own matrices": (
-            one_hot,
-            {"feedback": "link", "edge_types": "source"},
-        ),
         "feedback per agent": (one_hot, {"feedback": "agent"}),
         "feedback per agent, general arms": (general, {"feedback": "agent"}),
         "feedback in all": (general, {"feedback": "global"}),

@@ -91,7 +91,7 @@ def replace_graph(
 
 
 def _check_form(old: Problem, new: Problem) -> None:
-    """Refuse links of another form: what is told per link is in tables where directions are alike."""
+    """Refuse links of another form: what they tell is in tables where their directions are alike."""
     if new.keeps_tables == old.keeps_tables:
         return
     cure = "Create another controller for them."
