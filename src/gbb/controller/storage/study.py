@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple
+from dataclasses import fields
 from typing import NamedTuple
 
 import sqlalchemy as sa
@@ -136,7 +137,7 @@ class Study(NamedTuple):
 
     def append(self, new: Sequence[Event]) -> None:
         """Write events at the end of the log."""
-        rows = [dict(zip(_COLUMNS, (self.id, *astuple(event)), strict=True)) for event in new]
+        rows = [dict(zip(_COLUMNS, (self.id, *_FIELDS(event)), strict=True)) for event in new]
         self.connection.execute(_APPEND, rows)
         head, seal = new[-1].seq, new[-1].seal
         row = {"head": head, "seal": schema.seal_head(self.id, self.name, head, seal)}
@@ -162,6 +163,7 @@ class Study(NamedTuple):
 
 # Built once: making a statement costs more than running it.
 _COLUMNS = events.c.keys()  # the study, then the fields of an event
+_FIELDS = operator.attrgetter(*(field.name for field in fields(Event)))
 _ROWS = sa.select(*events.c[1:])
 _AFTER = (
     _ROWS.where(events.c.study == sa.bindparam("study"), events.c.seq > sa.bindparam("after"))
