@@ -308,7 +308,7 @@ def test_logged_history_starts_it_off(problem, tmp_path):
     assert attached.status()["trials"] == 0
     attached.attach(np.zeros(4, int), {("cell-0", "cell-1"): 1.0})
     assert attached.status()["edge_rewards"] == 121
-    with pytest.raises(gbb.InputError, match="every agent an arm, but got none for agent 'cell-1'"):
+    with pytest.raises(gbb.InputError, match="depends on, but got none for agent 'cell-1'"):
         attached.attach({"cell-0": "tilt-0"}, rewards)
 
 

@@ -49,6 +49,7 @@ from gbb.problem import Problem
 if TYPE_CHECKING:
     import pandas as pd
 
+    from gbb.controller.answers.replay import Replay
     from gbb.controller.verbs.rewards import Rewards
 
 Allocation = ArrayLike | Mapping[Any, Any]
@@ -326,6 +327,53 @@ class Controller:
             raise checks.InputError("No round was told on the present graph: nothing to diagnose.")
         with one_thread():
             return diagnose(problem, played, paid, worst=worst)
+
+    def replay(
+        self,
+        policy: AnyPolicy | str,
+        log: pd.DataFrame | str | Path | None = None,
+        *,
+        key: str | None = None,
+        runs: int = 5,
+        seed: Seed = 0,
+        **settings: Any,
+    ) -> Replay:
+        """Estimate what another policy would have earned in the rounds of a log.
+
+        The model is fitted to the log, and the policy plays against it from the start, for as many
+        rounds; in rounds in which it plays what the log did, the logged rewards are used. The answer has
+        an interval, for which it plays against the ends of the confidence set too, and says what it
+        relies on. It is no experiment: what the model cannot represent, it does not know of.
+
+        Parameters
+        ----------
+        policy
+            A policy of ``controller.problem``, or the name of one.
+        log
+            A table as in :meth:`import_rounds`, of which nothing is kept; left out, the rounds that this
+            controller was told on the present graph.
+        key
+            The column that tells the rounds of ``log`` apart.
+        runs, seed
+            How often it is played, and where the noise and its own randomness come from.
+        **settings
+            Settings of a policy given by name.
+        """
+        from gbb.controller.answers import replay as replays  # noqa: PLC0415  (loads the simulation)
+
+        state = self._log.refresh()
+        problem = state.setup.problem
+        if log is None:
+            until = itertools.takewhile(lambda event: event.seq <= state.seq, self._log.events())
+            played, paid = read_rounds(until, problem, unknown=-1)
+        else:
+            played, paid = read_log(problem, open_cells(log), key, "").tables()
+        if len(played) == 0:
+            raise checks.InputError("No round of the log has a reward: nothing to replay.")
+        chosen = setup.choose_other(state, policy, settings)
+        with one_thread():
+            known = replays.fit(state, played, paid)
+            return replays.replay(known, chosen, played, paid, runs=runs, seed=seed)
 
     def check(self) -> Check:
         """Read the whole log and compare it with all that was kept of it; an error says what is wrong.

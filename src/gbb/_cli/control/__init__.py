@@ -53,6 +53,10 @@ PLACES: Places = {
         "control.diagnose",
         "Whether the pairwise model predicts what was told: is it good enough to act on?",
     ),
+    "replay": (
+        "control.replay",
+        "What another policy would have earned on logged rounds, as the model fitted to them says.",
+    ),
     "check": (
         "control.check",
         "Read the whole log, compare it with what was kept of it, and say whether it is in order.",

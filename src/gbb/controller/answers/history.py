@@ -89,11 +89,13 @@ def _name_rewards(problem: Problem, event: Event) -> list[list[Any]]:
     return [[*each, value] for each, value in zip(names, seen.values.tolist(), strict=True)]
 
 
-def read_rounds(events: Iterable[Event], problem: Problem) -> tuple[IntArray, FloatArray]:
+def read_rounds(
+    events: Iterable[Event], problem: Problem, *, unknown: int = 0
+) -> tuple[IntArray, FloatArray]:
     """Allocations and rewards of all rounds told on the present graph, NaN where a reward is missing.
 
     What was retracted, and rounds on graphs that have been replaced, are left out. Agents of whom
-    nobody knows what they played have arm 0: no reward of their round depends on it.
+    nobody knows what they played have the arm ``unknown``: no reward of their round depends on it.
     """
     asked: dict[int | None, Event] = {}
     kept: dict[int, tuple[Event, Event]] = {}
@@ -111,7 +113,8 @@ def read_rounds(events: Iterable[Event], problem: Problem) -> tuple[IntArray, Fl
     played = np.zeros((len(kept), problem.n), dtype=np.int64)
     paid = np.full((len(kept), problem.observations), np.nan)
     for t, (ask, told) in enumerate(kept.values()):
-        played[t] = np.maximum(read_arms(ask, problem), 0)
+        arms = read_arms(ask, problem)
+        played[t] = np.where(arms < 0, unknown, arms)
         seen = read_told(told, problem)
         paid[t, slice(None) if seen.positions is None else seen.positions] = seen.values
     return played, paid

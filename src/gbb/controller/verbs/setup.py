@@ -18,6 +18,7 @@ from gbb.controller.state.log import Turn
 from gbb.controller.state.policy import choose_policy, encode_policy, move_arms, move_policy
 from gbb.controller.state.problem import Spec
 from gbb.controller.state.report import Label
+from gbb.controller.state.state import State
 from gbb.controller.storage.events import Draft
 from gbb.controller.verbs.trials import CLOSING
 from gbb.cuts import Cut, KCut
@@ -113,13 +114,18 @@ def _own_types_stay(old: Problem, graph: Graph) -> bool:
 
 def set_policy(turn: Turn, policy: AnyPolicy | str, settings: Spec) -> None:
     """Let another policy choose."""
-    setup = turn.state.setup
+    chosen = choose_other(turn.state, policy, settings)
+    spec = encode_policy(chosen)
+    turn.append(Draft("policy", {"policy": spec, **_in_play(turn, spec, chosen.problem.graph)}))
+
+
+def choose_other(state: State, policy: AnyPolicy | str, settings: Spec) -> AnyPolicy:
+    """A policy for the problem that is played now."""
+    setup = state.setup
     problem = setup.problem
     if isinstance(policy, str):  # by name: on the problem that it will play
         problem, _ = problems.narrow_problem(setup.base, problem, policy, setup.allowed)
-    chosen = choose_policy(policy, problem, settings)
-    spec = encode_policy(chosen)
-    turn.append(Draft("policy", {"policy": spec, **_in_play(turn, spec, problem.graph)}))
+    return choose_policy(policy, problem, settings)
 
 
 def _in_play(turn: Turn, spec: Spec, graph: Graph) -> Spec:

@@ -158,10 +158,13 @@ def _find_places(problem: Problem, cells: Cells, agents: list[IntArray]) -> IntA
     named = links.named_by(graph, problem.feedback)
     keys = named[0].astype(np.int64) * graph.n + named[1]
     order = np.argsort(keys, kind="stable")
-    wanted = agents[0] * graph.n + agents[1]
-    place = np.minimum(np.searchsorted(keys[order], wanted), keys.size - 1)
-    places: IntArray = order[place]
-    known = keys[places] == wanted
+    known, places = np.zeros(cells.rows, dtype=bool), np.zeros(cells.rows, dtype=np.int64)
+    # Only where every direction reports by itself does the order of the two ends matter.
+    for one, two in (agents,) if problem.reports_edges else (agents, agents[::-1]):
+        wanted = one * graph.n + two
+        found = order[np.minimum(np.searchsorted(keys[order], wanted), keys.size - 1)]
+        places = np.where(known, places, found)
+        known |= keys[found] == wanted
     if not known.all():
         row = int(np.argmin(known))
         pair = tuple(graph.label(int(each[row])) for each in agents)

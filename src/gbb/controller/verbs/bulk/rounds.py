@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,8 +69,12 @@ class Rounds:
         seen = Observed(None if full else self.places[start:end], self.rewards[start:end])
         return Round(self.problem, self.played[number].astype(np.int64), seen)
 
-    def __iter__(self) -> Iterator[tuple[str, Round]]:
-        return ((self.keys[number], self.round(number)) for number in self.told())
+    def tables(self) -> tuple[IntArray, FloatArray]:
+        """What was played and paid in the rounds that have a reward, NaN where one is missing."""
+        paid = np.full((len(self.keys), self.problem.observations), np.nan)
+        paid[self.rounds, self.places] = self.rewards
+        told = self.told()
+        return self.played[told].astype(np.int64), paid[told]
 
 
 def read_log(problem: Problem, cells: Cells, key: str | None, prefix: str) -> Rounds:
