@@ -27,7 +27,8 @@ class OnDemand(TyperCommand):
     def load(self) -> Any:
         """The command itself; a group's help is that of the line that lists it."""
         with loading():
-            found = getattr(import_module(f"gbb._cli.{self.place}"), str(self.name))
+            name = str(self.name).replace("-", "_")
+            found = getattr(import_module(f"gbb._cli.{self.place}"), name)
         if not isinstance(found, typer.Typer | TyperGroup):
             app = typer.Typer(add_completion=False)
             app.command(self.name)(expand(found))

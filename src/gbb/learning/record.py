@@ -238,10 +238,16 @@ def _code(problem: Problem, allocation: IntArray) -> IntArray:
     return (problem.edge_types * K + allocation[graph.sources]) * K + allocation[graph.indices]
 
 
+def played(problem: Problem, allocation: IntArray) -> IntArray:
+    """The types and edge-arms that an allocation plays, as places in a record's flat tables."""
+    places: IntArray = np.unique(_code(problem, allocation))
+    return places
+
+
 def weigh(problem: Problem, allocation: IntArray) -> FloatArray:
     """The weights of an allocation's edges, summed by type and edge-arm (types x K^2)."""
     size = problem.types * problem.K**2
-    sums = np.bincount(_code(problem, allocation), weights=problem.edge_weights, minlength=size)
+    sums = np.bincount(_code(problem, allocation), weights=problem.edge_totals, minlength=size)
     return sums.reshape(problem.types, -1).astype(np.float64, copy=False)
 
 

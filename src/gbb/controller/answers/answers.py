@@ -135,8 +135,8 @@ class Entry:
     seq
         Its place in the log, counted from 1.
     kind
-        ``create``, ``ask``, ``tell``, ``fail``, ``abandon``, ``retract``, ``attach``, ``warning``,
-        ``forbid``, ``pin``, ``allow``, ``policy``, ``graph`` or ``discount``.
+        ``create``, ``ask``, ``tell``, ``tables``, ``fail``, ``abandon``, ``retract``, ``attach``,
+        ``warning``, ``forbid``, ``pin``, ``allow``, ``policy``, ``graph`` or ``discount``.
     time
         When it was written (UTC).
     trial_id

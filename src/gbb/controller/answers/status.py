@@ -13,10 +13,12 @@ def read_status(state: State) -> dict[str, Any]:
     problem, allowed = setup.problem, setup.allowed
     counted = record.tables is not None and not problem.weighted
     kinds = {"feedback": problem.feedback, "types": problem.types}
+    parts = problem.parts
+    size = {"agents": problem.n} if parts is None else {"parts": parts.k, "shards": parts.shards}
     return {
         "policy": setup.policy.name,
-        "agents": problem.n,
-        "edges": problem.m,
+        **size,
+        "edges": problem.links_seen,
         "arms": problem.K,
         **(kinds if setup.knows_allowed else {}),
         "rounds": state.rounds,

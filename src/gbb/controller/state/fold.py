@@ -12,6 +12,7 @@ from gbb.controller.state.learn import learn, relearn
 from gbb.controller.state.problem import decode_problem, refuse_unknown
 from gbb.controller.state.report import PARTIAL
 from gbb.controller.state.state import Ask, State
+from gbb.controller.state.tables import learn_tables
 from gbb.controller.storage.bytes import (
     RNG_SIZE,
     Observed,
@@ -67,6 +68,18 @@ def _tell(state: State, event: Event) -> State:
     # A choice of another policy, or on another graph, is no choice of this one.
     choice = ask.choice if ask.setup == state.setup.seq else None
     return _close(learn(state, choice, problem, ask.allocation, read_told(event, problem)), event)
+
+
+def _tables(state: State, event: Event) -> State:
+    trial = cast(int, event.trial)
+    ask = state.open[trial]
+    problem = state.problem_on(ask.graph)
+    choice = ask.choice if ask.setup == state.setup.seq else None
+    state = learn_tables(state, choice, problem, ask, event)
+    ask = ask._replace(shards=ask.shards.union(event.content["shards"]))
+    if problem.parts is not None and len(ask.shards) == problem.parts.shards:
+        return _close(state, event)
+    return replace(state, open={**state.open, trial: ask})
 
 
 def _attach(state: State, event: Event) -> State:
@@ -159,6 +172,7 @@ def _warning(state: State, event: Event) -> State:  # noqa: ARG001
 STEPS: dict[str, Step] = {
     "ask": _ask,
     "tell": _tell,
+    "tables": _tables,
     "retract": _retract,
     "fail": _close,
     "abandon": _close,

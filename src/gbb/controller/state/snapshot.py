@@ -11,6 +11,7 @@ from gbb.controller.state.keys import Keys
 from gbb.controller.state.policy import tuples_of
 from gbb.controller.state.problem import decode_problem, decode_seed
 from gbb.controller.state.state import Ask, Setup, State
+from gbb.controller.state.tables import shards_of
 from gbb.controller.storage import codec
 from gbb.controller.storage.events import damaged
 from gbb.controller.storage.study import Study
@@ -110,10 +111,13 @@ def read_snapshot(text: str, study: Study) -> State | None:
         keys=Keys((key, seq) for key, seq in content["keys"]),
     )
     trials = [row[0] for row in content["open"]]
-    asked = {event.trial: event for event in study.events_of(*trials) if event.kind == "ask"}
+    events = study.events_of(*trials)
+    asked = {event.trial: event for event in events if event.kind == "ask"}
     still_open = {}
     for trial, round, made, graph in content["open"]:
         arms = read_arms(asked[trial], state.problem_on(graph))
         couple = asked[trial].content.get("couple")
-        still_open[trial] = Ask.of(arms, couple, round, made, graph)
+        ask = Ask.of(arms, couple, round, made, graph)
+        told = (event for event in events if event.trial == trial and event.seq <= state.seq)
+        still_open[trial] = ask._replace(shards=shards_of(told))
     return replace(state, open=still_open)

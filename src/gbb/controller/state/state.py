@@ -21,19 +21,25 @@ from gbb.problem import Problem
 
 
 class Ask(NamedTuple):
-    """What a trial was asked to play, and under which setup and graph (their events' numbers)."""
+    """What a trial was asked to play, and under which setup and graph (their events' numbers).
+
+    ``shards`` are those that have told their tables of it.
+    """
 
     allocation: IntArray
     couple: tuple[int, int] | None
     round: int
     setup: int
     graph: int
+    shards: frozenset[int] = frozenset()
 
     @classmethod
-    def of(cls, arms: IntArray, couple: Sequence[int] | None, *place: int) -> Ask:
-        """An ask of an event; ``place`` is its round, setup and graph."""
+    def of(
+        cls, arms: IntArray, couple: Sequence[int] | None, round: int, setup: int, graph: int
+    ) -> Ask:
+        """An ask of an event."""
         pair = None if couple is None else (couple[0], couple[1])
-        return cls(arms, pair, *place)
+        return cls(arms, pair, round, setup, graph)
 
     @property
     def choice(self) -> Choice:

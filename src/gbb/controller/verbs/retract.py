@@ -21,6 +21,9 @@ def retract(turn: Turn, trial: int, reason: str) -> None:
     The event holds the record that the log gives without what was told: summed anew in the
     log's order, since a number taken off a sum leaves its rounding behind.
     """
+    if turn.state.setup.problem.parts is not None:
+        rule = "be of a graph that is at hand"
+        raise checks.input_error("trial", rule, f"trial {trial}, which shards tell in tables")
     if trial in turn.state.open:
         if any(event.kind == "retract" for event in turn.study.events_of(trial)):
             return

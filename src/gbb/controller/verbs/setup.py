@@ -19,6 +19,7 @@ from gbb.controller.state.report import Label
 from gbb.controller.storage.events import Draft
 from gbb.cuts import Cut, KCut
 from gbb.graph import Graph
+from gbb.graph.parts import Parts
 from gbb.policies import AnyPolicy
 from gbb.problem import Problem
 
@@ -59,6 +60,8 @@ def replace_graph(
     edge_types: ArrayLike | None,
     edge_weights: ArrayLike | None,
     cut: Cut | KCut | None,
+    *,
+    parts: Parts | None = None,
 ) -> None:
     """Play on another graph, whose links are known as those of the present one are.
 
@@ -75,7 +78,7 @@ def replace_graph(
     if isinstance(edge_types, str) and not _own_types_stay(old, graph):
         rule = "be numbers unless each agent had its own type and agents keep their places"
         raise checks.input_error("edge_types", rule, repr(edge_types), "Types go on by number.")
-    new = problems.build_problem(setup.base, graph, **links)
+    new = problems.build_problem(setup.base, graph, **links, parts=parts)
     if new.types < old.types:
         raise InputError(
             f"`edge_types` must keep all {old.types} types, because data was recorded for them, "

@@ -100,6 +100,7 @@ class IndexPolicy(Policy[Learned]):
     """
 
     plays_any_problem = True
+    plays_parts = True
     compiled = True
 
     def __init__(
@@ -135,6 +136,7 @@ class IndexPolicy(Policy[Learned]):
         self.explore = checks.real("explore", explore, low=0.0, high=1.0)
         self.shrinking, self.halves = shrinking, halves
         self.starts = checks.integer("starts", starts, low=0)
+        self._check_parts()
         self.weights: Weights = self.cut.weights if weights is None else weights
         even = self.weights[0] == self.weights[1]
         if self.radius == "symmetric" and not even:
@@ -145,6 +147,19 @@ class IndexPolicy(Policy[Learned]):
         self.learns_two_way = halves and problem.symmetric and self.radius != "complete"
         # Where links differ, couples need not be near the best allocation.
         self.restarts = 0 if problem.is_paper_problem else self.starts
+
+    def _check_parts(self) -> None:
+        """Refuse to play anything but an arm for each part where that is all that can be sent out."""
+        parts = self.problem.parts
+        if parts is None:
+            return
+        alone = "for a network in shards, which gets an arm for each part"
+        for name in ("starts", "explore"):
+            if getattr(self, name) != 0:
+                raise checks.input_error(name, f"be 0 {alone}", getattr(self, name))
+        if not np.array_equal(self.parts.parts, self.parts.parts[parts.of]):
+            cure = "Leave it out, or take `cut` of the gbb.Network."
+            raise checks.input_error("cut", "keep the parts whole " + alone, repr(self.parts), cure)
 
     @property
     def adaptive(self) -> bool:
@@ -159,15 +174,25 @@ class IndexPolicy(Policy[Learned]):
     def tuples(self) -> Tuples:
         """The tuples of arms over the parts, with what each edge counts for."""
         problem, parts = self.problem, np.array(self.parts.parts, dtype=np.int64)
-        weights = problem.edge_weights
+        weights = problem.edge_totals
         if self.weights != self.cut.weights:
             factor = np.zeros((2, 2))
             ends = ((0, 1), (1, 0), (0, 0), (1, 1))
-            for place, count, weight in zip(ends, self.cut.weights, self.weights, strict=True):
+            for place, count, weight in zip(ends, self._links_cut, self.weights, strict=True):
                 factor[place] = weight / count if count else 0.0
             source, target = (parts[each] for each in problem.graph.edges.T)
             weights = factor[source, target] * weights
         return Tuples(problem, parts, self.parts.k, weights)
+
+    @property
+    def _links_cut(self) -> tuple[int, int, int, int]:
+        """``(m12, m21, m1, m2)`` of the cut, with all that its edges stand for."""
+        if self.problem.parts is None:
+            return self.cut.weights
+        source, target = self.cut.sides[self.problem.graph.edges.T]
+        counts = np.bincount(2 * source + target, weights=self.problem.parts.total, minlength=4)
+        m1, m12, m21, m2 = (int(count) for count in counts)
+        return m12, m21, m1, m2
 
     @property
     def objectives(self) -> FloatArray:
