@@ -184,6 +184,13 @@ class Controller:
         with self._turn() as turn:
             tell_tables(turn, find_trial(turn, trial), tables)
 
+    def tell_and_ask(self, trial: Trial | int, tables: Tables) -> Trial:
+        """:meth:`tell_all_tables`, then :meth:`ask`, in one transaction, with one wait for the disk."""
+        with self._turn() as turn:
+            tell_tables(turn, find_trial(turn, trial), tables)
+            turn.append(draft_ask(turn.state))
+        return make_trial(turn.state, turn.state.trials)
+
     def missing_shards(self, trial: Trial | int) -> list[int]:
         """The shards that have not told their tables of an open trial."""
         state = self._log.refresh()

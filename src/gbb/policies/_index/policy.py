@@ -6,16 +6,13 @@ much it draws at random (``v``, ``explore``) and from how many tuples it searche
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb._kernels.choice.choose import pick_near
-from gbb._kernels.choice.diagonal import refresh_all
-from gbb._kernels.choice.index import choose_alone
-from gbb._kernels.choice.rule import Rule
 from gbb._support import checks
 from gbb._support.checks import FloatArray
 from gbb.cuts import Cut, KCut, check_cut
@@ -26,9 +23,12 @@ from gbb.learning.record import AnyRecord, empty
 from gbb.learning.ridge import Ridge
 from gbb.learning.tuples import Tuples
 from gbb.policies._base import Choice, Learned, Policy, draw_allowed
-from gbb.policies._index.compiled import make_diagonal, make_rule
-from gbb.policies._index.links import LinkSearch, Objective
+from gbb.policies._index.objective import Objective, pick_near
 from gbb.problem import Problem, check_lam
+
+if TYPE_CHECKING:  # numba takes long to load, and a coordinator of shards does without
+    from gbb._kernels.choice.rule import Rule
+    from gbb.policies._index.links import LinkSearch
 
 STARTS = 5
 """Tuples that local search starts from. One gets stuck on an eighth of the matrices of the paper's
@@ -208,6 +208,8 @@ class IndexPolicy(Policy[Learned]):
     @cached_property
     def link_search(self) -> LinkSearch:
         """The search over allocations."""
+        from gbb.policies._index.links import LinkSearch  # noqa: PLC0415
+
         index, merged = self.coordinates.index, self.problem.links_alike
         return LinkSearch(self.tuples, index, merged, self.starts, self.restarts)
 
@@ -219,7 +221,8 @@ class IndexPolicy(Policy[Learned]):
     @cached_property
     def is_diagonal(self) -> bool:
         """Whether every regressor has an estimate to itself, and the choice is compiled."""
-        return self.coordinates.diagonal and self.is_listed
+        small = self.problem.parts is not None
+        return self.coordinates.diagonal and self.is_listed and not small
 
     @property
     def is_listed(self) -> bool:
@@ -230,15 +233,16 @@ class IndexPolicy(Policy[Learned]):
     @cached_property
     def rule(self) -> Rule:
         """The policy as compiled choices take it."""
+        from gbb.policies._index.compiled import make_rule  # noqa: PLC0415
+
         return make_rule(self)
 
     @cached_property
     def counted_search(self) -> LinkSearch:
         """The search as counts of regressors want it: an entry for each, so for each direction."""
         search = self.link_search
-        if search.merged and not self.learns_two_way:
-            return LinkSearch(search.tuples, search.index, False, search.starts, search.restarts)
-        return search
+        separate = search.merged and not self.learns_two_way
+        return replace(search, merged=False) if separate else search
 
     @property
     def constants(self) -> dict[str, Any]:
@@ -358,6 +362,10 @@ class IndexPolicy(Policy[Learned]):
         return values
 
     def _select_diagonal(self, state: Learned, rng: np.random.Generator) -> Choice:
+        from gbb._kernels.choice.diagonal import refresh_all  # noqa: PLC0415
+        from gbb._kernels.choice.index import choose_alone  # noqa: PLC0415
+        from gbb.policies._index.compiled import make_diagonal  # noqa: PLC0415
+
         tables = state.record.tables
         assert tables is not None
         N, Y = tables[0].astype(np.float64), tables[1]
