@@ -61,7 +61,7 @@ unit: $(READY)
 
 # The long version of what `make test` does in two minutes.
 test-crash: $(READY)
-	GBB_CRASH_KILLS=5000 GBB_RACING_TELLS=10000 GBB_FLIPS=4000 GBB_POWER_CUTS=2000 GBB_LEARNING_MATRICES=5 \
+	GBB_CRASH_KILLS=5000 GBB_RACING_TELLS=10000 GBB_FLIPS=4000 GBB_POWER_CUTS=2000 GBB_LEARNING_MATRICES=5 GBB_SHARD_KILLS=1000 \
 	  HYPOTHESIS_PROFILE=wide \
 	  $(BIN)/python -m pytest -n 2 --dist loadfile tests/controller
 
