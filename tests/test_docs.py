@@ -61,6 +61,7 @@ def test_there_are_pages():
         "docs/policies.md",
         "docs/controller.md",
         "docs/diagnostics.md",
+        "docs/shards.md",
     ],
 )
 def test_python_blocks_run_in_order(name, tmp_path, monkeypatch):

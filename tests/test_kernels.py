@@ -15,13 +15,17 @@ from gbb._kernels.choice.counts import ascend_counts, count_arms
 from gbb._kernels.choice.linear import ascend_linear, fill_pay, pays_of_arms
 from gbb._kernels.choice.rule import log_of_product
 from gbb._kernels.cuts.greedy import greedy_sides
-from gbb._kernels.learning.factor import factor
+from gbb._kernels.learning.factor import factor, solve_upper, whiten
 from gbb._kernels.rounds.features import drift, evaluate
 from gbb._kernels.rounds.random_play import play_random
+from gbb.learning import factor as plain
 from gbb.learning.coordinates import symmetric_edge_arms
 from gbb.policies._base import draw_arms
+from gbb.policies._index.objective import pick_near as plain_pick
 from gbb.simulation.engine.couples import FORMS, _plan
 from test_engine import ARMS, GRAPHS, make_env, played_out, replayed, unit_arms
+
+plain_factor = plain.factor
 
 
 def test_pick_follows_the_reference_loop_where_the_best_value_is_not_next_to_zero():
@@ -42,8 +46,9 @@ def test_fill_values():
     np.testing.assert_allclose(values, mean + 3.0 * np.sqrt(width2), rtol=1e-15)
 
 
+@pytest.mark.parametrize("factor", [factor, plain_factor], ids=["compiled", "numpy"])
 @pytest.mark.parametrize("spread", [1.0, 1e6])
-def test_factor_is_ridge_regression(spread):
+def test_factor_is_ridge_regression(spread, factor):
     rng = np.random.default_rng(1)
     features = rng.standard_normal((9, 4)) * np.geomspace(1, spread, 4)
     weight = np.where(rng.random(9) < 0.6, rng.integers(1, 50, 9), 0).astype(float)
@@ -59,11 +64,36 @@ def test_factor_is_ridge_regression(spread):
     np.testing.assert_allclose(white @ qy, mean, rtol=1e-7, atol=1e-9)
 
 
-def test_factor_of_nothing_is_the_prior():
+@pytest.mark.parametrize("factor", [factor, plain_factor], ids=["compiled", "numpy"])
+def test_factor_of_nothing_is_the_prior(factor):
     features = np.random.default_rng(0).standard_normal((5, 3))
     _, qy, _, white = factor(features, np.zeros(5), np.zeros(5), 4.0)
     np.testing.assert_allclose(white @ white.T, features @ features.T / 4.0, atol=1e-15)
     assert not qy.any()
+
+
+def test_both_factors_are_alike():
+    rng = np.random.default_rng(5)
+    for features in (rng.standard_normal((12, 6)), np.diag(rng.random(6))):
+        weight = rng.integers(0, 30, len(features)).astype(float)
+        total = np.where(weight > 0, rng.standard_normal(len(features)), 0.0)
+        one, two = factor(features, weight, total, 0.3), plain_factor(features, weight, total, 0.3)
+        (R, qy, pivots, _), (S, qz, turns, _) = one, two
+        np.testing.assert_allclose(one[3] @ one[3].T, two[3] @ two[3].T, atol=1e-12)
+        np.testing.assert_allclose(one[3] @ qy, two[3] @ qz, atol=1e-12)
+        theta = plain.solve_upper(S, qz, turns)
+        np.testing.assert_allclose(solve_upper(R, qy, pivots), theta, atol=1e-12)
+        vectors = rng.standard_normal((3, 6))
+        white, also = whiten(R, pivots, vectors), plain.whiten(S, turns, vectors)
+        np.testing.assert_allclose(white @ white.T, also @ also.T, atol=1e-12)
+
+
+@pytest.mark.parametrize("values", [[0.0, 0.0, 1.0], [2.0, 2.0], [1e-13, -1.0, 0.0], [3.0]])
+def test_both_ways_to_break_ties_are_alike(values):
+    for seed in range(20):
+        one, two = np.random.default_rng(seed), np.random.default_rng(seed)
+        assert pick_near(np.array(values), one) == plain_pick(np.array(values), two)
+        assert one.random() == two.random()
 
 
 def test_evaluate_is_a_quadratic_form():

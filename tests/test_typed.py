@@ -15,7 +15,7 @@ from gbb.learning import Record, Ridge, empty, observe
 from gbb.learning.radius import confidence_radius, paper
 from gbb.learning.record import regressors
 from gbb.policies import classes
-from gbb.policies._index.links import Objective
+from gbb.policies._index.objective import Objective
 from strategies import arm_sets, graphs
 
 FEEDBACKS = ("edge", "link", "agent", "global")

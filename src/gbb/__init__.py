@@ -20,6 +20,7 @@ ROOMS = {
     "identification": ("Identification", "identify"),
     "learning": ("Design", "LowRank", "Record", "Ridge", "g_optimal", "radius"),
     "problem": ("Problem",),
+    "shards": ("Network", "Shard"),
     "simulation": ("compare", "comparison", "load", "save", "simulate"),
 }
 """Public names by the room that defines them; each is imported when it is first used, because part
@@ -66,6 +67,8 @@ if TYPE_CHECKING:
     from gbb.learning import g_optimal as g_optimal
     from gbb.learning import radius as radius
     from gbb.problem import Problem as Problem
+    from gbb.shards import Network as Network
+    from gbb.shards import Shard as Shard
     from gbb.simulation import compare as compare
     from gbb.simulation import comparison as comparison
     from gbb.simulation import load as load

@@ -68,6 +68,7 @@ class TableSystem(ABC):
     def __init__(self, problem: Problem, noise: str | Noise) -> None:
         if not isinstance(problem, Problem):
             raise checks.input_error("problem", "be a gbb.Problem", type(problem).__name__)
+        problem.check_agents("problem")
         self.problem = problem
         self.noise, self.law = _name_and_law(noise)
         self._remember = lru_cache(maxsize=1)(

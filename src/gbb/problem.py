@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.graph import Graph, links
+from gbb.graph.parts import Parts, check_parts
 
 LARGEST = 1e100
 """The largest reward, and the largest that is to be expected; sigma, S, L and lam have it as their limit
@@ -63,6 +64,8 @@ class Problem:
         i < j; ``agent``, one per agent, the sum over its edges (i, j); ``global``, the sum over all.
     allowed
         Which arms each agent may play, n x K booleans; all when left out.
+    parts
+        What agents and edges stand for where ``graph`` is that of a :class:`gbb.Network` in shards.
 
     Notes
     -----
@@ -84,6 +87,7 @@ class Problem:
         edge_weights: ArrayLike | None = None,
         feedback: str = "edge",
         allowed: ArrayLike | None = None,
+        parts: Parts | None = None,
     ) -> None:
         if not isinstance(graph, Graph):
             raise checks.input_error("graph", "be a gbb.Graph", type(graph).__name__)
@@ -112,7 +116,19 @@ class Problem:
         self._weights = links.edge_weights(graph, edge_weights)
         self._allowed = links.allowed(graph, self.K, allowed)
         self.feedback = checks.choice("feedback", feedback, links.FEEDBACKS)
+        self.parts = check_parts(graph, parts)
         self._check_sizes()
+        if self.parts is not None:
+            self._check_one_arm_a_part(self.parts)
+
+    def _check_one_arm_a_part(self, parts: Parts) -> None:
+        """Refuse what a part, which plays one arm and has its links summed, cannot have."""
+        if not self.reports_edges:
+            rule = "be 'edge' for a network in shards"
+            raise checks.input_error("feedback", rule, repr(self.feedback))
+        if not np.array_equal(self.allowed, self.allowed[parts.of]):
+            rule = "allow the same arms to all agents of a part"
+            raise checks.input_error("allowed", rule, "others")
 
     def _check_sizes(self) -> None:
         """Refuse sizes whose squares, or whose products' squares, overflow."""
@@ -161,7 +177,7 @@ class Problem:
 
         These are those of links at most: of the rest it is as much as the paper's.
         """
-        links = (self._types, self._weights, self._allowed)
+        links = (self._types, self._weights, self._allowed, self.parts)
         return self.feedback in ("edge", "link") and all(each is None for each in links)
 
     @property
@@ -184,6 +200,17 @@ class Problem:
     def edge_weights(self) -> FloatArray:
         """The weight of each directed edge."""
         return checks.frozen(np.ones(self.m)) if self._weights is None else self._weights
+
+    @cached_property
+    def edge_totals(self) -> FloatArray:
+        """What each directed edge adds to a sum over all: its weight, for each edge it stands for."""
+        weights = self.edge_weights
+        return weights if self.parts is None else checks.frozen(weights * self.parts.total)
+
+    @property
+    def links_seen(self) -> int:
+        """How many directed edges a round is played on: m, or those that the m edges stand for."""
+        return self.m if self.parts is None else int(self.parts.total.sum())
 
     @cached_property
     def allowed(self) -> NDArray[np.bool_]:
@@ -264,6 +291,8 @@ class Problem:
     @cached_property
     def gram_growth_per_round(self) -> float:
         """The sum over a round's observations of their squared sums of weights; m for the paper's."""
+        if self.parts is not None:
+            return float((self.edge_weights**2) @ self.parts.total)
         return float((self.sum_reported(np.abs(self.edge_weights)) ** 2).sum())
 
     @property
@@ -289,15 +318,30 @@ class Problem:
     def allocation(self, arms: ArrayLike | Mapping[str, str]) -> IntArray:
         """Check an allocation: one arm per agent, in agent order, as indices.
 
-        A mapping from agent names (or indices) to arm names (or indices) is accepted as well.
+        A mapping from agent names (or indices) to arm names (or indices) is accepted as well. Of a
+        network in shards an arm for each part will do.
         """
+        if self.parts is not None:
+            return self._allocation_of_parts(arms, self.parts)
         if isinstance(arms, Mapping):
             return self._allocation_by_name(arms)
         return checks.indices(
             "allocation", arms, length=self.n, high=self.K, meaning="one arm index per agent"
         )
 
-    def _allocation_by_name(self, arms: Mapping[str, str]) -> IntArray:
+    def _allocation_of_parts(self, arms: ArrayLike | Mapping[str, str], parts: Parts) -> IntArray:
+        if isinstance(arms, Mapping):
+            arms = self._allocation_by_name(arms, parts)
+        length = parts.k if np.shape(arms) == (parts.k,) else self.n
+        given = checks.indices(
+            "allocation", arms, length=length, high=self.K, meaning="one arm index per part"
+        )
+        played: IntArray = given[parts.of]
+        if length == self.n and not np.array_equal(played, given):
+            raise checks.input_error("allocation", "have one arm for each part", given.tolist())
+        return checks.frozen(played)
+
+    def _allocation_by_name(self, arms: Mapping[str, str], parts: Parts | None = None) -> IntArray:
         result = np.full(self.n, -1, dtype=np.int64)
         for agent, arm in arms.items():
             place = self.graph.index(agent)
@@ -305,6 +349,8 @@ class Problem:
                 name = self.graph.label(place)
                 raise checks.input_error("allocation", "name every agent once", f"{name!r} twice")
             result[place] = self.arm(arm)
+        if parts is not None:
+            result = np.where(result < 0, result[parts.of], result)
         if (missing := np.flatnonzero(result < 0)).size:
             name = self.graph.label(int(missing[0]))
             raise checks.input_error(
@@ -327,6 +373,7 @@ class Problem:
         Per link in the order of the edges (i, j) with i < j, per agent in agent order, or one in all,
         where that is the ``feedback``.
         """
+        self.check_agents("rewards")
         try:
             length = np.shape(rewards)
         except ValueError:  # a ragged list, which the check below names
@@ -349,11 +396,21 @@ class Problem:
             raise checks.input_error("rewards", f"hold numbers of at most {LARGEST:g}", high)
         return checked
 
+    def check_agents(self, name: str) -> None:
+        """Refuse a network in shards where ``name`` takes agents and links one by one."""
+        if self.parts is not None:
+            rule = "be of a graph that is at hand"
+            cure = "Links in shards are told by Controller.tell_tables and never seen one by one."
+            got = f"a network of {self.links_seen:,} links in {self.parts.shards} shards"
+            raise checks.input_error(name, rule, got, cure)
+
     def __repr__(self) -> str:
         more = f", types={self.types}" if self.types > 1 else ""
         more += ", weighted" if self.weighted else ""
         more += f", feedback={self.feedback!r}" if self.feedback != "edge" else ""
         more += ", some arms forbidden" if self._allowed is not None else ""
+        if self.parts is not None:
+            more += f", shards={self.parts.shards}, links={self.links_seen}"
         return (
             f"Problem(n={self.n}, m={self.m}, K={self.K}, d={self.d}, "
             f"sigma={self.sigma:g}, S={self.S:g}, L={self.L:g}{more})"

@@ -39,10 +39,12 @@ from gbb.controller.verbs.next import next_trial
 from gbb.controller.verbs.retract import finish, prepare
 from gbb.controller.verbs.rewards import open_rewards
 from gbb.controller.verbs.setup import Names, list_names
-from gbb.controller.verbs.trials import find_trial, make_trial
+from gbb.controller.verbs.tables import Tables, missing_shards, tell_tables
+from gbb.controller.verbs.trials import find_open, find_trial, make_trial
 from gbb.cuts import Cut, KCut
 from gbb.diagnostics import Diagnosis, diagnose
 from gbb.graph import Graph
+from gbb.graph.parts import Parts
 from gbb.policies import AnyPolicy
 from gbb.problem import Problem
 
@@ -153,10 +155,7 @@ class Controller:
     def trial(self, id: int) -> Trial:
         """An open trial by its number."""
         state = self._log.refresh()
-        if id not in state.open:
-            cure = f"Open are: {sorted(state.open) or 'none'}."
-            raise checks.input_error("trial", "be open", id, cure)
-        return make_trial(state, id)
+        return make_trial(state, find_open(state, id))
 
     def tell(self, trial: Trial | int, rewards: Rewards) -> None:
         """Report the rewards of ``trial`` and close it.
@@ -193,8 +192,47 @@ class Controller:
             number = next_trial(turn, find_trial(turn, trial), rewards)
         return make_trial(turn.state, number)
 
+    def tell_tables(self, trial: Trial | int, shard: int, N: ArrayLike, Y: ArrayLike) -> None:
+        """Report what one shard of a :class:`gbb.Network` saw of ``trial``.
+
+        Parameters
+        ----------
+        trial
+            The trial or its number.
+        shard
+            The shard's number.
+        N, Y
+            How many of its directed links played each pair of arms, and the sum of their rewards
+            (K x K, or types x K x K), as :meth:`gbb.Shard.tables` gives them. With weights, sums of w^2
+            and of w times the reward. Links whose rewards are missing are left out of both.
+
+        Notes
+        -----
+        Every shard counts once: the same again changes nothing, anything else is an error. Shards may
+        come late and in any order. The trial is closed when all have come, or by :meth:`fail`, which
+        keeps what came.
+        """
+        self.tell_all_tables(trial, {shard: (N, Y)})
+
+    def tell_all_tables(self, trial: Trial | int, tables: Tables) -> None:
+        """Report several shards at once, ``{shard: (N, Y)}``, all in one transaction or none."""
+        with self._turn() as turn:
+            tell_tables(turn, find_trial(turn, trial), tables)
+
+    def tell_and_ask(self, trial: Trial | int, tables: Tables) -> Trial:
+        """:meth:`tell_all_tables`, then :meth:`ask`, in one transaction, with one wait for the disk."""
+        with self._turn() as turn:
+            tell_tables(turn, find_trial(turn, trial), tables)
+            turn.append(draft_ask(turn.state))
+        return make_trial(turn.state, turn.state.trials)
+
+    def missing_shards(self, trial: Trial | int) -> list[int]:
+        """The shards that have not told their tables of an open trial."""
+        state = self._log.refresh()
+        return missing_shards(state, find_open(state, trial))
+
     def fail(self, trial: Trial | int, reason: str = "") -> None:
-        """Close a trial that was played and gave no rewards."""
+        """Close a trial that was played and gave no rewards, or none but those told in tables."""
         with self._turn() as turn:
             tell.close(turn, find_trial(turn, trial), "fail", reason)
 
@@ -320,6 +358,7 @@ class Controller:
         """Check whether the pairwise model predicts what was told on the present graph."""
         state = self._log.refresh()
         problem = state.setup.problem
+        problem.check_agents("problem")
         # Others may write meanwhile, even another graph: the state and the rounds are of one moment.
         until = itertools.takewhile(lambda event: event.seq <= state.seq, self._log.events())
         played, paid = read_rounds(until, problem)
@@ -425,6 +464,7 @@ class Controller:
         *,
         edge_types: ArrayLike | None = None,
         edge_weights: ArrayLike | None = None,
+        parts: Parts | None = None,
         cut: Cut | KCut | None = None,
     ) -> None:
         """Play on another graph and keep what was learnt.
@@ -435,10 +475,11 @@ class Controller:
         no new agents.
 
         Where edges have types or weights, those of the new graph must be given as well. Types
-        keep their numbers: none may be dropped, new ones may be added.
+        keep their numbers: none may be dropped, new ones may be added. A :class:`gbb.Network` in shards
+        comes with its ``parts``.
         """
         with self._turn() as turn:
-            setup.replace_graph(turn, graph, edge_types, edge_weights, cut)
+            setup.replace_graph(turn, graph, edge_types, edge_weights, cut, parts=parts)
 
     def set_policy(self, policy: AnyPolicy | str, **settings: Any) -> None:
         """Switch to another policy, or other settings; it starts from everything told so far."""

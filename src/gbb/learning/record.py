@@ -268,11 +268,17 @@ def _code(problem: Problem, allocation: IntArray) -> IntArray:
     return (problem.edge_types * K + allocation[graph.sources]) * K + allocation[graph.indices]
 
 
+def played(problem: Problem, allocation: IntArray) -> IntArray:
+    """The types and edge-arms that an allocation plays, as places in a record's flat tables."""
+    places: IntArray = np.unique(_code(problem, allocation))
+    return places
+
+
 def weigh(
     problem: Problem, allocation: IntArray, edges: NDArray[np.bool_] | None = None
 ) -> FloatArray:
     """The weights of an allocation's edges, or of some, summed by type and edge-arm (types x K^2)."""
-    size, weights = problem.types * problem.K**2, problem.edge_weights
+    size, weights = problem.types * problem.K**2, problem.edge_totals
     weights = weights if edges is None else np.where(edges, weights, 0.0)
     sums = np.bincount(_code(problem, allocation), weights=weights, minlength=size)
     return sums.reshape(problem.types, -1).astype(np.float64, copy=False)

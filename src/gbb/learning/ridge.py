@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb._kernels.learning.factor import factor, solve_upper, whiten
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
+from gbb.learning import factor as plain_factor
 from gbb.learning.coordinates import Coordinates, coordinates
 from gbb.learning.record import AnyRecord, weigh
 from gbb.problem import Problem, check_lam
@@ -75,6 +76,15 @@ class Ridge:
         return coordinates(self.problem, symmetric=self.symmetric)
 
     @cached_property
+    def _solver(self) -> ModuleType:
+        """The file that factorises: compiled, but for networks in shards, which do without."""
+        if self.problem.parts is not None:
+            return plain_factor
+        from gbb._kernels.learning import factor  # noqa: PLC0415  (loads numba)
+
+        return factor
+
+    @cached_property
     def _blocks(self) -> list[tuple[FloatArray, FloatArray, IntArray, FloatArray]]:
         """R, ``Q'y``, pivots and the whitened regressors of each block."""
         features, index = self.coordinates.features, self.coordinates.index
@@ -86,7 +96,7 @@ class Ridge:
                     np.bincount(index.ravel(), weights=each.ravel(), minlength=size)
                     for each in (counts, paid)
                 )
-                blocks.append(factor(features, _doubles(N), _doubles(Y), self.lam))
+                blocks.append(self._solver.factor(features, _doubles(N), _doubles(Y), self.lam))
             return blocks
         (e, V, scale), moment = self._spectrum, self.record.moment(self.problem)
         types, (rows, d2) = self.problem.types, features.shape
@@ -94,7 +104,7 @@ class Ridge:
         own[np.arange(types), :, np.arange(types)] = features
         stacked = np.vstack([V.T * scale, own.reshape(types * rows, types * d2)])
         unseen = np.zeros(types * rows)
-        R, centre, pivots, white = factor(
+        R, centre, pivots, white = self._solver.factor(
             stacked,
             np.concatenate([e, unseen]),
             np.concatenate([moment / scale @ V, unseen]),
@@ -129,7 +139,7 @@ class Ridge:
         for g, block in enumerate(self.block_of):
             R, _, pivots, _ = self._blocks[block]
             for a, b in np.ndindex(*self.table.shape[1:3]):
-                solved[g, a, b] = solve_upper(R, self.table[g, a, b], pivots)
+                solved[g, a, b] = self._solver.solve_upper(R, self.table[g, a, b], pivots)
         return solved
 
     @cached_property
@@ -199,7 +209,7 @@ class Ridge:
         parts = [np.linalg.norm(beyond, axis=1) / np.sqrt(self.lam)]  # as uncertain as lam says
         for place, (R, _, pivots, _) in enumerate(self._blocks):
             own = inside[:, place] if blocks > 1 else inside.reshape(len(inside), -1)
-            white = whiten(R, pivots, np.ascontiguousarray(own))
+            white = self._solver.whiten(R, pivots, np.ascontiguousarray(own))
             parts.append(np.linalg.norm(white, axis=1))
         widths: FloatArray = np.linalg.norm(parts, axis=0)
         return widths
@@ -220,7 +230,9 @@ class Ridge:
         if self.symmetric or self.coordinates.diagonal:
             M = self.M_hats.transpose(0, 2, 1)  # vec stacks columns
             return checks.frozen(M.reshape(-1).copy())
-        parts = [solve_upper(R, centre, pivots) for R, centre, pivots, _ in self._blocks]
+        parts = [
+            self._solver.solve_upper(R, centre, pivots) for R, centre, pivots, _ in self._blocks
+        ]
         return checks.frozen(np.concatenate(parts))
 
     @cached_property
@@ -228,7 +240,8 @@ class Ridge:
         """The estimated matrices (types x d x d); their symmetric parts with ``symmetric``."""
         problem, d = self.problem, self.problem.d
         if self.symmetric:
-            parts = [solve_upper(R, centre, pivots) for R, centre, pivots, _ in self._blocks]
+            solve = self._solver.solve_upper
+            parts = [solve(R, centre, pivots) for R, centre, pivots, _ in self._blocks]
             return self.coordinates.matrices(np.stack(parts), d)
         if self.coordinates.diagonal:
             # For orthogonal arms M = sum over (a, b) of x_a x_b' <z_ab, theta_hat> / ||z_ab||^2.

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb._kernels.lanes import aligned_zeros, padded
 from gbb._support.checks import FloatArray, IntArray
 from gbb.cuts._tuples import sum_over_edges, tuples_of
 from gbb.problem import Problem
@@ -118,6 +117,8 @@ class Tuples:
         Both are terms x tuples, padded to whole lanes with terms that add nothing. ``index`` is the
         regressor of each edge-arm (K x K).
         """
+        from gbb._kernels.lanes import aligned_zeros, padded  # noqa: PLC0415  (loads numba)
+
         arms, size = self.arms(), int(index.max()) + 1
         regressor = [g * size + index[arms[:, i], arms[:, j]] for g, i, j, _ in self.kinds]
         amount = np.repeat([w for *_, w in self.kinds], len(arms))

@@ -56,6 +56,7 @@ class PairProblem:
         allowed: ArrayLike | None = None,
     ) -> PairProblem:
         """Build from a problem and its matrix, or matrices of shape (types, d, d)."""
+        problem.check_agents("problem")
         graph, d = problem.graph, problem.d
         given = np.shape(M)
         several = len(given) == 3

@@ -86,6 +86,9 @@ class Policy(ABC, Generic[State]):
     """Whether it plays the paper's problem too where a round reports a number per link, the sum of its
     two directions. One that plays any problem does."""
 
+    plays_parts: ClassVar[bool] = False
+    """Whether it plays networks in shards: an arm for each part is all that it chooses."""
+
     off_policy: ClassVar[bool] = True
     """Whether it learns from rounds whose allocation it did not choose."""
 
@@ -146,6 +149,10 @@ class Policy(ABC, Generic[State]):
             rule = f"have one matrix, no weights, rewards {seen} and all arms allowed for {who}"
             cure = "JointOFUL and ThompsonSampling play any problem."
             raise checks.input_error("problem", rule, repr(problem), cure)
+        if problem.parts is not None and not self.plays_parts:
+            cure = "OFUL, ImprovedOFUL, KCutOFUL and ThompsonSampling(starts=0) play such networks."
+            rule = f"be of a graph that is at hand for {type(self).__name__}"
+            raise checks.input_error("problem", rule, "a network in shards", cure)
         self.problem = problem
         self.name = type(self).__name__ if name is None else name
         if not isinstance(self.name, str) or not self.name or "\0" in self.name:

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gbb._kernels.choice.choose import pick_near
 from gbb._support import checks
 from gbb._support.checks import FloatArray
 from gbb.cuts import Cut, check_cut
@@ -15,6 +14,7 @@ from gbb.learning.design import g_optimal
 from gbb.learning.record import AnyRecord, empty
 from gbb.learning.ridge import Ridge
 from gbb.policies._base import Choice, Learned, Policy, draw_arms
+from gbb.policies._index.objective import pick_near
 from gbb.problem import Problem, check_lam
 
 COMMITS: dict[str, tuple[float, float, float, float]] = {

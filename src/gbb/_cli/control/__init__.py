@@ -10,6 +10,10 @@ PLACES: Places = {
     "create": ("control.create", "Start a controller for a graph and its arms."),
     "ask": ("control.trials", "What each agent should do next."),
     "tell": ("control.trials", "What was paid when a trial was played."),
+    "tell-tables": (
+        "control.tables",
+        "What the links of a shard paid when a trial was played, summed by arms.",
+    ),
     "attach": ("control.trials", "Learn from a round that was played elsewhere."),
     "import": (
         "control.importing",

@@ -126,6 +126,11 @@ def show(
         typer.echo(f"wrote {out}")
 
 
+def json_from(name: str, source: str) -> Any:
+    """What a JSON file or ``-`` holds."""
+    return _json(name, source, _read(name, source))
+
+
 def _read(name: str, source: str) -> str:
     return csv_files.read_text(name, sys.stdin.buffer if source == "-" else Path(source))
 

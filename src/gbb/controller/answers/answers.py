@@ -139,9 +139,9 @@ class Entry:
     seq
         Its place in the log, counted from 1.
     kind
-        ``create``, ``ask``, ``tell``, ``fail``, ``abandon``, ``timeout``, ``retract``, ``attach``,
-        ``warning``, ``alert``, ``forbid``, ``pin``, ``allow``, ``policy``, ``graph``, ``discount`` or
-        ``rename``.
+        ``create``, ``ask``, ``tell``, ``tables``, ``fail``, ``abandon``, ``timeout``, ``retract``,
+        ``attach``, ``warning``, ``alert``, ``forbid``, ``pin``, ``allow``, ``policy``, ``graph``,
+        ``discount`` or ``rename``.
     time
         When it was written (UTC).
     trial_id

@@ -72,7 +72,8 @@ def _name(event: Event, problem: Problem, played: Problem) -> dict[str, Any]:
         plain["policy"] = {"kind": content["policy"]["kind"], "settings": shown}
     if "graph" in plain:
         types = {"types": problem.types} if "edge_types" in content["graph"] else {}
-        plain["graph"] = {"n": problem.n, "m": problem.m, **types}
+        shards = {} if problem.parts is None else {"shards": problem.parts.shards}
+        plain["graph"] = {"n": problem.n, "m": problem.links_seen, **types, **shards}
     if event.kind in ("ask", "attach"):
         arms = read_arms(event, problem)
         plain["allocation"] = name_arms(problem.graph, arms, problem.arm_names)

@@ -16,6 +16,7 @@ from gbb.controller.state.state import State
 from gbb.learning import Ridge, radius
 from gbb.learning.record import weigh
 from gbb.learning.ridge import EPS, ROUNDINGS
+from gbb.learning.tuples import Tuples
 from gbb.optimum import Optimum, solve
 from gbb.pairwise import PairProblem
 
@@ -46,7 +47,7 @@ class Knowledge:
 
     def __init__(self, state: State) -> None:
         setup, policy = state.setup, state.setup.policy
-        self.problem, self.record = setup.problem, state.record
+        self.problem, self.record, self.parts = setup.problem, state.record, policy.parts
         own = setup.problem.allowed
         self.allowed = own if setup.allowed is None else own & setup.allowed
         self.lam = LAM if policy.lam is None else policy.lam
@@ -129,7 +130,7 @@ class Knowledge:
         most = problem.S * float(np.linalg.norm(sums, axis=1).sum()) + self.slack
         most = min(most, self.ceiling)
         ends = allocation[problem.graph.sources], allocation[problem.graph.indices]
-        along = float(np.abs(problem.edge_weights) @ self.norms[ends])
+        along = float(np.abs(problem.edge_totals) @ self.norms[ends])
         off = self.radius * width + self.ridge.blur * along
         reward, low, high = np.clip([value, value - off, value + off], -most, most).tolist()
         return Prediction(reward, low, high, self.caveat)
@@ -138,7 +139,8 @@ class Knowledge:
     def ceiling(self) -> float:
         """What no allocation pays more than, whatever was seen: the sum of ``|w| L S``, rounded up."""
         problem = self.problem
-        weights = np.abs(problem.edge_weights).tolist() if problem.weighted else [float(problem.m)]
+        m = float(problem.links_seen)
+        weights = np.abs(problem.edge_totals).tolist() if problem.weighted else [m]
         total = math.fsum(weights)
         if math.fsum([*weights, -total]) > 0.0:
             total = math.nextafter(total, math.inf)
@@ -151,43 +153,55 @@ class Knowledge:
     @property
     def slack(self) -> float:
         """How far rounding may move a sum over the edges: ends of intervals are moved out by it."""
-        return EPS * (self.problem.m + ROUNDINGS * self.problem.parameters) * self.ceiling
+        return EPS * (self.problem.links_seen + ROUNDINGS * self.problem.parameters) * self.ceiling
 
     def recommend(self, seconds: float) -> Recommendation:
         """The best allowed allocation for the estimate that is found within ``seconds``."""
         problem = self.problem
-        best = solve(problem, self.ridge.M_hats, allowed=self.allowed, seconds=seconds)
-        upper = self.upper_bound(best)
-        found = self.predict(best.allocation)
+        arms, upper, proven = self._solve(seconds) if problem.parts is None else self._best_tuple()
+        found = self.predict(arms)
         return Recommendation(
-            allocation=name_arms(problem.graph, best.allocation, problem.arm_names),
-            arms=best.allocation,
+            allocation=name_arms(problem.graph, arms, problem.arm_names),
+            arms=arms,
             reward=min(found.reward, upper),
             low=min(found.low, upper),
             high=min(found.high, upper),
             upper_bound=upper,
-            proven=best.proven,
+            proven=proven,
             caveat=self.caveat,
         )
 
-    def upper_bound(self, best: Optimum) -> float:
+    def _solve(self, seconds: float) -> tuple[IntArray, float, bool]:
+        best = solve(self.problem, self.ridge.M_hats, allowed=self.allowed, seconds=seconds)
+        return best.allocation, self.upper_bound(best), best.proven
+
+    def _best_tuple(self) -> tuple[IntArray, float, bool]:
+        """The best tuple of arms over the parts, which is all that a network in shards can be sent."""
+        problem, parts = self.problem, self.parts
+        assert parts is not None
+        tuples = Tuples(problem, parts.parts, parts.k, problem.edge_totals)
+        arms = tuples.allocation(int(tuples.combine(self.ridge.means).argmax()))
+        return arms, self.upper_bound(None), False
+
+    def upper_bound(self, best: Optimum | None) -> float:
         """No allowed allocation pays more than this in expectation.
 
         The smallest of three bounds: every link at its optimistic best, in which no edge pays more
         than ``|w| ||z|| S``; the optimum of the estimate with every edge as uncertain as the most
-        uncertain one of its type; and the sum of ``|w| L S``.
+        uncertain one of its type, where it is known; and the sum of ``|w| L S``.
         """
         problem = self.problem
         reach = problem.S * self.norms
         most = np.minimum(self.optimistic, reach)
         least = np.maximum(self.ridge.means - self.widths, -reach)
         # An edge with a negative weight pays most where its matrix pays least.
-        weights, types = problem.edge_weights, problem.edge_types
+        weights, types = problem.edge_totals, problem.edge_types
         turned = (types + problem.types * (weights < 0)).astype(np.int32)
         both = np.concatenate([most, least])
         links = PairProblem.directed(problem.graph, both, turned, self.allowed, weights=weights)
         wide = self.widths.max(axis=(1, 2))
-        apart = best.upper_bound + float(np.abs(weights) @ wide[types])
+        near = math.inf if best is None else best.upper_bound
+        apart = near + float(np.abs(weights) @ wide[types])
         return min(min(links.edge_bound, apart) + self.slack, self.ceiling)
 
 

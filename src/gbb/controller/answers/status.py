@@ -18,10 +18,12 @@ def read_status(state: State) -> dict[str, Any]:
     told = "link_rewards" if problem.halves_only else "edge_rewards"
     kinds = {"feedback": problem.feedback, "types": problem.types}
     safety = playing(state).report(state.memory)
+    parts = problem.parts
+    size = {"agents": problem.n} if parts is None else {"parts": parts.k, "shards": parts.shards}
     return {
         "policy": setup.policy.name,
-        "agents": problem.n,
-        "edges": problem.m,
+        **size,
+        "edges": problem.links_seen,
         "arms": problem.K,
         **(kinds if setup.knows_allowed or not problem.reports_edges else {}),
         "rounds": state.rounds,

@@ -26,6 +26,8 @@ def change_allowed(
     """
     table = np.ones((problem.n, problem.K), bool) if allowed is None else allowed.copy()
     agents = _positions(content["agents"], problem.graph.index, problem.n)
+    if problem.parts is not None:  # all that stand for a part
+        agents = np.flatnonzero(np.isin(problem.parts.of, problem.parts.of[agents]))
     arms = _positions(content["arms"], problem.arm, problem.K)
     if kind == "pin":
         table[agents] = False

@@ -15,6 +15,7 @@ from gbb.controller.state.problem import decode_problem, refuse_unknown
 from gbb.controller.state.recent import Recent
 from gbb.controller.state.report import PARTIAL
 from gbb.controller.state.state import Ask, InForce, State
+from gbb.controller.state.tables import learn_tables
 from gbb.controller.storage.bytes import (
     RNG_SIZE,
     Observed,
@@ -116,6 +117,18 @@ def _fail(state: State, event: Event) -> State:
 
 def _abandon(state: State, event: Event) -> State:
     return _prune(_close(state, event, None))
+
+
+def _tables(state: State, event: Event) -> State:
+    trial = cast(int, event.trial)
+    ask = state.open[trial]
+    problem = state.problem_on(ask.graph)
+    choice = ask.choice if ask.setup == state.setup.seq else None
+    state = learn_tables(state, choice, problem, ask, event)
+    ask = ask._replace(shards=ask.shards.union(event.content["shards"]))
+    if problem.parts is not None and len(ask.shards) == problem.parts.shards:
+        return _fail(state, event)  # closed, with nothing left to come
+    return replace(state, open={**state.open, trial: ask})
 
 
 def _attach(state: State, event: Event) -> State:
@@ -250,6 +263,7 @@ def _alert(state: State, event: Event) -> State:
 STEPS: dict[str, Step] = {
     "ask": _ask,
     "tell": _tell,
+    "tables": _tables,
     "retract": _retract,
     "fail": _fail,
     "abandon": _abandon,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gbb._support.checks import IntArray
+from gbb._support.checks import FloatArray, IntArray
 from gbb.controller.state.state import Setup, State
 from gbb.controller.storage.bytes import Observed
 from gbb.learning import AnyRecord, observe
@@ -23,24 +23,53 @@ def learn(
     state: State, choice: Choice | None, problem: Problem, arms: IntArray, observed: Observed
 ) -> State:
     """The state after a round of ``problem``; ``choice`` is None when the policy did not choose it."""
-    policy, now = state.setup.policy, state.setup.problem
+    now = state.setup.problem
     seen = two_way = observe(problem, arms, observed.values, observed.positions).resize(now)
     both = keep_two_way(problem, observed)
     if both is not observed:
         two_way = observe(problem, arms, both.values, both.positions).resize(now)
+    return take_in(state, choice, seen, two_way, rewards=observed.values)
+
+
+def take_in(
+    state: State,
+    choice: Choice | None,
+    seen: AnyRecord,
+    two_way: AnyRecord,
+    *,
+    rewards: FloatArray | None = None,
+    new: int = 1,
+    worth: int | None = None,
+) -> State:
+    """The state after the record of a round, and the part of it from links seen in both directions.
+
+    Parameters
+    ----------
+    rewards
+        The numbers that were reported; None where only sums are known, in which no drift is looked for.
+    new
+        How many rounds it adds: 0 for more of a round that was counted already.
+    worth
+        How many rounds the policy counts it as; as many as it holds, and at least 1, when left out.
+    """
+    policy, now = state.setup.policy, state.setup.problem
     same = two_way is seen and state.own_two_way_record is None
+    recent = state.recent
+    if rewards is not None:
+        recent = recent.plus(now, state.record, seen, rewards)
     after = replace(
         state,
-        rounds=state.rounds + 1,
+        rounds=state.rounds + new,
         record=state.record.merge(seen),
         own_two_way_record=None if same else state.two_way_record.merge(two_way),
-        recent=state.recent.plus(now, state.record, seen, observed.values),
+        recent=recent,
     )
     halves = learns_halves(after)
     if halves != learns_halves(state):
         return relearn(state.setup, after)
     learnt = two_way if halves else seen
-    rounds = count_rounds(learnt, now, 1)  # a trial of a larger graph adds what several rounds do
+    # A trial of a larger graph adds what several rounds do.
+    rounds = count_rounds(learnt, now, 1) if worth is None else worth
     return replace(after, memory=policy.absorb(state.memory, choice, learnt, rounds=rounds))
 
 

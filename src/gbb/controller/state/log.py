@@ -130,7 +130,9 @@ class Log:
     def find_study(self, connection: sa.Connection) -> Study:
         """The study, whose events are fetched some bytes at a time."""
         problem = self._state.setup.problem
-        most = max(4, min(1000, FETCH_BYTES // (8 * problem.m + 8 * problem.n)))
+        size = 8 * problem.m + 8 * problem.n
+        size += 0 if problem.parts is None else 2 * problem.parts.counts.nbytes
+        most = max(4, min(1000, FETCH_BYTES // size))
         return Study(connection, self.study, self.name, most)
 
     def _catch_up(self, connection: sa.Connection) -> Study:

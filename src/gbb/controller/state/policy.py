@@ -112,8 +112,10 @@ def _move(spec: Spec, old: Graph, problem: Problem, cut: Cut | KCut | None) -> A
     settings, graph = dict(spec["settings"]), problem.graph
     if "cut" in settings:
         k = settings["cut"].get("k", 2)
-        greedy = cuts.greedy(graph) if cut is None else None
-        settings["cut"] = cut if greedy is None else greedy if k == 2 else cuts.refine(greedy, k)
+        own = _default_cut(problem) if cut is None else cut
+        if cut is None and isinstance(own, Cut) and k > 2 and problem.parts is None:
+            own = cuts.refine(own, k)
+        settings["cut"] = own
     elif "policy" in settings:
         settings["policy"] = _move(settings["policy"], old, problem, cut)
     elif cut is not None:
@@ -155,7 +157,16 @@ def choose_policy(policy: AnyPolicy | str, problem: Problem, settings: Spec) -> 
         raise checks.input_error("policy", "be a gbb policy or its name", type(policy).__name__)
     for key in settings:
         policies.check_setting(policy, key)
-    return policies.build(policy, problem, **{"cut": cuts.greedy(problem.graph), **settings})
+    return policies.build(policy, problem, **{"cut": _default_cut(problem), **settings})
+
+
+def _default_cut(problem: Problem) -> Cut | KCut:
+    """The greedy cut; the parts that a network in shards was cut into already."""
+    parts = problem.parts
+    if parts is None:
+        return cuts.greedy(problem.graph)
+    two = parts.k == 2
+    return Cut.of(problem.graph, parts.of) if two else KCut.of(problem.graph, parts.of, parts.k)
 
 
 def tuples_of(policy: AnyPolicy) -> dict[str, type[tuple[Any, ...]]]:

@@ -11,6 +11,7 @@ from gbb import policies
 from gbb._support import checks
 from gbb.controller.storage.errors import StorageError
 from gbb.graph import Graph
+from gbb.graph.parts import Parts
 from gbb.problem import Problem
 
 Spec = dict[str, Any]
@@ -18,7 +19,7 @@ Spec = dict[str, Any]
 LARGEST_POOL = 1024
 """Numbers in a seed's pool: mixing them takes the square of it, and mostly there are four."""
 
-GRAPH_KEYS = frozenset({"indptr", "indices", "names", "edge_types", "edge_weights"})
+GRAPH_KEYS = frozenset({"indptr", "indices", "names", "edge_types", "edge_weights", "parts"})
 PROBLEM_KEYS = frozenset({"arms", "arm_names", "sigma", "S", "L", "feedback", "allowed"})
 """All that the log says of a graph and of a problem."""
 
@@ -34,15 +35,22 @@ def refuse_unknown(what: str, spec: Spec, known: frozenset[str]) -> None:
 
 
 def encode_graph(problem: Problem) -> Spec:
-    """A graph as its arrays and names, and the types and weights of its edges where it has any."""
-    graph = problem.graph
+    """A graph as its arrays and names, and the types and weights of its edges where it has any.
+
+    And what it stands for, where it is that of a network in shards.
+    """
+    graph, known = problem.graph, _links(problem)
     names = None if graph.names is None else list(graph.names)
-    return {"indptr": graph.indptr, "indices": graph.indices, "names": names, **_links(problem)}
+    if (parts := problem.parts) is not None:
+        known["parts"] = {"of": parts.of, "counts": parts.counts}
+    return {"indptr": graph.indptr, "indices": graph.indices, "names": names, **known}
 
 
 def _links(problem: Problem) -> Spec:
     types = {"edge_types": problem.edge_types} if problem.types > 1 else {}
-    return {**types, "edge_weights": problem.edge_weights} if problem.weighted else types
+    weights = {"edge_weights": problem.edge_weights} if problem.weighted else {}
+    parts = {} if problem.parts is None else {"parts": problem.parts}
+    return {**types, **weights, **parts}
 
 
 def encode_problem(problem: Problem) -> Spec:
@@ -64,7 +72,8 @@ def decode_problem(base: Spec, spec: Spec) -> Problem:
     names = spec["names"]
     graph = Graph(spec["indptr"], spec["indices"], None if names is None else tuple(names))
     links = {"edge_types": spec.get("edge_types"), "edge_weights": spec.get("edge_weights")}
-    return build_problem(base, graph, **links)
+    parts = Parts(**spec["parts"]) if "parts" in spec else None
+    return build_problem(base, graph, **links, parts=parts)
 
 
 def build_problem(base: Spec, graph: Graph, **known: Any) -> Problem:

@@ -12,6 +12,7 @@ from gbb.controller.state.policy import tuples_of
 from gbb.controller.state.problem import decode_problem, decode_seed
 from gbb.controller.state.recent import Recent
 from gbb.controller.state.state import InForce, Setup, State
+from gbb.controller.state.tables import shards_of
 from gbb.controller.storage import codec
 from gbb.controller.storage.events import damaged
 from gbb.controller.storage.study import Study
@@ -120,9 +121,11 @@ def read_snapshot(text: str, study: Study) -> State | None:
         alerts={kind: InForce(*alert) for kind, *alert in content["alerts"]},
     )
     trials = [row[0] for row in content["open"]]
-    asked = {event.trial: event for event in study.events_of(*trials) if event.kind == "ask"}
+    events = study.events_of(*trials)
+    asked = {event.trial: event for event in events if event.kind == "ask"}
     still_open = {}
     for trial, *place in content["open"]:
         arms = read_arms(asked[trial], state.problem_on(place[2]))
-        still_open[trial] = read_ask(asked[trial], arms, place)
+        told = (event for event in events if event.trial == trial and event.seq <= state.seq)
+        still_open[trial] = read_ask(asked[trial], arms, place)._replace(shards=shards_of(told))
     return replace(state, open=still_open)

@@ -26,6 +26,7 @@ class Ask(NamedTuple):
 
     It is open since ``since`` and times out at ``deadline``, both in seconds since 1970.
     Was it ``substituted``, the policy's own proposal was another.
+    ``shards`` are those that have told their tables of it.
     """
 
     allocation: IntArray
@@ -36,6 +37,7 @@ class Ask(NamedTuple):
     since: float
     deadline: float | None = None
     substituted: bool = False
+    shards: frozenset[int] = frozenset()
 
     @classmethod
     def of(

@@ -127,6 +127,9 @@ def finish(turn: Turn, replay: Replay, reason: str) -> bool:
 
 def _find_told(turn: Turn, trial: int) -> Replay | None:
     """The replay without how ``trial`` was closed; None if it is open again."""
+    if turn.state.setup.problem.parts is not None:
+        rule = "be of a graph that is at hand"
+        raise checks.input_error("trial", rule, f"trial {trial}, which shards tell in tables")
     if trial in turn.state.open:
         if any(event.kind == "retract" for event in turn.study.events_of(trial)):
             return None

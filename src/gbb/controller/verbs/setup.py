@@ -23,6 +23,7 @@ from gbb.controller.storage.events import Draft
 from gbb.controller.verbs.trials import CLOSING
 from gbb.cuts import Cut, KCut
 from gbb.graph import Graph
+from gbb.graph.parts import Parts
 from gbb.policies import AnyPolicy, Policy
 from gbb.problem import Problem
 
@@ -63,6 +64,8 @@ def replace_graph(
     edge_types: ArrayLike | None,
     edge_weights: ArrayLike | None,
     cut: Cut | KCut | None,
+    *,
+    parts: Parts | None = None,
 ) -> None:
     """Play on another graph, whose links are known as those of the present one are.
 
@@ -79,7 +82,7 @@ def replace_graph(
     if isinstance(edge_types, str) and not _own_types_stay(old, graph):
         rule = "be numbers unless each agent had its own type and agents keep their places"
         raise checks.input_error("edge_types", rule, repr(edge_types), "Types go on by number.")
-    new = problems.build_problem(setup.base, graph, **links)
+    new = problems.build_problem(setup.base, graph, **links, parts=parts)
     _check_form(old, new)
     if new.types < old.types:
         raise InputError(

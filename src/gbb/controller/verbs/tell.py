@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gbb._support import checks
 from gbb._support.checks import InputError
 from gbb.controller.state.log import Turn
 from gbb.controller.state.report import WORDS, limit_text, limits_of, names_of
@@ -47,7 +48,11 @@ def tell(turn: Turn, trial: int, rewards: Rewards) -> None:
 
 def close(turn: Turn, trial: int, kind: str, reason: str) -> None:
     """Close ``trial`` without rewards; the same again changes nothing."""
-    if trial in turn.state.open:
+    if (ask := turn.state.open.get(trial)) is not None:
+        if kind == "abandon" and ask.shards:
+            cure = "Call fail() to close it with what came."
+            got = f"{len(ask.shards)} shards of trial {trial}"
+            raise checks.input_error("trial", "have no tables told", got, cure)
         turn.append(Draft(kind, {"reason": reason} if reason else {}, trial))
         return
     check_closed_by(kind, trial, find_closing(turn, trial)[1])
@@ -72,6 +77,7 @@ def attach(turn: Turn, allocation: Any, rewards: Rewards, key: str | None) -> No
 
 
 def _draft_tell(problem: Problem, trial: int | None, rewards: Rewards) -> tuple[Draft, Observed]:
+    problem.check_agents("rewards")
     seen = read_rewards(problem, rewards)
     counted = WORDS[problem.feedback].counted
     content = {} if seen.positions is None else {counted: int(seen.positions.size)}

@@ -12,7 +12,7 @@ from gbb.controller.state.log import Turn
 from gbb.controller.state.state import State
 from gbb.controller.storage.events import Event, damaged
 
-CLOSING = ("tell", "fail", "abandon", "timeout")
+CLOSING = ("tell", "tables", "fail", "abandon", "timeout")
 
 
 def make_trial(state: State, id: int) -> Trial:
@@ -20,6 +20,15 @@ def make_trial(state: State, id: int) -> Trial:
     ask = state.open[id]
     problem = state.problem_on(ask.graph)
     return Trial(id, ask.round, ask.allocation, problem.graph, problem.arm_names)
+
+
+def find_open(state: State, trial: Trial | int) -> int:
+    """The number of a trial that must be open."""
+    number = trial.id if isinstance(trial, Trial) else trial
+    if number not in state.open:
+        cure = f"Open are: {sorted(state.open) or 'none'}."
+        raise checks.input_error("trial", "be open", number, cure)
+    return number
 
 
 def find_trial(turn: Turn, trial: Trial | int) -> int:
@@ -50,7 +59,8 @@ def check_closed_by(kind: str, trial: int, closing: Event) -> None:
         got = f"trial {trial}, which {closing.content['reason']}"
         raise checks.input_error("trial", "be open", got, "Retract it first, then tell it.")
     if closing.kind not in (kind, "timeout"):
-        got = f"trial {trial}, which was closed by {closing.kind}()"
+        by = "tell_tables" if closing.kind == "tables" else closing.kind
+        got = f"trial {trial}, which was closed by {by}()"
         raise checks.input_error("trial", "be open", got)
 
 

@@ -14,32 +14,8 @@ from gbb._kernels.choice.links import Links
 from gbb._kernels.choice.whitened import Whitened
 from gbb._kernels.lanes import WIDTH, aligned_zeros, padded
 from gbb._support.checks import FloatArray, IntArray
-from gbb.learning.ridge import Ridge
 from gbb.learning.tuples import Tuples
-
-
-@dataclass(frozen=True, eq=False)
-class Objective:
-    """What is maximised over sums of edge-arms C: ``<C, theta> + radius ||C||_{A^-1}``.
-
-    Attributes
-    ----------
-    ridge
-        The estimate, with A.
-    centre
-        theta as :attr:`gbb.Ridge.centre` has it: the estimate's, or drawn around it.
-    radius
-        How optimistic it is.
-    """
-
-    ridge: Ridge
-    centre: FloatArray
-    radius: float
-
-    @cached_property
-    def means(self) -> FloatArray:
-        """``<z_ab, theta>`` by type and edge-arm (types x K x K)."""
-        return self.ridge.means_at(self.centre)
+from gbb.policies._index.objective import Objective
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,16 +6,13 @@ much it draws at random (``v``, ``explore``) and from how many tuples it searche
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb._kernels.choice.choose import pick_near
-from gbb._kernels.choice.diagonal import refresh_all
-from gbb._kernels.choice.index import choose_alone
-from gbb._kernels.choice.rule import Rule
 from gbb._support import checks
 from gbb._support.checks import FloatArray
 from gbb._support.straight import Straight
@@ -27,9 +24,12 @@ from gbb.learning.record import AnyRecord, empty
 from gbb.learning.ridge import Ridge
 from gbb.learning.tuples import Tuples
 from gbb.policies._base import Choice, Learned, Policy, draw_allowed
-from gbb.policies._index.compiled import make_diagonal, make_rule
-from gbb.policies._index.links import LinkSearch, Objective
+from gbb.policies._index.objective import Objective, pick_near
 from gbb.problem import Problem, check_lam
+
+if TYPE_CHECKING:  # numba takes long to load, and a coordinator of shards does without
+    from gbb._kernels.choice.rule import Rule
+    from gbb.policies._index.links import LinkSearch
 
 STARTS = 5
 """Tuples that local search starts from. One gets stuck on an eighth of the matrices of the paper's
@@ -102,6 +102,7 @@ class IndexPolicy(Policy[Learned]):
     """
 
     plays_any_problem = True
+    plays_parts = True
     compiled = True
 
     def __init__(
@@ -137,6 +138,7 @@ class IndexPolicy(Policy[Learned]):
         self.explore = checks.real("explore", explore, low=0.0, high=1.0)
         self.shrinking, self.halves = shrinking, halves
         self.starts = checks.integer("starts", starts, low=0)
+        self._check_parts()
         self.weights: Weights = self.cut.weights if weights is None else weights
         even = self.weights[0] == self.weights[1]
         if self.radius == "symmetric" and not even:
@@ -148,6 +150,19 @@ class IndexPolicy(Policy[Learned]):
         self.learns_two_way = wanted or problem.halves_only
         # Where links differ, couples need not be near the best allocation.
         self.restarts = 0 if problem.pays_as_paper else self.starts
+
+    def _check_parts(self) -> None:
+        """Refuse to play anything but an arm for each part where that is all that can be sent out."""
+        parts = self.problem.parts
+        if parts is None:
+            return
+        alone = "for a network in shards, which gets an arm for each part"
+        for name in ("starts", "explore"):
+            if getattr(self, name) != 0:
+                raise checks.input_error(name, f"be 0 {alone}", getattr(self, name))
+        if not np.array_equal(self.parts.parts, self.parts.parts[parts.of]):
+            cure = "Leave it out, or take `cut` of the gbb.Network."
+            raise checks.input_error("cut", "keep the parts whole " + alone, repr(self.parts), cure)
 
     @property
     def adaptive(self) -> bool:
@@ -162,15 +177,25 @@ class IndexPolicy(Policy[Learned]):
     def tuples(self) -> Tuples:
         """The tuples of arms over the parts, with what each edge counts for."""
         problem, parts = self.problem, np.array(self.parts.parts, dtype=np.int64)
-        weights = problem.edge_weights
+        weights = problem.edge_totals
         if self.weights != self.cut.weights:
             factor = np.zeros((2, 2))
             ends = ((0, 1), (1, 0), (0, 0), (1, 1))
-            for place, count, weight in zip(ends, self.cut.weights, self.weights, strict=True):
+            for place, count, weight in zip(ends, self._links_cut, self.weights, strict=True):
                 factor[place] = weight / count if count else 0.0
             source, target = (parts[each] for each in problem.graph.edges.T)
             weights = factor[source, target] * weights
         return Tuples(problem, parts, self.parts.k, weights)
+
+    @property
+    def _links_cut(self) -> tuple[int, int, int, int]:
+        """``(m12, m21, m1, m2)`` of the cut, with all that its edges stand for."""
+        if self.problem.parts is None:
+            return self.cut.weights
+        source, target = self.cut.sides[self.problem.graph.edges.T]
+        counts = np.bincount(2 * source + target, weights=self.problem.parts.total, minlength=4)
+        m1, m12, m21, m2 = (int(count) for count in counts)
+        return m12, m21, m1, m2
 
     @property
     def objectives(self) -> FloatArray:
@@ -186,6 +211,8 @@ class IndexPolicy(Policy[Learned]):
     @cached_property
     def link_search(self) -> LinkSearch:
         """The search over allocations."""
+        from gbb.policies._index.links import LinkSearch  # noqa: PLC0415
+
         index, merged = self.coordinates.index, self.problem.links_alike
         return LinkSearch(self.tuples, index, merged, self.starts, self.restarts)
 
@@ -197,7 +224,8 @@ class IndexPolicy(Policy[Learned]):
     @cached_property
     def is_diagonal(self) -> bool:
         """Whether every regressor has an estimate to itself, and the choice is compiled."""
-        return self.coordinates.diagonal and self.is_listed
+        small = self.problem.parts is not None
+        return self.coordinates.diagonal and self.is_listed and not small
 
     @property
     def is_listed(self) -> bool:
@@ -208,15 +236,16 @@ class IndexPolicy(Policy[Learned]):
     @cached_property
     def rule(self) -> Rule:
         """The policy as compiled choices take it."""
+        from gbb.policies._index.compiled import make_rule  # noqa: PLC0415
+
         return make_rule(self)
 
     @cached_property
     def counted_search(self) -> LinkSearch:
         """The search as counts of regressors want it: an entry for each, so for each direction."""
         search = self.link_search
-        if search.merged and not self.learns_two_way:
-            return LinkSearch(search.tuples, search.index, False, search.starts, search.restarts)
-        return search
+        separate = search.merged and not self.learns_two_way
+        return replace(search, merged=False) if separate else search
 
     @property
     def constants(self) -> dict[str, Any]:
@@ -337,9 +366,14 @@ class IndexPolicy(Policy[Learned]):
 
     @cached_property
     def _choose_alone(self) -> Straight:
+        from gbb._kernels.choice.index import choose_alone  # noqa: PLC0415
+
         return Straight(choose_alone)
 
     def _select_diagonal(self, state: Learned, rng: np.random.Generator) -> Choice:
+        from gbb._kernels.choice.diagonal import refresh_all  # noqa: PLC0415
+        from gbb.policies._index.compiled import make_diagonal  # noqa: PLC0415
+
         tables = state.record.tables
         assert tables is not None
         N, Y = tables[0].astype(np.float64), tables[1]
