@@ -93,6 +93,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/cuts.py
 	$(BIN)/python benchmarks/solvers.py
 	$(BIN)/python benchmarks/controller.py
+	$(BIN)/python benchmarks/pipe.py
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage results

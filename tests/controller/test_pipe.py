@@ -296,6 +296,24 @@ def test_a_signal_ends_the_pipe_and_what_was_answered_is_kept(url, number, code)
         assert controller.status()["rounds"] == 1
 
 
+def test_a_killed_pipe_is_resumed_by_saying_the_same_again(url):
+    pipe = start(url)
+    exchange(pipe, {"do": "ask"})
+    for trial in (1, 2, 3):
+        assert exchange(pipe, {"do": "next", "trial": trial, "rewards": everything()})["trial"]
+    last = {"do": "next", "trial": 4, "rewards": everything(0.25)}
+    pipe.stdin.write(json.dumps(last).encode() + b"\n")
+    pipe.stdin.flush()
+    pipe.kill()  # whether it had heard, nobody knows
+    pipe.communicate()
+    with Controller.open(url) as controller:
+        assert controller.status()["rounds"] in (3, 4)
+        assert answer(controller, json.dumps(last).encode())["trial"] == 5
+        assert [trial.id for trial in controller.open_trials()] == [5]
+        assert controller.status()["rounds"] == 4
+        assert same_state(controller._log.state, replayed(controller))
+
+
 def test_a_closed_output_ends_the_pipe(url):
     pipe = start(url)
     assert exchange(pipe, {"do": "ask"})["trial"] == 1
