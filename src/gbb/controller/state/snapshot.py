@@ -49,7 +49,7 @@ def write_snapshot(state: State) -> str | None:
             "trials": state.trials,
             "out_of_bounds_rounds": state.out_of_bounds_rounds,
             "keys": [list(pair) for pair in state.keys.items()],
-            "open": [[key, *ask[2:]] for key, ask in state.open.items()],
+            "open": [[key, *ask.place] for key, ask in state.open.items()],
             "recent": state.recent.to_dict(),
             "alerts": [[kind, *alert] for kind, alert in state.alerts.items()],
         }

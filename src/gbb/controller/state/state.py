@@ -53,6 +53,11 @@ class Ask(NamedTuple):
         return cls(arms, pair, *place)._replace(substituted=substituted)
 
     @property
+    def place(self) -> tuple[int, int, int, float, float | None]:
+        """Its round, setup, graph and times, as :meth:`of` takes them."""
+        return self.round, self.setup, self.graph, self.since, self.deadline
+
+    @property
     def choice(self) -> Choice:
         """The policy's choice."""
         return Choice(self.allocation, self.couple, substituted=self.substituted)

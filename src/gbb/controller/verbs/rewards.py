@@ -39,6 +39,7 @@ def open_rewards(rewards: Any) -> Any:
 
 def read_rewards(problem: Problem, rewards: Any) -> Observed:
     """The rewards by edge, link or agent; refuses unknown ones, repetitions and what is not finite."""
+    problem.check_agents("rewards")
     if isinstance(rewards, Rows):
         return _put_in_order(problem, *rewards)
     if hasattr(rewards, "columns"):

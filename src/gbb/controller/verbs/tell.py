@@ -77,7 +77,6 @@ def attach(turn: Turn, allocation: Any, rewards: Rewards, key: str | None) -> No
 
 
 def _draft_tell(problem: Problem, trial: int | None, rewards: Rewards) -> tuple[Draft, Observed]:
-    problem.check_agents("rewards")
     seen = read_rewards(problem, rewards)
     counted = WORDS[problem.feedback].counted
     content = {} if seen.positions is None else {counted: int(seen.positions.size)}

@@ -79,6 +79,7 @@ class Rounds:
 
 def read_log(problem: Problem, cells: Cells, key: str | None, prefix: str) -> Rounds:
     """The rounds of a table, none of which contradicts itself."""
+    problem.check_agents("log")
     entries = read_entries(problem, cells, key, prefix)
     played = _gather_arms(problem, cells, entries)
     order = np.lexsort(entries.paid[:0:-1])  # by round, then by place
