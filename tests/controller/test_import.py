@@ -227,6 +227,7 @@ GOOD = "a,cell-0,cell-1,tilt-0,tilt-1,0.5\n"
         ("key,reward\n", "neither a row for each reward .* nor one for each round"),
         ("key,cell-0,cell-0->cell-9\n", "'cell-0->cell-9' is no link of the graph"),
         ("", "it has no header"),
+        (HEAD, "it holds a header only"),
     ],
 )
 def test_a_wrong_line_is_named_and_nothing_is_kept(tmp_path, text, said):
@@ -261,6 +262,20 @@ def test_a_dry_run_says_what_was_understood_and_keeps_nothing(tmp_path):
     assert (found.empty, found.arms, found.agents) == (1, 2, 2)
     assert found.first["rewards"] == [["cell-0", "cell-1", 0.5]]
     assert controller.status()["events"] == 1
+
+
+def test_numbers_that_pandas_read_are_the_numbers_of_the_file(tmp_path):
+    """A blank makes a column of whole numbers one of fractions."""
+    one = Controller.create(url_of(tmp_path), small(), name="one")
+    two = Controller.create(url_of(tmp_path), small(), name="two")
+    text = "round,source,target,source_arm,target_arm,reward\n1,0,1,2,0,0.1\n2,0,1,,,\n3,1,2,2,1,3e-1\n"
+    (tmp_path / "log.csv").write_text(text)
+    one.import_rounds(tmp_path / "log.csv")
+    table = pd.read_csv(tmp_path / "log.csv").astype({"round": float})
+    assert table["source_arm"].dtype.kind == "f"
+    two.import_rounds(table)
+    assert list(one._log.state.keys) == ["1", "3"]
+    assert learnt(one) == learnt(two)
 
 
 def test_columns_that_are_not_read_are_named(tmp_path):

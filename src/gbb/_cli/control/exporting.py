@@ -18,7 +18,7 @@ def export(
     out: Annotated[Path, typer.Option(metavar="FILE", help="A .csv, .json or .jsonl file.")],
     name: Name = None,
 ) -> None:
-    """Every reward that counts, as CSV; the whole history, as JSON; or as `restore` reads it, JSONL."""
+    """Every reward that counts, as CSV; the whole history, as JSON; or all of it, as JSONL."""
     check_output("--out", out, (".json", ".csv", ".jsonl"))
     if out.suffix.lower() == ".json":
         history(url, name, format="json", out=out)

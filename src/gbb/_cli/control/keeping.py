@@ -24,7 +24,7 @@ NEW = {"`name`": "`NEW_NAME`"}
 
 
 def backup(url: Storage, path: Backup, name: Name = None) -> None:
-    """Write all controllers of a storage, or one, to a file that `restore` makes them of again."""
+    """Write controllers to a file that `restore` makes them of again."""
     from gbb.controller.storage.backup import write_backup
     from gbb.controller.storage.store import Store
 
@@ -45,7 +45,7 @@ def restore(
         str | None, typer.Option(metavar="NAME", help="What the one that is restored is called.")
     ] = None,
 ) -> None:
-    """Make the controllers of a backup again, bit for bit, or one of them."""
+    """Make the controllers of a backup again, bit for bit."""
     from gbb.controller import restore as restore_all
 
     done = restore_all(path, url_of(url), name, new_name)

@@ -13,7 +13,8 @@ from gbb.controller.state.report import names_of
 from gbb.controller.storage.bytes import Observed
 from gbb.controller.verbs.attached import Round, find_unknown
 from gbb.controller.verbs.bulk.cells import Cells
-from gbb.controller.verbs.bulk.forms import Entries, read_entries
+from gbb.controller.verbs.bulk.entries import Entries
+from gbb.controller.verbs.bulk.forms import read_entries
 from gbb.graph import lookup
 from gbb.problem import Problem
 
