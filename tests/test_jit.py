@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import pickle
 import shutil
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from numba import njit
 from numba.core import event
 
+import gbb
 from gbb._kernels import _jit
+from gbb._support.straight import Straight
 
 CALLEE = "from kernels._jit import compiled\n\n@compiled()\ndef inner(x):\n    return x + {}\n"
 CALLER = (
@@ -86,3 +90,27 @@ def announced(capsys, patience: float) -> str:
 def test_compiling_for_long_is_announced_once(capsys):
     assert announced(capsys, 0.001) == _jit.COMPILING
     assert announced(capsys, 60.0) == ""
+
+
+def test_a_kernel_called_straight_chooses_as_it_does_through_numba():
+    problem = gbb.Problem(gbb.Graph.complete(5), np.eye(3))
+    env = gbb.Environment(problem, np.eye(3))
+    cut = gbb.cuts.greedy(problem.graph)
+    often, state = gbb.policies.ImprovedOFUL(problem, cut=cut), None
+    for t in range(1, 6):
+        once = gbb.policies.ImprovedOFUL(problem, cut=cut)  # its first call looks at all types
+        state = often.init() if state is None else state
+        one, other = (each.select(state, np.random.default_rng(t)) for each in (often, once))
+        assert one.allocation.tolist() == other.allocation.tolist()
+        assert (one.couple, one.value) == (other.couple, other.value)
+        state = often.update(state, one, env.draw(t, one.allocation, np.random.default_rng(t)))
+    kept = pickle.loads(pickle.dumps(often)).select(state, np.random.default_rng(9))
+    assert kept.couple == often.select(state, np.random.default_rng(9)).couple
+
+
+def test_a_plain_function_is_called_as_it_is():
+    calls = []
+    straight = Straight(lambda *given: calls.append(given))
+    straight(1, 2)
+    straight(3)
+    assert calls == [(1, 2), (3,)]

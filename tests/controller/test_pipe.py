@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 
 import gbb
 from control import drive, environment, noise_of, replayed, same_state, small, url_of
+from gbb._cli.control.run import run
 from gbb._support.json_text import as_json
 from gbb.cli import main
 from gbb.controller import Controller, calls
@@ -130,6 +132,18 @@ def test_every_verb_is_answered(say):
     assert answers["status"]["policy"] == "JointOFUL"
     assert answers["predict"].keys() == {"reward", "low", "high", "caveat"}
     assert [event["kind"] for event in answers["history"]["events"]] == ["tell", "retract", "tell"]
+
+
+def test_every_verb_and_field_is_documented():
+    page = (Path(__file__).parents[2] / "docs/controller.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1:3] for line in page.splitlines() if line.startswith("| `")]
+    listed = {verb: fields for verbs, fields in rows for verb in re.findall(r"`([\w-]+)`", verbs)}
+    for verb, call in CALLS.items():
+        shown = re.findall(r"(\[?)`(\w+)`", listed[verb])
+        assert {name: not optional for optional, name in shown} == {
+            name: field.needed for name, field in call.fields.items()
+        }, verb
+        assert re.search(rf"\b{verb}\b", run.__doc__)
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,13 @@ from threadpoolctl import ThreadpoolController
 
 
 @cache
-def _libraries() -> ThreadpoolController:
+def _libraries() -> list[Any]:
     """The loaded libraries; looking for them takes longer than most of what is computed within."""
     importlib.import_module(
         "scipy.linalg.cython_blas"
     )  # compiled loops would load it later, unseen
-    return ThreadpoolController()
+    found = ThreadpoolController().select(user_api="blas")
+    return list(found.lib_controllers)
 
 
 class _OneThread:
@@ -26,19 +27,25 @@ class _OneThread:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._inside = 0
-        self._limits: Any = None
+        self._before: list[tuple[Any, int]] = []
 
     def __enter__(self) -> None:
         with self._lock:
             if self._inside == 0:
-                self._limits = _libraries().limit(limits=1, user_api="blas")
+                now = [(library, library.get_num_threads()) for library in _libraries()]
+                self._before = [
+                    (library, count) for library, count in now if count not in (1, None)
+                ]
+                for library, _ in self._before:
+                    library.set_num_threads(1)
             self._inside += 1
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
             self._inside -= 1
             if self._inside == 0:
-                self._limits.restore_original_limits()
+                for library, count in self._before:
+                    library.set_num_threads(count)
 
     def after_fork(self) -> None:
         """A thread that held the lock is not there in a forked process."""
