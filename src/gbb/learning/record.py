@@ -221,7 +221,7 @@ def _count(
 ) -> Record:
     """``N`` sums the squared weights and ``Y`` the weighted rewards by type and edge-arm."""
     shape, weights = (problem.types, problem.K, problem.K), problem.edge_weights
-    code = _code(problem, allocation)
+    code = places_of(problem, allocation)
     if edges is not None:
         code, weights = code[edges], weights[edges]
     size = problem.types * problem.K**2
@@ -232,22 +232,22 @@ def _count(
     return Record(whole, Y.astype(np.float64, copy=False))
 
 
-def _code(problem: Problem, allocation: IntArray) -> IntArray:
-    """The type and edge-arm of each directed edge as one number."""
+def places_of(problem: Problem, allocation: IntArray) -> IntArray:
+    """The type and edge-arm of each directed edge, as a place in a record's flat tables."""
     graph, K = problem.graph, problem.K
     return (problem.edge_types * K + allocation[graph.sources]) * K + allocation[graph.indices]
 
 
 def played(problem: Problem, allocation: IntArray) -> IntArray:
-    """The types and edge-arms that an allocation plays, as places in a record's flat tables."""
-    places: IntArray = np.unique(_code(problem, allocation))
+    """The places in a record's flat tables that an allocation plays, increasing."""
+    places: IntArray = np.unique(places_of(problem, allocation))
     return places
 
 
 def weigh(problem: Problem, allocation: IntArray) -> FloatArray:
     """The weights of an allocation's edges, summed by type and edge-arm (types x K^2)."""
     size = problem.types * problem.K**2
-    sums = np.bincount(_code(problem, allocation), weights=problem.edge_totals, minlength=size)
+    sums = np.bincount(places_of(problem, allocation), weights=problem.edge_totals, minlength=size)
     return sums.reshape(problem.types, -1).astype(np.float64, copy=False)
 
 
