@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -75,8 +76,6 @@ POLICIES = {
 @pytest.mark.parametrize("arms", ARMS)
 @pytest.mark.parametrize("policy", POLICIES)
 def test_shards_give_the_choices_of_one_process_round_by_round(policy, arms, links, tmp_path):
-    if links != "plain" and policy == "OFUL":
-        pytest.skip("its couples have weights of the paper's problem")
     world = World(arms, k=POLICIES[policy].get("k", 2), links=links)
     name, settings = policy.partition(":")[0], POLICIES[policy]
     own = gbb.policies.build(name, world.whole, cut=world.cut, **settings)
@@ -304,6 +303,28 @@ def test_one_direction_alone_is_learnt_in_all_dimensions(world, tmp_path):
         assert state.own_two_way_record.two_way
         assert state.own_two_way_record.weight(world.problem) < state.record.weight(world.problem)
         assert same_state(replayed(controller), state)
+
+
+def test_gateways_that_tell_at_the_same_time(world, controller, tmp_path):
+    """Four at once tell all shards of the same trials, in orders of their own; each counts once."""
+    trials = controller.ask_many(3)
+    tables = {trial.id: world.tables(trial) for trial in trials}
+
+    def gateway(seed):
+        rng = np.random.default_rng(seed)
+        with Controller.open(url_of(tmp_path)) as own:
+            for trial in rng.permutation(list(tables)).tolist():
+                for shard in rng.permutation(SHARDS).tolist():
+                    own.tell_tables(trial, shard, *tables[trial][shard])
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(gateway, range(4)))
+    assert controller.open_trials() == []
+    state = controller._log.state
+    assert state.rounds == 3
+    assert state.record.weight(world.problem) == 3 * world.graph.m
+    assert len(controller.history("tables")) == 3 * SHARDS
+    assert same_state(replayed(controller), state)
 
 
 def test_killed_while_shards_report(world, tmp_path):

@@ -229,7 +229,7 @@ def _count(
     Where a reward is that of a link, both of its edges have it, and N is doubled.
     """
     shape, weights = (problem.types, problem.K, problem.K), problem.edge_weights
-    code = _code(problem, allocation)
+    code = places_of(problem, allocation)
     if edges is not None:
         code, weights = code[edges], weights[edges]
     size = problem.types * problem.K**2
@@ -262,15 +262,15 @@ def _told(problem: Problem) -> FloatArray:
     return (z + z[back]) / 2.0
 
 
-def _code(problem: Problem, allocation: IntArray) -> IntArray:
-    """The type and edge-arm of each directed edge as one number."""
+def places_of(problem: Problem, allocation: IntArray) -> IntArray:
+    """The type and edge-arm of each directed edge, as a place in a record's flat tables."""
     graph, K = problem.graph, problem.K
     return (problem.edge_types * K + allocation[graph.sources]) * K + allocation[graph.indices]
 
 
 def played(problem: Problem, allocation: IntArray) -> IntArray:
-    """The types and edge-arms that an allocation plays, as places in a record's flat tables."""
-    places: IntArray = np.unique(_code(problem, allocation))
+    """The places in a record's flat tables that an allocation plays, increasing."""
+    places: IntArray = np.unique(places_of(problem, allocation))
     return places
 
 
@@ -280,7 +280,7 @@ def weigh(
     """The weights of an allocation's edges, or of some, summed by type and edge-arm (types x K^2)."""
     size, weights = problem.types * problem.K**2, problem.edge_totals
     weights = weights if edges is None else np.where(edges, weights, 0.0)
-    sums = np.bincount(_code(problem, allocation), weights=weights, minlength=size)
+    sums = np.bincount(places_of(problem, allocation), weights=weights, minlength=size)
     return sums.reshape(problem.types, -1).astype(np.float64, copy=False)
 
 

@@ -18,7 +18,7 @@ from gbb.controller.state.state import State
 from gbb.controller.state.tables import Told, pack_tables, unpack_tables
 from gbb.controller.storage.events import Draft, Event
 from gbb.controller.verbs.trials import find_closing
-from gbb.learning.record import played
+from gbb.learning.record import places_of, played
 from gbb.problem import LARGEST, Problem
 
 Tables = Mapping[int, tuple[ArrayLike, ArrayLike]]
@@ -154,11 +154,9 @@ def _read_table(shape: tuple[int, int, int], name: str, table: Any, shard: int) 
 def _check_counts(problem: Problem, arms: IntArray, shards: list[int], counts: FloatArray) -> None:
     """Refuse counts of more links than a shard has, or of arms that the round did not play."""
     assert problem.parts is not None
-    graph, K = problem.graph, problem.K
-    code = (problem.edge_types * K + arms[graph.sources]) * K + arms[graph.indices]
     each = problem.parts.counts[shards] * problem.edge_weights**2
     most = np.zeros_like(counts)
-    for edge, place in enumerate(code.tolist()):
+    for edge, place in enumerate(places_of(problem, arms).tolist()):
         most[:, place] += each[:, edge]
     low, high = counts < 0.0, counts > most * (1.0 + SHARE)
     split = np.zeros_like(low) if problem.weighted else counts != np.floor(counts)
