@@ -14,6 +14,7 @@ from gbb.controller.state.fold import LEARNT, fold
 from gbb.controller.state.problem import encode_graph
 from gbb.controller.state.state import begin
 from gbb.controller.storage.store import Store
+from gbb.controller.verbs import replay
 from gbb.controller.verbs import retract as verb
 
 
@@ -92,7 +93,7 @@ def test_the_event_is_that_of_a_replay_of_everything(problem, tmp_path):
 def watched_lock(monkeypatch):
     """Counts what is folded for a retraction, inside and outside the lock."""
     counts, inside = {"inside": 0, "outside": 0}, []
-    writing, real = Store.writing, verb.fold
+    writing, real = Store.writing, replay.fold
 
     @contextmanager
     def watched(self, study):
@@ -109,7 +110,7 @@ def watched_lock(monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(Store, "writing", watched)
-        patch.setattr(verb, "fold", counted)
+        patch.setattr(replay, "fold", counted)
         yield counts
 
 
@@ -126,12 +127,12 @@ def test_what_others_write_meanwhile_counts(problem, tmp_path):
     one, other = Controller.create(url, problem, seed=1), Controller.open(url)
     env, rng = environment(problem), np.random.default_rng(0)
     drive(one, env, rng, 5)
-    replay = verb.prepare(one._log, 2, None, None)
+    found = verb.prepare(one._log, 2, None, None)
     drive(other, env, rng, 3)
     other.discount(0.5)
     expected = content_by_plain_replay(other, 2)
     with one._turn() as turn:
-        assert verb.finish(turn, replay, "")
+        assert verb.finish(turn, found, "")
     same_content(last_event(other), expected)
     assert same_state(replayed(one), one._log.state)
 

@@ -5,77 +5,23 @@ The log is replayed while others go on writing; only what they wrote meanwhile i
 
 from __future__ import annotations
 
-from collections.abc import Set
 from typing import Any
 
 from gbb._support import checks
 from gbb.controller.answers.answers import Trial
-from gbb.controller.state.fold import LEARNT, fold
+from gbb.controller.state.fold import LEARNT
 from gbb.controller.state.log import Log, Turn
 from gbb.controller.state.problem import encode_graph
 from gbb.controller.state.report import PARTIAL
-from gbb.controller.state.state import Ask, State, begin
+from gbb.controller.state.state import Ask, State
 from gbb.controller.storage.bytes import pack_allocation
 from gbb.controller.storage.events import Draft, Event
-from gbb.controller.storage.study import Study
+from gbb.controller.verbs.replay import Replay
 from gbb.controller.verbs.trials import find_closing, find_trial
 from gbb.policies import Policy
 
 FEW = 50
 """Events that may be left to fold while others wait."""
-
-
-class Replay:
-    """The state that a log gives without some of its events, as far as it was read.
-
-    Parameters
-    ----------
-    closing
-        What is taken back: the event that closed a trial, or attached a round.
-    asked
-        The number of the event that asked for the trial; 0 for an attached round.
-    gone
-        The events that are left out: all that was taken back before, with the retractions.
-    """
-
-    def __init__(self, closing: Event, asked: int, gone: Set[int]) -> None:
-        self.closing, self.asked, self.gone = closing, asked, gone | {closing.seq}
-        self.round = 1  # the one that the trial was asked in, of which what went later is a part
-        self.outdated = False
-        self._state: State | None = None
-        self._seq = self._seal = 0
-
-    @property
-    def state(self) -> State:
-        """The state without these events."""
-        assert self._state is not None
-        return self._state
-
-    @property
-    def ask(self) -> Ask:
-        """What the trial was asked to play."""
-        found = self.state.open[self.closing.trial or 0]
-        return found if self.closing.kind not in LEARNT else found._replace(round=self.round)
-
-    def go_on(self, study: Study) -> int:
-        """Fold what was not read yet, and say how many events it was.
-
-        How a trial was given up teaches nothing: the log up to there says how it was asked. Another
-        retraction leaves out more than was left out here, and all of this is outdated.
-        """
-        given_up, count = self.closing.kind not in LEARNT, 0
-        for event in study.events(after=self._seq, seal=self._seal):
-            if given_up and event.seq >= self.closing.seq:
-                break
-            count += 1
-            self._seq, self._seal = event.seq, event.seal
-            self.outdated |= event.kind == "retract" and event.seq not in self.gone and not given_up
-            if event.seq < self.asked:
-                back = event.kind == "retract" and event.content["closed_by"] in LEARNT
-                self.round += (event.kind in LEARNT) - back
-            if given_up or event.seq not in self.gone:
-                self._state = begin(event) if self._state is None else fold(self._state, event)
-        return count
 
 
 def prepare(
@@ -102,14 +48,9 @@ def finish(turn: Turn, replay: Replay, reason: str) -> bool:
     """Take it back, unless others took back something meanwhile: then nothing is done."""
     closing = replay.closing
     replay.go_on(turn.study)
-    if replay.outdated:
+    if replay.outdated or (closing.kind not in LEARNT and not _stands(turn, closing)):
         return False
-    if closing.trial is not None:  # the same closing stands, or another process took it back
-        if (
-            closing.trial in turn.state.open
-            or find_closing(turn, closing.trial)[1].seq != closing.seq
-        ):
-            return False
+    if closing.trial is not None:
         content, data = _encode_ask(turn, replay)
     else:
         content, data = {"of": closing.seq, "closed_by": closing.kind}, b""
@@ -120,7 +61,7 @@ def finish(turn: Turn, replay: Replay, reason: str) -> bool:
     if closing.trial is not None and replay.ask.graph not in _graphs(turn.state):
         content["ask_graph"] = encode_graph(replay.state.problem_on(replay.ask.graph))
     if closing.kind in LEARNT:
-        content |= _encode_rest(turn, replay.state, closing)
+        content |= _encode_rest(replay)
     turn.append(Draft("retract", content, closing.trial, data))
     return True
 
@@ -135,7 +76,7 @@ def _find_told(turn: Turn, trial: int) -> Replay | None:
             return None
         raise checks.input_error("trial", "be closed", f"trial {trial}, which is open")
     asked, closing = find_closing(turn, trial)
-    return Replay(closing, asked.seq, _find_gone(turn))
+    return Replay(closing, asked.seq, _find_gone(turn), _count_warnings(turn, closing))
 
 
 def _find_attached(turn: Turn, key: str | None, event: int | None) -> Replay | None:
@@ -155,7 +96,13 @@ def _find_attached(turn: Turn, key: str | None, event: int | None) -> Replay | N
     if found is None or found.kind != "attach":
         got = f"{place}, which is {'none' if found is None else 'one of kind ' + repr(found.kind)}"
         raise checks.input_error("event", "be that of an attached round", got)
-    return Replay(found, 0, _find_gone(turn))
+    return Replay(found, 0, _find_gone(turn), _count_warnings(turn, found))
+
+
+def _stands(turn: Turn, closing: Event) -> bool:
+    """Whether a trial is still closed as it was given up."""
+    trial = closing.trial or 0
+    return trial not in turn.state.open and find_closing(turn, trial)[1].seq == closing.seq
 
 
 def _find_gone(turn: Turn) -> set[int]:
@@ -191,11 +138,11 @@ def _is_counted(state: State, ask: Ask) -> bool:
     return ask.setup >= state.setup.since and type(policy).reopen is not Policy.reopen
 
 
-def _encode_rest(turn: Turn, state: State, closing: Event) -> dict[str, Any]:
-    """What is known without ``closing``, as the fold reads it."""
-    two_way = state.own_two_way_record
+def _encode_rest(replay: Replay) -> dict[str, Any]:
+    """What is known without what is taken back, as the fold reads it."""
+    two_way = replay.state.own_two_way_record
     own = {} if two_way is None else {"paired": [*two_way.to_dict().values()]}
-    return {**state.record.to_dict(), **own, "far": _count_warnings(turn, closing)}
+    return {**replay.state.record.to_dict(), **own, "far": replay.warnings}
 
 
 def _count_warnings(turn: Turn, closing: Event) -> int:
