@@ -16,8 +16,8 @@ from gbb.controller.state.report import PARTIAL
 from gbb.controller.state.state import Ask, State
 from gbb.controller.storage.bytes import pack_allocation
 from gbb.controller.storage.events import Draft, Event
-from gbb.controller.verbs.replay import Replay
 from gbb.controller.verbs.trials import find_closing, find_trial
+from gbb.controller.verbs.without import LogWithout
 from gbb.policies import Policy
 
 FEW = 50
@@ -26,7 +26,7 @@ FEW = 50
 
 def prepare(
     log: Log, what: Trial | int | None, key: str | None, event: int | None
-) -> Replay | None:
+) -> LogWithout | None:
     """The log without what is to be taken back, read while others write; None if it is back already."""
     if (what is not None) + (key is not None) + (event is not None) != 1:
         raise checks.conflict("Give exactly one of `trial`, `key` and `event`.")
@@ -44,7 +44,7 @@ def prepare(
     return found
 
 
-def finish(turn: Turn, replay: Replay, reason: str) -> bool:
+def finish(turn: Turn, replay: LogWithout, reason: str) -> bool:
     """Take it back, unless others took back something meanwhile: then nothing is done."""
     closing = replay.closing
     replay.go_on(turn.study)
@@ -66,7 +66,7 @@ def finish(turn: Turn, replay: Replay, reason: str) -> bool:
     return True
 
 
-def _find_told(turn: Turn, trial: int) -> Replay | None:
+def _find_told(turn: Turn, trial: int) -> LogWithout | None:
     """The replay without how ``trial`` was closed; None if it is open again."""
     if turn.state.setup.problem.parts is not None:
         rule = "be of a graph that is at hand"
@@ -76,10 +76,10 @@ def _find_told(turn: Turn, trial: int) -> Replay | None:
             return None
         raise checks.input_error("trial", "be closed", f"trial {trial}, which is open")
     asked, closing = find_closing(turn, trial)
-    return Replay(closing, asked.seq, _find_gone(turn), _count_warnings(turn, closing))
+    return LogWithout(closing, asked.seq, _find_gone(turn), _count_warnings(turn, closing))
 
 
-def _find_attached(turn: Turn, key: str | None, event: int | None) -> Replay | None:
+def _find_attached(turn: Turn, key: str | None, event: int | None) -> LogWithout | None:
     """The replay without a round that was attached; None if it was taken back."""
     back = turn.study.events_of_kind("retract")
     if key is not None:
@@ -96,7 +96,7 @@ def _find_attached(turn: Turn, key: str | None, event: int | None) -> Replay | N
     if found is None or found.kind != "attach":
         got = f"{place}, which is {'none' if found is None else 'one of kind ' + repr(found.kind)}"
         raise checks.input_error("event", "be that of an attached round", got)
-    return Replay(found, 0, _find_gone(turn), _count_warnings(turn, found))
+    return LogWithout(found, 0, _find_gone(turn), _count_warnings(turn, found))
 
 
 def _stands(turn: Turn, closing: Event) -> bool:
@@ -115,7 +115,7 @@ def _graphs(state: State) -> set[int]:
     return {state.setup.graph_seq, *state.past_problems}
 
 
-def _encode_ask(turn: Turn, replay: Replay) -> tuple[dict[str, Any], bytes]:
+def _encode_ask(turn: Turn, replay: LogWithout) -> tuple[dict[str, Any], bytes]:
     """What the trial was asked to play, as the fold reads it."""
     ask, closing = replay.ask, replay.closing
     content = {
@@ -138,7 +138,7 @@ def _is_counted(state: State, ask: Ask) -> bool:
     return ask.setup >= state.setup.since and type(policy).reopen is not Policy.reopen
 
 
-def _encode_rest(replay: Replay) -> dict[str, Any]:
+def _encode_rest(replay: LogWithout) -> dict[str, Any]:
     """What is known without what is taken back, as the fold reads it."""
     two_way = replay.state.own_two_way_record
     own = {} if two_way is None else {"paired": [*two_way.to_dict().values()]}

@@ -10,7 +10,7 @@ from gbb.controller.storage.events import Event
 from gbb.controller.storage.study import Study
 
 
-class Replay:
+class LogWithout:
     """The state that a log gives without some of its events, as far as it was read.
 
     Parameters
