@@ -1,5 +1,7 @@
 """The conservative wrapper keeps its promise, lets the policy inside learn, and changes little."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +12,14 @@ from gbb.learning import Ridge, empty, observe
 from gbb.learning.radius import confidence_radius
 from gbb.learning.record import regressors
 from gbb.policies import Choice, Conservative, Learned
-from gbb.policies._safety.accounts import deviation, lower_bound, noise_scale, paying
+from gbb.policies._safety.accounts import (
+    deviation,
+    least_missing,
+    lower_bound,
+    noise_scale,
+    paying,
+)
+from gbb.policies._safety.ledger import Account, Missing
 from gbb.policies._safety.steps import toward, way_home
 
 GRID = gbb.Graph.grid(3, 4)
@@ -452,6 +461,45 @@ def test_the_lower_bound_is_that_of_a_naive_twin_and_holds(problem, seed, rounds
             assert bound <= pays.sum() + 1e-6
     if floor is None or floor <= 0.0:  # what one number pays is at least 0 here
         assert bound <= environment(problem).expected_reward(allocation) + 1e-9
+
+
+@every_problem
+@pytest.mark.parametrize("floor", [None, 0.1])
+def test_what_is_missing_pays_no_less_than_is_counted_for_it(problem, floor):
+    """As a naive twin has it, and never more than it pays; told at last, it leaves nothing behind."""
+    env, rng = environment(problem), np.random.default_rng(3)
+    theta = np.concatenate([M.ravel(order="F") for M in np.atleast_3d(env.M_star.T).T])
+    ridge = Ridge(problem, learnt(problem, 60, 3), 1.0)
+    radius = confidence_radius(ridge, 1e-3, shrinking=True)
+    missing, q, rounds = Missing.none(problem), np.zeros(problem.parameters), []
+    for _ in range(5):
+        arms = rng.integers(3, size=problem.n)
+        which = rng.random(problem.observations) < 0.5
+        missing = missing.add(problem, arms, which, 1)
+        q += regressors(problem, arms)[which].sum(axis=0)
+        rounds.append((arms, which))
+    bound, width = least_missing(ridge, radius, missing, floor), float(ridge.width(q[None]).sum())
+    middle = q @ np.concatenate([M.ravel(order="F") for M in ridge.M_hats])
+    parts = [middle - radius * width, -problem.S * np.linalg.norm(q.reshape(-1, 9), axis=1).sum()]
+    parts += [] if floor is None else [floor * missing.numbers]
+    assert bound == pytest.approx(max(parts), rel=1e-9)
+    assert bound <= q @ theta
+    for arms, which in rounds:
+        missing = missing.add(problem, arms, which, -1)
+    assert missing.numbers == 0
+    assert not missing.weights.any()
+
+
+@given(st.lists(st.floats(-1e40, 1e40), max_size=20), st.randoms())
+def test_an_account_sums_exactly_in_any_order(numbers, random):
+    account = Account()
+    for number in numbers:
+        account = account.tell(1, number)
+    assert account.paid == math.fsum(numbers)
+    random.shuffle(numbers)
+    for number in numbers:
+        account = account.tell(-1, -number)
+    assert account == Account()
 
 
 def test_a_floor_never_lowers_the_bound():
