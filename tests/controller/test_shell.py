@@ -55,6 +55,18 @@ def test_another_policy_chooses(farm):  # noqa: F811
         assert (policy.name, policy.starts, policy.delta) == ("JointOFUL", 2, 0.2)
 
 
+def test_another_policy_is_held_back(farm, refused, tmp_path):  # noqa: F811
+    plan = "agent,arm\nnorth,left\nsouth,left\neast,straight\n"
+    (tmp_path / "plan.csv").write_text(plan)
+    safe = ("--baseline", "plan.csv", "--eps", "0.1", "--max-changes", 1)
+    farm("set-policy", "farm.db", "ThompsonSampling:v=0.5", *safe)
+    with Controller.open(URL) as controller:
+        policy = controller.policy
+        assert (policy.policy.name, policy.policy.v, policy.eps) == ("ThompsonSampling", 0.5, 0.1)
+        assert controller.ask().arms.tolist() == policy.baseline.tolist()
+    assert "`--eps` needs `--baseline`" in refused("set-policy", "farm.db", "OFUL", "--eps", "0.1")
+
+
 def test_what_was_told_counts_less(farm):  # noqa: F811
     farm("ask", "farm.db")
     farm("tell", "farm.db", 1, "-", stdin=rewards(0.5))

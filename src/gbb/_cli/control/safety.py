@@ -43,6 +43,11 @@ class Safety:
         bool, option("The numbers of one round may be off together, as by one wind.")
     ] = False
 
+    @property
+    def is_given(self) -> bool:
+        """Whether anything is said about it."""
+        return self != Safety()
+
     def hold_back(self, policy: AnyPolicy, **settings: Any) -> AnyPolicy:
         """``policy``, held back if there is a baseline; ``settings`` are ``lam`` and ``delta``."""
         every = asdict(self)

@@ -10,6 +10,7 @@ from gbb import cuts
 from gbb._cli import options as opt
 from gbb._cli.control.links import LINK_WORDS, LinksFile, graph_beside, links_of
 from gbb._cli.control.options import Name, Storage, open_controller
+from gbb._cli.control.safety import Safety
 from gbb._cli.errors import reword
 from gbb._cli.given.graphs import GraphOptions, cut_of
 from gbb._cli.given.policies import HORIZON_WORDS, SPEC, Horizon, Learner, RadiusName, read_policies
@@ -56,6 +57,7 @@ def set_policy(
     cut: CutName = None,
     learner: Learner,
     radius: RadiusName = None,
+    safety: Safety,
 ) -> None:
     """Let another policy choose, from everything told so far; or the same with other settings."""
     settings = learner.settings(radius=radius, horizon=horizon)
@@ -65,7 +67,12 @@ def set_policy(
     with reword({**words, **HORIZON_WORDS}), open_controller(url, name) as controller:
         if cut is not None:
             settings["cut"] = cut_of(controller.problem.graph, cut, 0)
-        controller.set_policy(spec.name, **{**settings, **spec.settings})
+        if safety.is_given:
+            own = {"cut": cut_of(controller.problem.graph, "greedy", 0), **settings}
+            inner = spec.build(controller.problem, **own)
+            controller.set_policy(safety.hold_back(inner, **learner.settings()))
+        else:
+            controller.set_policy(spec.name, **{**settings, **spec.settings})
         now, rounds = controller.policy, controller.status()["rounds"]
     typer.echo(f"{now.name} chooses from now on; it has learnt from {rounds} rounds")
 
