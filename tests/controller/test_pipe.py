@@ -114,6 +114,7 @@ def test_every_verb_is_answered(say):
         "predict": say("predict", allocation=[0, 1, 2]),
         "estimate": say("estimate"),
         "status": say("status"),
+        "watch": say("watch", stale=60),
         "history": say("history", last=3, kind=["tell", "retract"]),
         "check": say("check"),
         "diagnose": say("diagnose", worst=1),
@@ -130,6 +131,7 @@ def test_every_verb_is_answered(say):
     assert answers["set-policy"] == {"policy": "JointOFUL"}
     assert answers["replace-graph"] == {"agents": 3, "edges": 4}
     assert answers["status"]["policy"] == "JointOFUL"
+    assert answers["watch"] == {"alerts": answers["status"]["alerts"]}
     assert answers["predict"].keys() == {"reward", "low", "high", "caveat"}
     assert [event["kind"] for event in answers["history"]["events"]] == ["tell", "retract", "tell"]
 

@@ -70,6 +70,19 @@ def _say_retract(content: Content) -> str:
     return f"{content['closed_by']} taken back{reason}"
 
 
+def _say_alert(content: Content) -> str:
+    return (
+        f"{content['alert']}: {content['text']}"
+        if content["begins"]
+        else f"{content['alert']} ends"
+    )
+
+
+def _say_tables(content: Content) -> str:
+    shards = content["shards"]
+    return f"shard {shards[0]}" if len(shards) == 1 else f"{len(shards):,} shards"
+
+
 def _say_arms(content: Content) -> str:
     agents, arms = (_list(content[key], key) for key in ("agents", "arms"))
     return f"{agents}: {arms}"
@@ -96,6 +109,10 @@ SAY: dict[str, Callable[[Content], str]] = {
     "attach": _say_told,
     "fail": _say_closed,
     "abandon": _say_closed,
+    "timeout": _say_closed,
+    "tables": _say_tables,
+    "alert": _say_alert,
+    "rename": lambda content: f"to {content['to']}",
     "retract": _say_retract,
     "forbid": _say_arms,
     "pin": _say_arms,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from gbb.controller.answers.alerts import Alert
 from gbb.controller.answers.answers import Entry, Estimate, Prediction, Recommendation, Trial
 
 ARRAYS = ("M_hat", "M_width", "table", "table_width", "N", "Y")
@@ -16,6 +17,11 @@ RECOMMENDED = ("allocation", "reward", "low", "high", "upper_bound", "gap", "pro
 def plain_trial(trial: Trial) -> dict[str, Any]:
     """A trial's number, its round and its allocation."""
     return {"trial": trial.id, "round": trial.round, "allocation": trial.allocation}
+
+
+def plain_alert(alert: Alert) -> dict[str, Any]:
+    """Its kind, how bad it is, since when and what it says."""
+    return {**asdict(alert), "since": alert.since.isoformat()}
 
 
 def plain_prediction(found: Prediction) -> dict[str, Any]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from gbb.controller.answers.alerts import read_alerts
+from gbb.controller.answers.plain import plain_alert
 from gbb.controller.state.learn import playing
 from gbb.controller.state.state import State
 
@@ -32,8 +32,6 @@ def read_status(state: State) -> dict[str, Any]:
         "events": state.seq,
         **({told: record.weight(problem) / problem.ways**2} if counted else {}),
         "forbidden": 0 if allowed is None else int((~allowed).sum()),
-        "alerts": [
-            {**asdict(alert), "since": alert.since.isoformat()} for alert in read_alerts(state)
-        ],
+        "alerts": [plain_alert(alert) for alert in read_alerts(state)],
         **({"safety": safety} if safety else {}),
     }

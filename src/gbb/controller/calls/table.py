@@ -55,10 +55,11 @@ def respond(controller: Controller, request: Mapping[str, Any]) -> Answer:
     return call.run(controller, **values)
 
 
-def _ask(controller: Controller, count: int | None = None) -> Answer:
+def _ask(controller: Controller, count: int | None = None, **timeout: float) -> Answer:
     if count is None:
-        return plain.plain_trial(controller.ask())
-    return {"trials": [plain.plain_trial(trial) for trial in controller.ask_many(count)]}
+        return plain.plain_trial(controller.ask(**timeout))
+    trials = controller.ask_many(count, **timeout)
+    return {"trials": [plain.plain_trial(trial) for trial in trials]}
 
 
 def _tell(controller: Controller, trial: int, rewards: Any) -> Answer:
@@ -71,13 +72,22 @@ def _next(controller: Controller, trial: int, rewards: Any) -> Answer:
 
 
 def _close(verb: Callable[[Controller, int, str], None]) -> Callable[..., Answer]:
-    """What closes a trial without rewards, or opens it again."""
+    """What closes a trial without rewards."""
 
     def run(controller: Controller, trial: int, reason: str = "") -> Answer:
         verb(controller, trial, reason)
         return _closed(controller, trial)
 
     return run
+
+
+def _retract(controller: Controller, **given: Any) -> Answer:
+    controller.retract(**given)
+    return _closed(controller, *([given["trial"]] if "trial" in given else []))
+
+
+def _watch(controller: Controller, **stale: float) -> Answer:
+    return {"alerts": [plain.plain_alert(alert) for alert in controller.watch(**stale)]}
 
 
 def _attach(controller: Controller, allocation: Any, rewards: Any, key: Any = None) -> Answer:
@@ -171,12 +181,14 @@ _GRAPH = {
 }
 
 CALLS: dict[str, Call] = {
-    "ask": Call(_ask, {"count": f.WHOLE}),
+    "ask": Call(_ask, {"count": f.WHOLE, "timeout": f.NUMBER}),
     "tell": Call(_tell, _TOLD),
     "next": Call(_next, _TOLD),
     "fail": Call(_close(Controller.fail), _CLOSE),
     "abandon": Call(_close(Controller.abandon), _CLOSE),
-    "retract": Call(_close(Controller.retract), _CLOSE),
+    "retract": Call(
+        _retract, {"trial": f.WHOLE, "key": f.TEXT, "event": f.WHOLE, "reason": f.TEXT}
+    ),
     "attach": Call(
         _attach, {"allocation": f.ALLOCATION.must, "rewards": f.REWARDS.must, "key": f.TEXT}
     ),
@@ -185,6 +197,7 @@ CALLS: dict[str, Call] = {
     "predict": Call(_predict, {"allocation": f.ALLOCATION.must}, writes=False),
     "estimate": Call(_estimate, writes=False),
     "status": Call(Controller.status, writes=False),
+    "watch": Call(_watch, {"stale": f.NUMBER}),
     "history": Call(_history, {"kind": f.TEXTS, "last": f.WHOLE}, writes=False),
     "diagnose": Call(_diagnose, {"worst": f.WHOLE}, writes=False),
     "check": Call(_check, writes=False),
