@@ -197,11 +197,22 @@ class Machine(RuleBasedStateMachine):
         allocation = {name: data.draw(st.integers(0, K - 1)) for name in graph.names}
         rewards = {link: float(data.draw(st.integers(-9, 9))) for link in self.model.links(graph)}
         self.controller.attach(allocation, rewards, key=key)
-        self.model.learn("attached", allocation, rewards)
+        self.model.learn(("attached", key), allocation, rewards)
         if key is not None:
             self.model.keys[key] = (allocation, rewards)
         self.model.attached += 1
         self.model.events += 1
+
+    @precondition(lambda self: self.model.keys)
+    @rule(data=st.data())
+    def retract_attached(self, data):
+        model, key = self.model, data.draw(st.sampled_from(sorted(self.model.keys)))
+        self.controller.retract(key=key)
+        del model.keys[key]
+        model.learnt = [row for row in model.learnt if row[0] != ("attached", key)]
+        model.attached -= 1
+        model.events += 1
+        self.controller.retract(key=key)  # the same again changes nothing
 
     @rule()
     def discount(self):

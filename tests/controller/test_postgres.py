@@ -17,6 +17,7 @@ from gbb.controller import Controller, StorageError
 from gbb.controller.state import log
 from gbb.controller.storage import database
 from gbb.controller.verbs.ask import draft_ask
+from gbb.controller.verbs.retract import finish, prepare
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
@@ -189,3 +190,24 @@ def test_the_shell_drives_a_server(postgres_url, tmp_path, capsys):
     assert "trial,round,agent,arm\n1,1,0," in run("ask", postgres_url, "--format", "csv")
     run("tell", postgres_url, 1, tmp_path / "rewards.json")
     assert "predicted reward" in run("recommend", postgres_url)
+
+
+def test_retractions_timeouts_and_alerts(postgres_url):
+    """Replayed in a read transaction, while another connection writes."""
+    problem = small(named=True)
+    one = Controller.create(postgres_url, problem, seed=1)
+    other = Controller.open(postgres_url)
+    drive(one, environment(problem), np.random.default_rng(0), 4)
+    one.attach([0, 1, 2, 0], np.ones(problem.m), key="monday")
+    late = one.ask(timeout=0.01)
+    found = prepare(one._log, 2, None, None)
+    drive(other, environment(problem), np.random.default_rng(1), 2)  # nobody waits for the replay
+    assert [trial.id for trial in other.open_trials()] == []
+    with one._turn() as turn:
+        assert finish(turn, found, "typo")
+    one.retract(key="monday")
+    assert [entry.trial_id for entry in one.history("timeout")] == [late.id]
+    assert (one.status()["rounds"], one.status()["open"]) == (5, [2])
+    assert [alert.kind for alert in one.watch(stale=0.0)] == ["stale"]
+    assert same_state(replayed(one), one._log.state)
+    assert same_state(replayed(other), one._log.state)
