@@ -30,6 +30,7 @@ KINDS = {
     "edges": {},
     "weights": {"edge_weights": np.linspace(0.2, 2.0, 12)},
     "types": {"edge_types": np.arange(12) % 2},
+    "links": {"feedback": "link"},
     "agents": {"feedback": "agent"},
     "sum": {"feedback": "global"},
 }

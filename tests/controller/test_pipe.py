@@ -208,7 +208,7 @@ MISTAKES = [
     (b'{"do": "asks"}', "Did you mean 'ask'?"),
     (b'{"do": ["ask"]}', "`do` to be one of"),
     (b'{"do": "ask", "id": []}', "`id` to be text or a number"),
-    (b'{"do": "ask", "number": 3}', "'ask' has no field 'number'; it has count."),
+    (b'{"do": "ask", "number": 3}', "'ask' has no field 'number'; it has count, timeout."),
     (b'{"do": "status", "x": 1}', "'status' has no field 'x'; it has none."),
     (b'{"do": "ask", "count": 0}', "`count` to be a whole number >= 1, but got 0"),
     (b'{"do": "ask", "count": "3"}', "`count` to be a whole number"),

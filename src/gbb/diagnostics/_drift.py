@@ -9,6 +9,7 @@ from scipy.special import chdtrc
 
 from gbb._support.checks import FloatArray
 from gbb.learning import AnyRecord
+from gbb.learning.record import Counts
 from gbb.problem import Problem
 
 ENOUGH = 50
@@ -91,11 +92,11 @@ def find_drift(
 
 
 def _compare_tables(
-    _problem: Problem, everything: AnyRecord, recent: AnyRecord
+    problem: Problem, everything: AnyRecord, recent: AnyRecord
 ) -> tuple[float, int, float, int]:
     """The distance, its degrees of freedom, what the recent means explain and how many they are."""
-    N, Y = (np.asarray(each, dtype=np.float64) for each in everything.tables or ())
-    n, y = (np.asarray(each, dtype=np.float64) for each in recent.tables or ())
+    N, Y = (_fold(problem, each) for each in everything.tables or ())
+    n, y = (_fold(problem, each) for each in recent.tables or ())
     seen, before = n > 0.0, N - n
     both = seen & (before > SHARE * N)
     n_both, before = n[both], before[both]
@@ -103,6 +104,14 @@ def _compare_tables(
     distance = float((apart**2 / (1.0 / n_both + 1.0 / before)).sum())
     explained = float((y[seen] ** 2 / n[seen]).sum())
     return distance, int(both.sum()), explained, int(seen.sum())
+
+
+def _fold(problem: Problem, table: Counts) -> FloatArray:
+    """A table in numbers that are told by themselves: where links are, (a, b) and (b, a) are one."""
+    table = np.asarray(table, dtype=np.float64)
+    if not problem.halves_only:
+        return table
+    return np.triu(table) + np.triu(table.transpose(0, 2, 1), 1)
 
 
 def _compare_moments(
