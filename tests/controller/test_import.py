@@ -44,6 +44,14 @@ def rounds_of(problem, count, seed=0, seen=0.7):
     return played, paid
 
 
+def edges_of(problem):
+    """The edge of each number of a round: directed, or of a link the one with i < j."""
+    edges = problem.graph.edges
+    return (
+        edges[edges[:, 0] < edges[:, 1]].tolist() if problem.feedback == "link" else edges.tolist()
+    )
+
+
 def named(problem, arms):
     return {problem.graph.label(i): problem.arm_names[a] for i, a in enumerate(arms)}
 
@@ -58,11 +66,12 @@ def long_table(problem, played, paid) -> pd.DataFrame:
         elif problem.feedback == "global":
             rows += [(f"r{t}", json.dumps(who), values[0])]
         else:
-            for (i, j), value in zip(problem.graph.edges.tolist(), values, strict=True):
+            for (i, j), value in zip(edges_of(problem), values, strict=True):
                 a, b = problem.graph.label(i), problem.graph.label(j)
                 if np.isfinite(value):
                     rows.append((f"r{t}", a, b, who[a], who[b], value))
     columns = {
+        "link": ["key", "source", "target", "arm_source", "arm_target", "reward"],
         "edge": ["key", "source", "target", "arm_source", "arm_target", "reward"],
         "agent": ["key", "agent", "arm", "reward"],
         "global": ["key", "allocation", "reward"],
@@ -75,8 +84,8 @@ def attach_each(controller, played, paid):
     problem = controller.problem
     for t, (arms, values) in enumerate(zip(played, paid, strict=True)):
         told = np.flatnonzero(np.isfinite(values))
-        if problem.feedback == "edge":
-            edges = [tuple(map(problem.graph.label, problem.graph.edges[e].tolist())) for e in told]
+        if problem.feedback in ("edge", "link"):
+            edges = [tuple(map(problem.graph.label, edges_of(problem)[e])) for e in told]
             rewards = dict(zip(edges, values[told].tolist(), strict=True))
         elif problem.feedback == "agent":
             rewards = {problem.graph.label(int(i)): values[i] for i in told}
@@ -112,7 +121,7 @@ def test_an_import_teaches_what_attaching_one_by_one_does(tmp_path, policy, seen
     two.check()
 
 
-@pytest.mark.parametrize("feedback", ["edge", "agent", "global"])
+@pytest.mark.parametrize("feedback", ["edge", "link", "agent", "global"])
 def test_beyond_the_paper_too(tmp_path, feedback):
     problem = typed(feedback)
     one, two = (made(tmp_path, name, problem, "ThompsonSampling") for name in ("one", "two"))
@@ -122,9 +131,10 @@ def test_beyond_the_paper_too(tmp_path, feedback):
     assert learnt(one) == learnt(two)
 
 
-@pytest.mark.parametrize("feedback", ["edge", "agent", "global"])
+@pytest.mark.parametrize("feedback", ["edge", "link", "agent", "global"])
 def test_import_export_import_again_is_the_same_to_the_last_bit(tmp_path, feedback):
-    problem = small(named=True) if feedback == "edge" else typed(feedback)
+    alike = feedback in ("edge", "link")
+    problem = small(named=True, feedback=feedback) if alike else typed(feedback)
     policy = "ThompsonSampling"
     made(tmp_path / "1", problem=problem, policy=policy).import_rounds(
         long_table(problem, *rounds_of(problem, 30, seen=0.6))

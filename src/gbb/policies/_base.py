@@ -209,13 +209,7 @@ class Policy(ABC, Generic[State]):
         """
         return state
 
-    def close(
-        self,
-        state: State,
-        trial: int,  # noqa: ARG002
-        choice: Choice,  # noqa: ARG002
-        paid: FloatArray | None,  # noqa: ARG002
-    ) -> State:
+    def close(self, state: State, trial: int, choice: Choice, paid: FloatArray | None) -> State:  # noqa: ARG002
         """The state once ``trial`` is over; whoever calls it lets the rewards be absorbed as well.
 
         ``paid`` has all numbers of the round, NaN for those that are missing; it is None where the
@@ -223,13 +217,7 @@ class Policy(ABC, Generic[State]):
         """
         return state
 
-    def reopen(
-        self,
-        state: State,
-        trial: int,  # noqa: ARG002
-        choice: Choice,  # noqa: ARG002
-        paid: FloatArray | None,  # noqa: ARG002
-    ) -> State:
+    def reopen(self, state: State, trial: int, choice: Choice, paid: FloatArray | None) -> State:  # noqa: ARG002
         """The state once it is taken back how ``trial`` was closed."""
         return state
 
