@@ -82,7 +82,7 @@ def coordinate(pipe: Connection, url: str) -> None:
         pipe.send((trial.id, trial.arms[:2].tolist()))
         while (tables := pipe.recv()) is not None:
             start, used = time.perf_counter(), time.process_time()
-            trial = controller.tell_and_ask(trial, tables)
+            trial = controller.next(trial, tables)
             wall, cpu = time.perf_counter() - start, time.process_time() - used
             pipe.send((trial.id, trial.arms[:2].tolist(), wall, cpu))
         status = Path("/proc/self/status").read_text()

@@ -420,3 +420,15 @@ def test_from_the_shell(world, controller, tmp_path, capsys, monkeypatch):
         error = run("tell-tables", "control.db", 1, *args, code=2)
         assert words in error
         assert len(error.strip().splitlines()) == 1
+
+
+def test_the_next_trial_is_asked_once_though_shards_are_missing(world, controller):
+    trial = controller.ask()
+    tables = world.tables(trial)
+    some = {shard: tables[shard] for shard in (0, 2)}
+    following = controller.next(trial, some)
+    events = controller.status()["events"]
+    again = controller.next(trial, some)
+    assert (again.id, controller.status()["events"]) == (following.id, events)
+    controller.tell_all_tables(trial, {shard: tables[shard] for shard in (1, 3, 4)})
+    assert controller.status()["open"] == [following.id]

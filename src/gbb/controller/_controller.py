@@ -181,11 +181,11 @@ class Controller:
         with self._turn() as turn:
             tell.tell(turn, find_trial(turn, trial), rewards)
 
-    def next(self, trial: Trial | int, rewards: Rewards) -> Trial:
+    def next(self, trial: Trial | int, rewards: Rewards | Tables) -> Trial:
         """Tell ``trial`` and ask for another, in one transaction: one wait for the disk, not two.
 
-        Both happen or neither. A caller that never heard back says the same again and gets the same
-        trial, as long as it is open.
+        Of a network in shards it takes what :meth:`tell_all_tables` does. Both happen or neither. A
+        caller that never heard back says the same again and gets the same trial, as long as it is open.
         """
         rewards = open_rewards(rewards)
         with self._turn() as turn:
@@ -218,13 +218,6 @@ class Controller:
         """Report several shards at once, ``{shard: (N, Y)}``, all in one transaction or none."""
         with self._turn() as turn:
             tell_tables(turn, find_trial(turn, trial), tables)
-
-    def tell_and_ask(self, trial: Trial | int, tables: Tables) -> Trial:
-        """:meth:`tell_all_tables`, then :meth:`ask`, in one transaction, with one wait for the disk."""
-        with self._turn() as turn:
-            tell_tables(turn, find_trial(turn, trial), tables)
-            turn.append(draft_ask(turn.state))
-        return make_trial(turn.state, turn.state.trials)
 
     def missing_shards(self, trial: Trial | int) -> list[int]:
         """The shards that have not told their tables of an open trial."""

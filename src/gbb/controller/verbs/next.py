@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from gbb._support import checks
 from gbb.controller.state.log import Turn
 from gbb.controller.storage.events import Event
 from gbb.controller.verbs.ask import draft_ask
+from gbb.controller.verbs.tables import tell_tables
 from gbb.controller.verbs.tell import tell
-from gbb.controller.verbs.trials import find_closing
-
-if TYPE_CHECKING:
-    from gbb.controller.verbs.rewards import Rewards
 
 
-def next_trial(turn: Turn, trial: int, rewards: Rewards) -> int:
+def next_trial(turn: Turn, trial: int, rewards: Any) -> int:
     """The number of the trial that follows ``trial``, which is told; the same again is the same trial.
 
     The ask says after which trial it came: told again, it is known what was asked then.
     """
-    told_before = trial not in turn.state.open
-    tell(turn, trial, rewards)
-    following = _find_following(turn, trial) if told_before else None
+    before = len(turn.new)
+    if turn.state.setup.problem.parts is None:
+        tell(turn, trial, rewards)
+    else:
+        tell_tables(turn, trial, rewards)
+    following = _find_following(turn, trial) if len(turn.new) == before else None
     if following is None:
         draft = draft_ask(turn.state)
         turn.append(draft._replace(content={**draft.content, "after": trial}))
@@ -36,7 +36,7 @@ def next_trial(turn: Turn, trial: int, rewards: Rewards) -> int:
 
 def _find_following(turn: Turn, trial: int) -> Event | None:
     """The ask that was made when ``trial`` was told; None if that was told alone."""
-    _, closing = find_closing(turn, trial)
-    later = turn.study.events(after=closing.seq, seal=closing.seal)
+    told = turn.study.events_of(trial)[-1]
+    later = turn.study.events(after=told.seq, seal=told.seal)
     ask = next((event for event in later if event.kind == "ask"), None)
     return ask if ask is not None and ask.content.get("after") == trial else None
