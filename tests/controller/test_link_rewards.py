@@ -170,7 +170,7 @@ def test_from_the_shell(tmp_path, monkeypatch, capsys):
     assert "link_rewards" in run("status", "farm.db").out
     run("export", "farm.db", "--out", "all.csv")
     rows = pd.read_csv("all.csv")
-    assert list(rows.columns)[2:] == ["source", "source_arm", "target", "target_arm", "reward"]
+    assert list(rows.columns)[3:] == ["source", "source_arm", "target", "target_arm", "reward"]
     assert rows[["source", "target", "reward"]].to_numpy().tolist() == [
         ["a", "b", 0.5],
         ["b", "c", -0.25],

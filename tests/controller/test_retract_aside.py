@@ -14,7 +14,7 @@ from gbb.controller.state.fold import LEARNT, fold
 from gbb.controller.state.problem import encode_graph
 from gbb.controller.state.state import begin
 from gbb.controller.storage.store import Store
-from gbb.controller.verbs import replay
+from gbb.controller.verbs import without
 from gbb.controller.verbs import retract as verb
 
 
@@ -93,7 +93,7 @@ def test_the_event_is_that_of_a_replay_of_everything(problem, tmp_path):
 def watched_lock(monkeypatch):
     """Counts what is folded for a retraction, inside and outside the lock."""
     counts, inside = {"inside": 0, "outside": 0}, []
-    writing, real = Store.writing, replay.fold
+    writing, real = Store.writing, without.fold
 
     @contextmanager
     def watched(self, study):
@@ -110,7 +110,7 @@ def watched_lock(monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(Store, "writing", watched)
-        patch.setattr(replay, "fold", counted)
+        patch.setattr(without, "fold", counted)
         yield counts
 
 
