@@ -54,10 +54,13 @@ imports: $(READY)
 
 # Kernels as plain Python, so that their lines are counted.
 plain: $(READY)
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/test_kernels.py --cov --cov-report=
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/test_kernels.py $(if $(COVER),--cov --cov-report=)
 
+# With COVER=1 the lines that tests run are counted, which takes a sixth longer; .ci/run asks for it.
+COVER ?=
+COUNT := $(if $(COVER),--cov --cov-append --cov-report=term:skip-covered --cov-fail-under=90)
 unit: $(READY)
-	$(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-append --cov-report=term:skip-covered --cov-fail-under=90
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(COUNT)
 
 # The long version of what `make test` does in two minutes.
 test-crash: $(READY)

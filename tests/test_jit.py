@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 import pytest
-from numba import njit
+from numba import literal_unroll, njit
 from numba.core import event
 
 import gbb
@@ -114,3 +114,17 @@ def test_a_plain_function_is_called_as_it_is():
     straight(1, 2)
     straight(3)
     assert calls == [(1, 2), (3,)]
+
+
+def test_other_classes_of_arguments_are_looked_at_anew():
+    @njit
+    def count(*given):
+        total = 0
+        for each in literal_unroll(given):
+            if each is not None:
+                total += 1
+        return total
+
+    straight = Straight(count)
+    for given in ((1, None), (1, 2), (1, None), (1.5, 2), (1,), (1, 2)):
+        assert straight(*given) == sum(each is not None for each in given)

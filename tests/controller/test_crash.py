@@ -18,7 +18,7 @@ from gbb.controller import Controller, StorageError
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
-KILLS = int(os.environ.get("GBB_CRASH_KILLS", "200"))
+KILLS = int(os.environ.get("GBB_CRASH_KILLS", "100"))
 CASES = [
     ("ImprovedOFUL", "edge", KILLS),
     ("ImprovedOFUL", "link", int(os.environ.get("GBB_CRASH_KILLS", "20"))),

@@ -416,7 +416,7 @@ def test_estimates_are_those_of_a_ridge_for_each_type(kind, tmp_path):
         assert (each.N is None) == (not problem.keeps_tables)
         if each.N is not None:
             assert np.array_equal(problem.ways * each.N, record.tables[0][g])
-            assert np.array_equal(each.Y, record.tables[1][g])
+            assert np.array_equal(problem.ways * each.Y, record.tables[1][g])
 
 
 @every_kind

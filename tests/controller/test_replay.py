@@ -56,6 +56,8 @@ def test_what_the_log_did_is_what_the_log_earned(tmp_path):
     assert found.matched == 1.0
     assert found.reward == pytest.approx(paid.sum(axis=1).mean())
     assert found.logged == pytest.approx(found.reward)
+    assert found.low < found.reward < found.high
+    assert found.low <= env.expected_reward(arms) <= found.high
     assert controller.status()["events"] == 1  # nothing is kept
 
 

@@ -14,8 +14,8 @@ from gbb.controller.state.fold import LEARNT, fold
 from gbb.controller.state.problem import encode_graph
 from gbb.controller.state.state import begin
 from gbb.controller.storage.store import Store
-from gbb.controller.verbs import without
 from gbb.controller.verbs import retract as verb
+from gbb.controller.verbs import without
 
 
 @pytest.fixture

@@ -406,3 +406,17 @@ def test_a_dry_run_shows_the_policy_inside(files, capsys):
     assert code == 0
     assert "Conservative" in out
     assert "ImprovedOFUL" in out
+
+
+def test_what_was_told_and_then_not_played_after_all_is_not_in_play(tmp_path):
+    problem = small()
+    with Controller.create(url_of(tmp_path), problem, guard(problem), seed=1) as controller:
+        last = controller.ask()
+        controller.tell(last, both_ways(problem, last.arms, noise_of(1)))
+        wrong = controller.ask()
+        controller.tell(wrong, both_ways(problem, wrong.arms, noise_of(2)))
+        controller.retract(wrong)
+        controller.abandon(wrong)
+        path = controller._log.state.memory.ledger.path
+        assert path[-1].trial == last.id
+        assert same_state(replayed(controller), controller._log.state)

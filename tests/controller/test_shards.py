@@ -432,3 +432,16 @@ def test_the_next_trial_is_asked_once_though_shards_are_missing(world, controlle
     assert (again.id, controller.status()["events"]) == (following.id, events)
     controller.tell_all_tables(trial, {shard: tables[shard] for shard in (1, 3, 4)})
     assert controller.status()["open"] == [following.id]
+
+
+def test_a_trial_of_shards_is_not_taken_back_on_another_graph_either(world, controller):
+    trial = controller.ask()
+    controller.tell_all_tables(trial, world.tables(trial))
+    plain = gbb.Graph.complete(3)
+    controller.replace_graph(plain)
+    with pytest.raises(gbb.InputError, match="which shards tell in tables"):
+        controller.retract(trial)
+    told = controller.ask()
+    controller.tell(told, np.zeros(plain.m))
+    controller.retract(told)
+    assert controller.status()["open"] == [told.id]

@@ -304,7 +304,7 @@ class Controller:
         cells = open_cells(log)
         problem = self._log.refresh().setup.problem
         rounds = read_log(problem, cells, key, prefix)
-        with self._turn() as turn:
+        with self._log.look() if dry_run else self._turn() as turn:
             if turn.state.setup.problem.graph is not problem.graph:  # replaced meanwhile
                 rounds = read_log(turn.state.setup.problem, cells, key, prefix)
             return import_rounds(turn, rounds, dry_run=dry_run)

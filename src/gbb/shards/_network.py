@@ -17,6 +17,9 @@ from gbb.graph.parts import Parts
 from gbb.problem import Problem
 from gbb.shards._shard import Kind
 
+MOST_KINDS = 4096
+"""Kinds of links beyond which a network is no longer small."""
+
 
 @dataclass(frozen=True, eq=False)
 class Network:
@@ -65,16 +68,17 @@ class Network:
     @classmethod
     def _build(cls, kinds: list[tuple[Any, ...]], table: IntArray) -> Network:
         """A graph with a link for each kind, none of them twice between the same agents."""
+        if len(kinds) > MOST_KINDS:
+            rule = f"have at most {MOST_KINDS:,} kinds of links, by parts, types and weights"
+            raise checks.input_error("kinds", rule, f"{len(kinds):,}", "Round the weights.")
         k = max(2, 1 + max(kind[1] for kind in kinds))
-        agents = [(part, 0) for part in range(k)]
+        agents = {(part, 0): part for part in range(k)}
         taken: dict[tuple[int, int], int] = {}
         rows = []
         for first, second, *_ in kinds:
             copy = taken[first, second] = taken.get((first, second), 0) + 1
             other = (second, copy if first == second else copy - 1)
-            if other not in agents:
-                agents.append(other)
-            rows.append((first, agents.index(other)))
+            rows.append((first, agents.setdefault(other, len(agents))))
         names = [f"V{part + 1}" + "'" * copy for part, copy in agents]
         graph = Graph.from_edges(rows, n=len(agents), names=names, undirected=True)
         place = {row: (column, 0) for column, row in enumerate(rows)}

@@ -65,7 +65,12 @@ class Shard:
     ) -> None:
         self.K, self.k = checks.integer("K", K, low=1), checks.integer("k", k, low=2, high=127)
         self.agents = agents if isinstance(agents, range) else _whole("agents", agents)
-        self._sorted: IntArray = np.argsort(np.zeros(0) if isinstance(agents, range) else agents)
+        self._sorted: IntArray = np.argsort(
+            np.zeros(0) if isinstance(agents, range) else self.agents, kind="stable"
+        )
+        if (repeat := np.flatnonzero(np.diff(np.asarray(self.agents)[self._sorted]) == 0)).size:
+            twice = np.asarray(self.agents)[self._sorted][repeat[0]]
+            raise checks.input_error("agents", "name every agent once", f"{twice} twice")
         ends, near = self._number(_whole("links", links, columns=2), *_border(border, self.k))
         rows = len(ends)
         parts = extend_cut(ends, len(self.agents), near, self.k)

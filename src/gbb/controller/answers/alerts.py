@@ -22,7 +22,7 @@ SEVERITIES = {
 """The kinds of alerts, and how bad each is."""
 
 FALSE_ALARMS = 0.01
-"""The probability that drift is ever found where there is none."""
+"""The probability that drift is ever found where there is none, but for what the docs say of it."""
 
 ROUNDS, NUMBERS = 1000, 4_000_000
 """The last rounds that a misfit is looked for in: so many, or fewer where they hold more numbers."""

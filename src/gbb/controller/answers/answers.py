@@ -114,7 +114,7 @@ class Estimate:
         what the link pays.
     N, Y
         How often each pair of arms was seen, and the sum of its rewards (K x K); with weights, sums
-        of w^2 and of w times the reward. Per link, both directions count, each with the link's reward.
+        of w^2 and of w times the reward. Per link, both directions count, each with half of its reward.
         None where rewards are seen in other sums over edges.
     caveat
         Why it is unreliable, if rewards were told that the declared bounds rule out.

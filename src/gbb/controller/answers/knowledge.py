@@ -112,7 +112,7 @@ class Knowledge:
                 table=_copy(self.ridge.means[g]),
                 table_width=_copy(self.widths[g]),
                 N=None if tables is None else _copy(tables[0][g] / self.problem.ways),
-                Y=None if tables is None else _copy(tables[1][g]),
+                Y=None if tables is None else _copy(tables[1][g] / self.problem.ways),
                 caveat=self.caveat,
             )
             for g in range(types)

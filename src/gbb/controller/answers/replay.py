@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -42,8 +43,9 @@ class Replay:
     reward
         The estimate: its expected global reward a round, on average over the rounds.
     low, high
-        What it earns, a round, where the model is as bad and as good for what it plays as the
-        confidence set of the fit allows, two standard errors further out.
+        What it earns, a round, where the model is as bad and as good for what it plays on average as
+        the confidence set of the fit allows, and no less than what that set leaves open of what it
+        plays; two standard errors further out, of the runs and of the logged rewards that are used.
     logged
         What the log earned a round: what it says, and where it is silent what the model says. None
         where no round says what all agents played.
@@ -131,32 +133,39 @@ def replay(
     reach = problem.S * known.norms
     each = seeds.spawn(seed, runs)
 
-    def run(centre: FloatArray) -> tuple[FloatArray, FloatArray, float]:
-        """What each run earns a round, what it plays on average (whitened), how often as logged."""
+    def run(centre: FloatArray) -> tuple[FloatArray, FloatArray, int, int]:
+        """What each run earns a round; what all play in sum (whitened); how often as logged, and how
+
+        many logged numbers that has.
+        """
         system = Fitted(problem, np.clip(ridge.means_at(centre), -reach, reach), played, paid)
-        earned, direction, same = np.zeros(runs), np.zeros_like(ridge.centre), 0
+        earned, direction, same, numbers = np.zeros(runs), np.zeros_like(ridge.centre), 0, 0
         for place, child in enumerate(each):
             for round in play(system, policy, len(played), child):
                 arms = round.choice.allocation
                 earned[place] += system.earned(round.t, arms) / len(played)
                 direction += ridge.sums(arms)
-                same += system.logged(round.t, arms) is not None
-        return earned, direction, same / (runs * len(played))
+                if (known_rewards := system.logged(round.t, arms)) is not None:
+                    same += 1
+                    numbers += int(np.count_nonzero(~np.isnan(known_rewards)))
+        return earned, direction, same, numbers
 
-    middle, direction, matched = run(ridge.centre)
-    # The ends of the confidence set along what is played.
-    step = known.radius * direction / max(float(np.linalg.norm(direction)), np.finfo(float).tiny)
+    middle, direction, same, numbers = run(ridge.centre)
+    # The ends of the confidence set along what is played; the policy may then play something else.
+    length, total = float(np.linalg.norm(direction)), runs * len(played)
+    step = known.radius * direction / max(length, np.finfo(float).tiny)
     worst, best = run(ridge.centre - step)[0], run(ridge.centre + step)[0]
-    mean = float(middle.mean())
+    mean, spread = float(middle.mean()), known.radius * length / total
+    noise = ERRORS * problem.sigma * math.sqrt(numbers / runs) / len(played)
     return Replay(
         policy=policy.name,
         rounds=len(played),
         runs=runs,
         reward=mean,
-        low=min(mean, float(worst.mean())) - ERRORS * _error(worst),
-        high=max(mean, float(best.mean())) + ERRORS * _error(best),
+        low=min(mean - spread, float(worst.mean())) - ERRORS * _error(worst) - noise,
+        high=max(mean + spread, float(best.mean())) + ERRORS * _error(best) + noise,
         logged=_logged(Fitted(problem, ridge.means, played, paid), played),
-        matched=matched,
+        matched=same / total,
     )
 
 

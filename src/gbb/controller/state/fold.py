@@ -248,8 +248,9 @@ def _reopen(state: State, event: Event, trial: int) -> State:
 
 
 def _warning(state: State, event: Event) -> State:  # noqa: ARG001
-    count = state.out_of_bounds_rounds + 1
-    return replace(state, out_of_bounds_rounds=count, recent=state.recent.flag())
+    count, in_shards = state.out_of_bounds_rounds + 1, state.setup.problem.parts is not None
+    recent = state.recent if in_shards else state.recent.flag()  # rounds of shards are not in it
+    return replace(state, out_of_bounds_rounds=count, recent=recent)
 
 
 def _alert(state: State, event: Event) -> State:

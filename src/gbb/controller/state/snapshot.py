@@ -115,8 +115,7 @@ def read_snapshot(text: str, study: Study) -> State | None:
         graphs=tuple(content["graphs"]),
         out_of_bounds_rounds=content["out_of_bounds_rounds"],
         keys=Keys((key, seq) for key, seq in content["keys"]),
-        # Before controllers could be renamed, snapshots did not say it.
-        name=content.get("name", first.get("name")),
+        name=content["name"],
         recent=Recent.from_dict(content["recent"]),
         alerts={kind: InForce(*alert) for kind, *alert in content["alerts"]},
     )

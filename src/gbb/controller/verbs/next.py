@@ -38,5 +38,5 @@ def _find_following(turn: Turn, trial: int) -> Event | None:
     """The ask that was made when ``trial`` was told; None if that was told alone."""
     told = turn.study.events_of(trial)[-1]
     later = turn.study.events(after=told.seq, seal=told.seal)
-    ask = next((event for event in later if event.kind == "ask"), None)
-    return ask if ask is not None and ask.content.get("after") == trial else None
+    asks = (event for event in later if event.kind == "ask")
+    return next((ask for ask in asks if ask.content.get("after") == trial), None)

@@ -68,7 +68,7 @@ def finish(turn: Turn, replay: LogWithout, reason: str) -> bool:
 
 def _find_told(turn: Turn, trial: int) -> LogWithout | None:
     """The replay without how ``trial`` was closed; None if it is open again."""
-    if turn.state.setup.problem.parts is not None:
+    if turn.problem_at(turn.study.events_of(trial)[0].seq).parts is not None:
         rule = "be of a graph that is at hand"
         raise checks.input_error("trial", rule, f"trial {trial}, which shards tell in tables")
     if trial in turn.state.open:

@@ -93,7 +93,7 @@ class Step(NamedTuple):
 
 
 Path = tuple[Step, ...]
-"""The newest trial that was played for sure, and those asked since, in their order."""
+"""The newest trial played for sure, the one before it, and those asked since, in their order."""
 
 
 def follow(path: Path, step: Step) -> Path:
@@ -109,7 +109,9 @@ def settle(path: Path, trial: int, *, played: bool) -> Path:
     if not places:
         return path
     if played:
-        return path[places[-1] :]
+        return path[
+            max(0, places[-1] - 1) :
+        ]  # should this be taken back, the one before is in play
     return path[: places[-1]] + path[places[-1] + 1 :] or path
 
 

@@ -146,6 +146,8 @@ def _find_known(turn: Turn, keys: Iterable[str]) -> dict[str, Round | None]:
             problems[graph] = turn.problem_at(event.seq)
         if event.seq in events and event.kind == "attach":
             known[events[event.seq]] = read_attached(problems[graph], event)
+        if event.kind == "retract":  # what was taken back may be told anew
+            known.pop(events.get(event.content["of"], ""), None)
         trial = event.trial
         if trial is None or trial not in trials:
             continue
