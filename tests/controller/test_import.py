@@ -317,3 +317,43 @@ def test_a_column_of_ones_own_tells_rounds_apart(tmp_path):
         assert controller.import_rounds(tmp_path / "log.csv", key="when").new == 2
     with pytest.raises(gbb.InputError, match=r"`key` to name a column .*Did you mean 'when'"):
         controller.import_rounds(tmp_path / "log.csv", key="whn")
+
+
+@pytest.mark.parametrize("key", [" m ", "m\t", "a\nb", "\u00a0m", ""])
+def test_a_key_that_a_table_would_not_give_back_is_refused(tmp_path, key):
+    controller = made(tmp_path, "one")
+    with pytest.raises(gbb.InputError, match="`key` to be a text on one line"):
+        controller.attach([0, 1, 2, 0], np.ones(12), key=key)
+
+
+def test_numbers_in_a_table_are_names_where_agents_have_names(tmp_path):
+    graph = gbb.Graph.from_edges([("1", "2"), ("2", "0"), ("1", "0")], undirected=True)
+    problem = gbb.Problem(graph, np.eye(2), arm_names=["1", "0"])
+    (tmp_path / "log.csv").write_text(
+        "key,source,target,source_arm,target_arm,reward\na,1,2,1,0,5.0\nb,2,0,0,0,1.0\n"
+    )
+    one, two = (made(tmp_path, name, problem, "ThompsonSampling") for name in ("one", "two"))
+    one.import_rounds(tmp_path / "log.csv")
+    two.import_rounds(pd.read_csv(tmp_path / "log.csv"))
+    assert learnt(one) == learnt(two)
+    told = pd.DataFrame({"source": [1], "target": [2], "reward": [0.5]})
+    one.tell(1, told)
+    assert one.history("tell")[0].content["rewards"] == [["1", "2", 0.5]]
+
+
+def test_what_was_taken_back_is_imported_anew(tmp_path):
+    controller = made(tmp_path, "one")
+    controller.attach([0, 1, 2, 0], np.ones(12))
+    columns, rows = controller.export_rounds()
+    controller.retract(event=2)
+    assert controller.import_rounds(pd.DataFrame(rows, columns=columns)).new == 1
+    assert controller.status()["rounds"] == 1
+
+
+def test_a_rehearsed_import_keeps_nothing(tmp_path):
+    controller = made(tmp_path, "one")
+    controller.ask(timeout=1e-6)
+    before = controller.status()["events"]
+    played, paid = rounds_of(controller.problem, 3)
+    controller.import_rounds(long_table(controller.problem, played, paid), dry_run=True)
+    assert controller.status()["events"] == before

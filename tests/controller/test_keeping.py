@@ -1,6 +1,7 @@
 """Backup, restore, copy, rename, delete: the same controller, bit for bit, or nothing at all."""
 
 import gzip
+import hashlib
 import json
 from pathlib import Path
 
@@ -194,3 +195,34 @@ def test_lines_of_a_backup_are_json(fed, tmp_path):
     assert lines[1]["controller"] == "farm"
     assert lines[1]["events"] == len(lines) - 3
     assert len(lines[-1]["sha256"]) == 64
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda head, _: head.update(events="abc"),
+        lambda head, _: head.update(events=None),
+        lambda head, _: head.update(events=0),
+        lambda head, _: head.update(events=3),
+        lambda head, _: head.update(controller="\ud800"),
+        lambda _, event: event.update(data="é"),
+        lambda _, event: event.update(time="x"),
+        lambda _, event: event.update(trial=10**30),
+        lambda _, event: event.update(text=5),
+        lambda _, event: event.update(kind="\ud800"),
+        lambda _, event: event.pop("seal"),
+    ],
+)
+def test_a_backup_that_says_what_none_does_is_refused_whatever_its_digest(fed, tmp_path, change):
+    path, made = tmp_path / "farm.jsonl", tmp_path / "again.db"
+    Controller.open(fed).backup(path)
+    lines = [json.loads(line) for line in path.read_text().splitlines()[:-1]]
+    change(lines[1], lines[4])
+    data = b"".join(json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in lines)
+    digest = hashlib.sha256(data).hexdigest()
+    path.write_bytes(data + json.dumps({"sha256": digest}).encode() + b"\n")
+    with pytest.raises((gbb.InputError, StorageError)) as said:
+        restore(path, f"sqlite:///{made}")
+    assert "\n" not in str(said.value)
+    with pytest.raises((gbb.InputError, StorageError)):
+        Controller.open(f"sqlite:///{made}")

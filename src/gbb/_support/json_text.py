@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from typing import Any, NoReturn
 
 
@@ -49,8 +50,8 @@ class _TwiceError(ValueError):
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        again = next(name for name in names if names.count(name) > 1)
+        counts = Counter(name for name, _ in pairs)
+        again = next(name for name, count in counts.items() if count > 1)
         raise _TwiceError(f"it has {again!r} twice")
     return found
 

@@ -261,8 +261,9 @@ class Controller:
         under the same key is an error. Without, every call counts. An allocation by name may leave out
         agents that no reward depends on.
         """
-        if key is not None and (not isinstance(key, str) or not key.strip()):
-            raise checks.input_error("key", "be a text that is not empty", repr(key))
+        if key is not None and not _is_key(key):
+            rule = "be a text on one line that is not empty and has no blanks around it"
+            raise checks.input_error("key", rule, repr(key))
         rewards = open_rewards(rewards)
         with self._turn() as turn:
             tell.attach(turn, allocation, rewards, key)
@@ -344,7 +345,7 @@ class Controller:
         for each in kinds or ():
             checks.choice("kind", each, KINDS)
         if last is not None:
-            last = checks.integer("last", last, low=1)
+            last = checks.integer("last", last, low=1, high=1 << 62)
         return list(read_history(self._log.events(), kinds, last))
 
     def diagnose(self, *, worst: int = 5) -> Diagnosis:
@@ -561,3 +562,8 @@ def _first_event(
     setup.check_name(name)
     draft = setup.draft_create(name, problem, policy, seed, settings)
     return name, seal_draft(draft, seq=1, time=time.time(), before=0)
+
+
+def _is_key(key: Any) -> bool:
+    """Whether a table can hold it, and gives the same back: blanks around cells do not count there."""
+    return isinstance(key, str) and bool(key) and key == key.strip() and key.isprintable()

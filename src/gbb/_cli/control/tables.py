@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated, Any
+from zipfile import BadZipFile
 
 import typer
 
@@ -51,13 +52,18 @@ def _read(source: str) -> Any:
     try:
         with np.load(Path(source), allow_pickle=False) as content:
             return {key: content[key] for key in content.files}
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError, EOFError, TypeError, AttributeError, BadZipFile) as error:
         raise cannot_read("TABLES", source, f"it is no .npz file ({error})") from None
 
 
 def _by_shard(given: Any) -> dict[int, tuple[Any, Any]]:
     """The tables of each shard: of a mapping, or the rows of arrays."""
     if isinstance(given, dict) and {"N", "Y"} <= given.keys():
+        for key in ("N", "Y"):
+            if not hasattr(given[key], "__len__"):
+                raise checks.input_error(
+                    "TABLES", f"have a row of {key} for each shard", given[key]
+                )
         if len(given["N"]) != len(given["Y"]):
             rule = "have as many N as Y"
             raise checks.input_error("TABLES", rule, f"{len(given['N'])} and {len(given['Y'])}")
@@ -75,6 +81,6 @@ def _pair(given: Any) -> tuple[Any, Any]:
 
 
 def _number(shard: str) -> int:
-    if not (shard.isascii() and shard.isdecimal()):
+    if not (shard.isascii() and shard.isdecimal() and len(shard) < 19):
         raise checks.input_error("SHARD", f"be a number or {ALL!r}", repr(shard))
     return int(shard)

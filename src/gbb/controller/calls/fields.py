@@ -51,6 +51,10 @@ def _flag(name: str, value: Any) -> bool:
 def _text(name: str, value: Any) -> str:
     if not isinstance(value, str):
         raise checks.input_error(name, "be text", show(value))
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise checks.input_error(name, "be text that UTF-8 can hold", ascii(value)[:60]) from None
     return value
 
 

@@ -154,6 +154,10 @@ def _discount(controller: Controller, factor: float) -> Answer:
 def _set_policy(
     controller: Controller, policy: str, settings: Mapping[str, Any] | None = None, cut: str = ""
 ) -> Answer:
+    for name in ("self", "policy", "cut"):
+        if name in (settings or {}):
+            cure = "`cut` is a field of its own." if name == "cut" else ""
+            raise checks.conflict(f"`settings` cannot hold {name!r} here. {cure}".rstrip())
     controller.set_policy(policy, **(settings or {}), **_cut(cut, controller.problem.graph))
     return {"policy": controller.policy.name}
 

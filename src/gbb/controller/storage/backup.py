@@ -8,7 +8,6 @@ lines before it.
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import json
 import os
@@ -81,7 +80,7 @@ class Backup:
     def _check(self) -> None:
         """Refuse a file that is no backup, or not all of one."""
         with self.path.open("rb") as file:
-            title = _parse(file.readline())
+            title = _parse(file.readline(TAIL))
             if title is None or title.get("gbb") != TITLE["gbb"]:
                 raise self._wrong("it is no backup of gbb")
             if title.get("version") != VERSION:
@@ -115,10 +114,13 @@ class Backup:
         with self.path.open("rb") as file:
             file.readline()
             while True:
-                head = _parse(file.readline())
-                if head is None or "controller" not in head:
+                head = _parse(file.readline()) or {}
+                if "sha256" in head:
                     return
-                name, count = str(head["controller"]), int(head["events"])
+                name: Any = head.get("controller")
+                count: Any = head.get("events")
+                if not _is_name(name) or type(count) is not int or count < 1:
+                    raise self._wrong("it has a line that is neither a controller nor its event")
                 events = self._events(file, count)
                 yield name, count, events
                 for _ in events:  # what the caller did not read
@@ -131,10 +133,30 @@ class Backup:
             line = _parse(file.readline())
             try:
                 event = Event(**{**(line or {}), "data": base64.b64decode((line or {})["data"])})
-            except (TypeError, LookupError, binascii.Error):
+                checked = check_event(_check_types(event), after=after, before=seal)
+            except (TypeError, LookupError, ValueError):
                 raise self._wrong(f"event {after + 1} has no line that can be read") from None
-            yield check_event(event, after=after, before=seal)
+            yield checked
             seal = event.seal
+
+
+def _is_name(name: Any) -> bool:
+    try:
+        return isinstance(name, str) and bool(name.strip()) and bool(name.encode())
+    except UnicodeEncodeError:
+        return False
+
+
+def _check_types(event: Event) -> Event:
+    """Refuse what the table cannot hold."""
+    whole = [event.seq, event.seal, 0 if event.trial is None else event.trial]
+    if not all(type(each) is int and 0 <= each < 1 << 63 for each in whole):
+        raise TypeError
+    if not all(isinstance(each, str) for each in (event.kind, event.text)):
+        raise TypeError
+    if type(event.time) not in (int, float) or not 0.0 <= event.time < 1e11:
+        raise TypeError
+    return event
 
 
 def _parse(line: bytes) -> dict[str, Any] | None:

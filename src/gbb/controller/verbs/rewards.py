@@ -84,6 +84,8 @@ def _read_table(problem: Problem, table: pd.DataFrame) -> Observed:
         if list(table.columns).count(name) > 1:
             raise checks.input_error("rewards", "have each column once", f"{name!r} twice")
     *whose, values = (table[name].tolist() for name in wanted)
+    if problem.graph.names is not None:  # a number is then a name, as it would be in a file
+        whose = [[str(one) if type(one) is int else one for one in each] for each in whose]
     return _put_in_order(problem, whose, values)
 
 

@@ -52,7 +52,12 @@ class Cells:
         """A column of names; blanks around them do not count."""
         import pandas as pd  # noqa: PLC0415  (slow to load)
 
-        codes, values = pd.factorize(self._frame[column].to_numpy(), use_na_sentinel=True)
+        try:
+            codes, values = pd.factorize(self._frame[column].to_numpy(), use_na_sentinel=True)
+        except TypeError:
+            raise self.unfit(
+                f"its column {column!r} holds what is neither text nor a number"
+            ) from None
         plain = [_plain(value) for value in values.tolist()]
         # What differs by blanks alone is the same, and blanks alone are nothing.
         places: dict[Any, int] = {"": -1}
@@ -89,7 +94,7 @@ class Cells:
             missing = np.array([not cell for cell in listed], dtype=bool)
         except (TypeError, ValueError):
             plain = [_plain(cell) for cell in listed]
-            missing = np.array([cell == "" or checks.is_missing(cell) for cell in plain])
+            missing = np.array([checks.is_missing(cell) or cell == "" for cell in plain])
             found = [checks.number_in(cell) for cell in plain]
             numbers = np.array([math.nan if one is None else one for one in found])
         return numbers, missing
@@ -124,7 +129,10 @@ def open_cells(log: Any) -> Cells:
         raise checks.input_error(NAME, "be a CSV file or a pandas table", type(log).__name__)
     path = Path(log)
     text = csv_files.read_text(NAME, path)
-    header = next((row for row in csv_files.number_lines(text) if row), None)
+    try:
+        header = next((row for row in csv_files.number_lines(text) if row), None)
+    except csv.Error as error:
+        raise csv_files.cannot_read(NAME, path, f"it is no CSV ({error})") from None
     if header is None:
         raise csv_files.cannot_read(NAME, path, "it is no CSV (it has no header)")
     frame = _read(path, text, len(header))
@@ -165,4 +173,7 @@ def _read(path: Path, text: str, width: int) -> Any:
 
 
 def _plain(value: Any) -> Any:
+    """A cell as a file has it, where a number is a name like any other."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
     return value.strip() if isinstance(value, str) else value

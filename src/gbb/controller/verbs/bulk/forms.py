@@ -36,6 +36,8 @@ def read_entries(problem: Problem, cells: Cells, key: str | None, prefix: str) -
 
 def _key_column(cells: Cells, key: str | None) -> str:
     """The column that tells rounds apart."""
+    if key is not None and not isinstance(key, str):
+        raise checks.input_error("key", "be the name of a column", repr(key))
     if key is not None and key not in cells.columns:
         rule = "name a column of the table"
         raise checks.input_error("key", rule, repr(key), checks.suggest(key, cells.columns))
@@ -51,7 +53,8 @@ def _key_column(cells: Cells, key: str | None) -> str:
 
 def _leave_out(cells: Cells, known: set[str]) -> None:
     """Say which columns are not read."""
-    more = [name for name in cells.columns if name not in known | OTHERS]
+    read = known | OTHERS
+    more = [name for name in cells.columns if name not in read]
     if more:
         left = ", ".join(map(repr, more[:8])) + (", ..." if len(more) > 8 else "")
         warnings.warn(f"Left out the columns {left} of `log`.", stacklevel=2)
