@@ -390,7 +390,7 @@ def test_the_lines_of_the_readme_work_as_written(run, tmp_path):
         ("history farm.db --kind asks", "", "Did you mean 'ask'?"),
         ("retract farm.db 1", "", "`TRIAL` to be closed, but got trial 1, which is open"),
         ("retract farm.db 9", "", "unknown trial 9"),
-        ("attach farm.db plan.csv - --key=", rewards(), "`--key` to be a text that is not empty"),
+        ("attach farm.db plan.csv - --key=", rewards(), "`--key` to be a text on one line"),
         ("recommend farm.db --out .csv/x.csv", "", "Cannot write `--out` '.csv/x.csv': Not a dir"),
         ("export farm.db --out folder.csv", "", "`--out` to name a file, but got the directory"),
         ("ask postgresql:/me:secret@host/db", "", "`URL` to be a database URL, but got 'postgresq"),

@@ -357,3 +357,12 @@ def test_a_rehearsed_import_keeps_nothing(tmp_path):
     played, paid = rounds_of(controller.problem, 3)
     controller.import_rounds(long_table(controller.problem, played, paid), dry_run=True)
     assert controller.status()["events"] == before
+
+
+def test_a_wide_table_may_name_links_from_either_end(tmp_path):
+    problem = small(named=True, feedback="link")
+    one, two = (made(tmp_path, name, problem, "ThompsonSampling") for name in ("one", "two"))
+    for controller, link in ((one, "cell-0->cell-1"), (two, "cell-1->cell-0")):
+        log = pd.DataFrame({"key": ["a"], "cell-0": ["tilt-0"], "cell-1": ["tilt-2"], link: [0.5]})
+        controller.import_rounds(log)
+    assert learnt(one) == learnt(two)

@@ -226,3 +226,15 @@ def test_a_backup_that_says_what_none_does_is_refused_whatever_its_digest(fed, t
     assert "\n" not in str(said.value)
     with pytest.raises((gbb.InputError, StorageError)):
         Controller.open(f"sqlite:///{made}")
+
+
+def test_a_backup_writes_over_nothing_but_a_backup(fed, tmp_path):
+    controller = Controller.open(fed)
+    (tmp_path / "notes.csv").write_text("agent,arm\n")
+    for taken in (tmp_path / "control.db", tmp_path / "notes.csv"):
+        kept = taken.read_bytes()
+        with pytest.raises(gbb.InputError, match="`path` to be a new file, or a backup"):
+            controller.backup(taken)
+        assert taken.read_bytes() == kept
+    for _ in range(2):
+        controller.backup(tmp_path / "farm.jsonl")

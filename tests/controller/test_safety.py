@@ -420,3 +420,13 @@ def test_what_was_told_and_then_not_played_after_all_is_not_in_play(tmp_path):
         path = controller._log.state.memory.ledger.path
         assert path[-1].trial == last.id
         assert same_state(replayed(controller), controller._log.state)
+
+
+def test_no_plan_is_made_up(tmp_path):
+    with Controller.create(url_of(tmp_path), small(), seed=1) as controller:
+        with pytest.raises(gbb.InputError, match="`baseline` to be given for Conservative"):
+            controller.set_policy("Conservative", eps=0.1)
+        controller.set_policy("Conservative", eps=0.1, baseline=BASELINE)
+        safety = controller.status()["safety"]
+    assert safety["policy"] == "JointOFUL"
+    assert list(safety["baseline"].values()) == BASELINE

@@ -345,7 +345,7 @@ class Controller:
         for each in kinds or ():
             checks.choice("kind", each, KINDS)
         if last is not None:
-            last = checks.integer("last", last, low=1, high=1 << 62)
+            last = min(checks.integer("last", last, low=1), 1 << 62)
         return list(read_history(self._log.events(), kinds, last))
 
     def diagnose(self, *, worst: int = 5) -> Diagnosis:

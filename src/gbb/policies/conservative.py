@@ -374,12 +374,15 @@ class Conservative(Policy[Guarded]):
         baseline pays was certainly earned.
         """
         return {
+            "policy": self.policy.name,
             "eps": self.eps,
+            "max_changes": self.max_changes,
             "at_baseline": state.at_baseline.rounds,
             "away": state.away.rounds,
             "missing": state.ledger.missing.numbers,
             **self._accounts(state).report(),
             "substituted": state.last.substituted,
+            "baseline": self.baseline.tolist(),
         }
 
 

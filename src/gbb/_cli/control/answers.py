@@ -49,11 +49,18 @@ def _rows(key: str, value: Any, format: str) -> list[tuple[str, Any]]:
     """A fact of the status as rows of a table."""
     if isinstance(value, dict):
         short = format == "text"
-        cells = {k: number(v) if short and isinstance(v, float) else v for k, v in value.items()}
+        cells = {k: _cell(v) if short else v for k, v in value.items()}
         return [(f"{key}: {name.replace('_', ' ')}", cell) for name, cell in cells.items()]
     if isinstance(value, list):
         value = _alerts(value) if key == "alerts" else _trials(value)
     return [(key, value)]
+
+
+def _cell(value: Any) -> Any:
+    """A number in short, arms by agent on a line; what there is none of."""
+    if isinstance(value, dict):
+        return ", ".join(f"{agent}={arm}" for agent, arm in value.items())
+    return number(value) if isinstance(value, float) else "none" if value is None else value
 
 
 def _alerts(alerts: list[dict[str, str]]) -> str:

@@ -45,7 +45,7 @@ def rewards_from(source: str, feedback: str) -> Any:
     if not text.lstrip().startswith(("[", "{")):
         return _table("REWARDS", source, text, columns)
     data = _json("REWARDS", source, text)
-    rows = data.get("rewards") if isinstance(data, dict) else data
+    rows = data.get("rewards", data) if isinstance(data, dict) else data
     from gbb.controller.verbs.rows import read_json_rewards
 
     return read_json_rewards("REWARDS", rows, feedback, f"something else in {source!r}")

@@ -50,6 +50,11 @@ class Safety:
 
     def hold_back(self, policy: AnyPolicy, **settings: Any) -> AnyPolicy:
         """``policy``, held back if there is a baseline; ``settings`` are ``lam`` and ``delta``."""
+        if isinstance(policy, Conservative):
+            raise checks.conflict(
+                "Name the policy that is held back, such as JointOFUL, and give `--baseline`: that is "
+                "Conservative."
+            )
         every = asdict(self)
         given = {key: every[key] for key in every if every[key] is not None}
         if not self.shared_noise:

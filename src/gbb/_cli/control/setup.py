@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from gbb import cuts
+from gbb import cuts, policies
 from gbb._cli import options as opt
 from gbb._cli.control.links import LINK_WORDS, LinksFile, graph_beside, links_of
 from gbb._cli.control.options import Name, Storage, open_controller
@@ -67,7 +67,7 @@ def set_policy(
     with reword({**words, **HORIZON_WORDS}), open_controller(url, name) as controller:
         if cut is not None:
             settings["cut"] = cut_of(controller.problem.graph, cut, 0)
-        if safety.is_given:
+        if safety.is_given or "baseline" in policies.settings_of(spec.name):
             own = {"cut": cut_of(controller.problem.graph, "greedy", 0), **settings}
             inner = spec.build(controller.problem, **own)
             controller.set_policy(safety.hold_back(inner, **learner.settings()))

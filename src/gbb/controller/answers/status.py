@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from gbb.controller.answers.alerts import read_alerts
+from gbb.controller.answers.answers import name_arms
 from gbb.controller.answers.plain import plain_alert
 from gbb.controller.state.learn import playing
 from gbb.controller.state.state import State
@@ -18,6 +21,9 @@ def read_status(state: State) -> dict[str, Any]:
     told = "link_rewards" if problem.halves_only else "edge_rewards"
     kinds = {"feedback": problem.feedback, "types": problem.types}
     safety = playing(state).report(state.memory)
+    if "baseline" in safety:
+        arms = np.array(safety["baseline"])
+        safety["baseline"] = name_arms(problem.graph, arms, problem.arm_names)
     parts = problem.parts
     size = {"agents": problem.n} if parts is None else {"parts": parts.k, "shards": parts.shards}
     return {

@@ -157,6 +157,9 @@ def choose_policy(policy: AnyPolicy | str, problem: Problem, settings: Spec) -> 
         raise checks.input_error("policy", "be a gbb policy or its name", type(policy).__name__)
     for key in settings:
         policies.check_setting(policy, key)
+    if "baseline" in policies.settings_of(policy) and settings.get("baseline") is None:
+        rule = f"be given for {policy}, which holds on to it"
+        raise checks.input_error("baseline", rule, "None", "It is an arm for every agent.")
     return policies.build(policy, problem, **{"cut": _default_cut(problem), **settings})
 
 

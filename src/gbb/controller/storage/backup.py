@@ -34,6 +34,7 @@ TAIL = 200
 def write_backup(store: Store, path: str | Path, name: str | None = None) -> dict[str, int]:
     """Write one controller, or all, as they are at one moment; their names and numbers of events."""
     written = {}
+    _refuse_other(Path(path))
     with store.reading() as connection:
         known = list_studies(connection)
         wanted = sorted(known) if name is None else [checks.choice("name", name, known)]
@@ -48,6 +49,19 @@ def write_backup(store: Store, path: str | Path, name: str | None = None) -> dic
                     _write(file, digest, _encode(event))
             _write(file, hashlib.sha256(), {"sha256": digest.hexdigest()})
     return written
+
+
+def _refuse_other(path: Path) -> None:
+    """Refuse to write over what is no backup, a database above all."""
+    try:
+        with path.open("rb") as file:
+            first = file.readline(TAIL)
+    except OSError:  # there is none, or writing it will say what is wrong
+        return
+    title = _parse(first) if first else TITLE
+    if title is None or title.get("gbb") != TITLE["gbb"]:
+        rule = "be a new file, or a backup to write over"
+        raise checks.input_error("path", rule, f"{str(path)!r}, which is something else")
 
 
 def _write(file: BinaryIO, digest: Any, line: Mapping[str, Any]) -> None:

@@ -18,8 +18,8 @@ ARROW = "->"
 def read_wide(problem: Problem, cells: Cells, rounds: IntArray) -> Read:
     """What the rows say, each one of the ``rounds``."""
     labels = [str(label) for label in problem.graph.labels]
-    places = {name: place for place, name in enumerate(_reward_columns(problem))}
-    rows, missing = np.arange(cells.rows), 0
+    places = _reward_columns(problem)
+    columns, rows, missing = set(cells.columns), np.arange(cells.rows), 0
     if (np.bincount(rounds, minlength=1) > 1).any():
         again = np.flatnonzero(np.bincount(rounds)[rounds] > 1)[1]
         raise cells.wrong(
@@ -27,11 +27,11 @@ def read_wide(problem: Problem, cells: Cells, rounds: IntArray) -> Read:
         )
     arms, paid, rewards = [], [], []
     for agent, label in enumerate(labels):
-        if label in cells.columns:
+        if label in columns:
             played = translate(cells, label, cells.coded(label), problem.arm)
             arms.append(np.stack([rows, rounds, np.full_like(rows, agent), played]))
     for name, place in places.items():
-        if name in cells.columns:
+        if name in columns:
             values = cells.numbers(name)
             told = ~np.isnan(values)
             paid.append(np.stack([rows, rounds, np.full_like(rows, place)])[:, told])
@@ -56,13 +56,17 @@ def read_wide(problem: Problem, cells: Cells, rounds: IntArray) -> Read:
     )
 
 
-def _reward_columns(problem: Problem) -> list[str]:
-    """What the columns of a wide table call the numbers of a report, in its order."""
+def _reward_columns(problem: Problem) -> dict[str, int]:
+    """The places in a report of the numbers that a wide table's columns name; links by either end."""
     labels = [str(label) for label in problem.graph.labels]
     named = [each.tolist() for each in links.named_by(problem.graph, problem.feedback)]
     if len(named) == 2:
-        return [f"{labels[i]}{ARROW}{labels[j]}" for i, j in zip(*named, strict=True)]
-    return [f"reward {label}" for label in labels] if named else ["reward"]
+        ends = [(labels[i], labels[j]) for i, j in zip(*named, strict=True)]
+        found = {ARROW.join(pair): place for place, pair in enumerate(ends)}
+        back = {ARROW.join(pair[::-1]): place for place, pair in enumerate(ends)}
+        return {**back, **found} if problem.feedback == "link" else found
+    names = [f"reward {label}" for label in labels] if named else ["reward"]
+    return {name: place for place, name in enumerate(names)}
 
 
 def _refuse_links(cells: Cells, known: set[str]) -> None:
