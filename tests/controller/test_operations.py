@@ -479,7 +479,7 @@ def test_a_round_attached_under_a_key_counts_once(controller, problem, tmp_path)
         "2024-01-01",
         "2024-01-02",
     ]
-    with pytest.raises(gbb.InputError, match="`key` to be a text that is not empty"):
+    with pytest.raises(gbb.InputError, match="`key` to be a text on one line"):
         again.attach([0, 1], [1.0, 1.0], key=" ")
 
 
