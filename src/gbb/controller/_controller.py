@@ -99,7 +99,8 @@ class Controller:
         """
         name, first = _first_event(problem, policy, seed, name=name, **settings)
         store = Store(url, create=True)
-        return cls(Log(store, store.add_study(name, first), name))
+        with store.closed_on_error():
+            return cls(Log(store, store.add_study(name, first), name))
 
     @classmethod
     def rehearse(cls, url: str | sa.URL, problem: Problem, *rest: Any, **named: Any) -> None:
@@ -111,7 +112,8 @@ class Controller:
     def open(cls, url: str | sa.URL, name: str | None = None) -> Controller:
         """Open an existing controller; ``name`` may be left out when the database holds only one."""
         store = Store(url)
-        return cls(Log(store, *store.find_study(name)))
+        with store.closed_on_error():
+            return cls(Log(store, *store.find_study(name)))
 
     @property
     def name(self) -> str:

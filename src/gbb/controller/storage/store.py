@@ -164,6 +164,15 @@ class Store:
             raise damaged(f"SQLite says {' '.join(str(found).split())!r}")
         return True
 
+    @contextmanager
+    def closed_on_error(self) -> Iterator[None]:
+        """Close it if the block fails: nobody else will, and files would be left beside the database."""
+        try:
+            yield
+        except BaseException:
+            self.close()
+            raise
+
     def close(self) -> None:
         """Let the connections go, for good."""
         self._closed = True
