@@ -105,6 +105,9 @@ class Policy(ABC, Generic[State]):
     parts: KCut | None = None
     """The parts that it plays a tuple of arms over, if it does: those of the cut, or k of them."""
 
+    policy: Policy[Any] | None = None
+    """The policy that it holds back, if it does."""
+
     lam: float | None = None
     """The ridge regulariser, if it has one."""
 

@@ -31,7 +31,7 @@ def encode_policy(policy: AnyPolicy) -> Spec:
         cure = "Define it at the top of a module that can be imported, not in a script."
         rule = "be of a class that is found again when the log is opened"
         raise checks.input_error("policy", rule, kind.__name__, cure)
-    inner = getattr(policy, "policy", None)
+    inner = policy.policy
     held = {"policy": encode_policy(inner)} if isinstance(inner, Policy) else {}
     if not policy.controllable:
         rule = "be one that learns from records and settings that a log can hold"
@@ -177,7 +177,7 @@ def tuples_of(policy: AnyPolicy) -> dict[str, type[tuple[Any, ...]]]:
 
     Also those of the modules that these come from, and of the policy that it holds back, if it does.
     """
-    inner = getattr(policy, "policy", None)
+    inner = policy.policy
     held = tuples_of(inner) if isinstance(inner, Policy) else {}
     bases = [base for base in reversed(type(policy).__mro__) if issubclass(base, Policy)]
     found = [item for base in bases for item in _tuples_in(base.__module__)]
