@@ -77,12 +77,12 @@ def test_everything_goes_through_the_server(postgres_url, monkeypatch):
         controller.tell(late, {("cell-0", "cell-1"): 1.0})
         controller.fail(controller.ask(), "no wind\x00 at all")
         controller.retract(3, "typo")  # asked on the graph before
-        controller.attach([0, 1, 2], np.ones(4), key="k\x00")
+        controller.attach([0, 1, 2], np.ones(4), key="k é")
         state = controller._log.state
         assert same_state(replayed(controller), state)
     with Controller.open(postgres_url) as again:
         assert same_state(again._log.state, state)
-        again.attach([0, 1, 2], np.ones(4), key="k\x00")
+        again.attach([0, 1, 2], np.ones(4), key="k é")
         assert again.status()["rounds"] == 13
         assert again.open_trials()[0].graph.n == 4
         assert again.recommend().upper_bound >= again.recommend().reward

@@ -19,6 +19,8 @@ def problem():
 def story(url, problem, *, typo, name="default", policy="ImprovedOFUL"):
     """Rounds with rewards that leave roundings behind; with ``typo``, one is first told wrongly."""
     settings = {"exploration": 5} if policy.endswith("ExploreThenCommit") else {}
+    if policy == "Conservative":
+        settings["baseline"] = np.zeros(problem.n, dtype=int)
     controller = Controller.create(url, problem, policy, seed=1, name=name, **settings)
     env, rng = environment(problem), np.random.default_rng(0)
     drive(controller, env, rng, 3)
