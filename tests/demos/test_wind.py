@@ -138,13 +138,12 @@ def test_the_wrapper_holds_the_worst_policy_to_the_best_baseline(farm, edges):
     assert (played.yaw[0] != references["best"]).any()  # it did try
 
 
-@pytest.mark.parametrize("name", [SAFE, SAFE_AND_SLOW])
-def test_the_promise_is_kept_through_a_controller(name, farm, edges, outcome, tmp_path):
+def test_the_promise_is_kept_through_a_controller(farm, edges, outcome, tmp_path):
     """The same farm and winds as in the demo, with every turbine's power told to a log."""
     for_winds, _ = np.random.SeedSequence(0).spawn(2)  # as wind.run has them
     problem = formulate(farm, edges, sigma=wind.SIGMA, S=wind.S)
     everyone = wind.make_contenders(problem, problem, gbb.cuts.greedy(problem.graph))
-    (policy,) = (each for each in everyone if each.name == name)
+    (policy,) = (each for each in everyone if each.name == SAFE)
     system = WindSystem(farm, Winds.draw(farm, 200, np.random.default_rng(for_winds)), problem)
     power, yaw, url = [], [np.zeros(farm.n)], f"sqlite:///{tmp_path / 'wind.db'}"
     with gbb.Controller.create(url, problem, policy, seed=1) as controller:
@@ -160,8 +159,7 @@ def test_the_promise_is_kept_through_a_controller(name, farm, edges, outcome, tm
     assert ratio.min() >= 1.0 - EPS
     assert ratio[-1] > 1.03
     assert 0.0 <= safety["left"] == pytest.approx(safety["earned"] - safety["promised"])
-    turned = (np.diff(yaw, axis=0) != 0.0).sum(axis=1).max()
-    assert turned == wind.CHANGES if name == SAFE_AND_SLOW else turned > wind.CHANGES
+    assert (np.diff(yaw, axis=0) != 0.0).sum(axis=1).max() > wind.CHANGES
 
 
 def test_three_rows_need_fewer_rounds():
