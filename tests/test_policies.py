@@ -351,3 +351,19 @@ def test_uniform_play_within_allowed_arms_is_uniform():
     played = np.array([policy.select_within(0, rng, allowed).allocation for _ in range(4000)])
     shares = np.array([np.bincount(column, minlength=4) for column in played.T]) / 4000
     assert shares == pytest.approx(allowed / allowed.sum(axis=1, keepdims=True), abs=0.04)
+
+
+def test_accounts_are_kept_whole_or_not_at_all():
+    with pytest.raises(
+        TypeError, match="Careless keeps accounts and has no reopen, start, restart"
+    ):
+
+        class Careless(gbb.policies.UniformRandom):
+            def begin(self, state, *_round):
+                return state
+
+            def close(self, state, *_round):
+                return state
+
+    assert gbb.policies.Conservative.keeps_accounts
+    assert not gbb.policies.JointOFUL.keeps_accounts

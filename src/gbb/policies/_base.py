@@ -23,6 +23,11 @@ HOOKS = frozenset({"radii", "settings", "record_of"})
 """What a subclass may change and compiled loops still play."""
 
 
+ACCOUNTS = ("begin", "close", "reopen", "start", "restart")
+"""What a policy with accounts of its own has, all of it: without one, a discount or a retraction would
+lose them or count a round twice."""
+
+
 class Choice(NamedTuple):
     """What a policy plays in one round.
 
@@ -105,6 +110,9 @@ class Policy(ABC, Generic[State]):
     parts: KCut | None = None
     """The parts that it plays a tuple of arms over, if it does: those of the cut, or k of them."""
 
+    keeps_accounts: ClassVar[bool] = False
+    """Whether it has accounts of its own, and so all of :data:`ACCOUNTS`."""
+
     policy: Policy[Any] | None = None
     """The policy that it holds back, if it does."""
 
@@ -122,6 +130,11 @@ class Policy(ABC, Generic[State]):
 
     def __init_subclass__(cls, **rest: Any) -> None:
         super().__init_subclass__(**rest)
+        own_accounts = [getattr(cls, name) is not getattr(Policy, name) for name in ACCOUNTS]
+        if any(own_accounts) and not all(own_accounts):
+            missing = ", ".join(n for n, own in zip(ACCOUNTS, own_accounts, strict=True) if not own)
+            raise TypeError(f"{cls.__name__} keeps accounts and has no {missing} of its own.")
+        cls.keeps_accounts = all(own_accounts)
         if "compiled" in vars(cls) or not cls.compiled:
             return
         played = next(base for base in cls.__mro__ if "compiled" in vars(base))

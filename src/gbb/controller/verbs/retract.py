@@ -18,7 +18,6 @@ from gbb.controller.storage.bytes import pack_allocation
 from gbb.controller.storage.events import Draft, Event
 from gbb.controller.verbs.trials import find_closing, find_trial
 from gbb.controller.verbs.without import LogWithout
-from gbb.policies import Policy
 
 FEW = 50
 """Events that may be left to fold while others wait."""
@@ -134,8 +133,7 @@ def _encode_ask(turn: Turn, replay: LogWithout) -> tuple[dict[str, Any], bytes]:
 
 def _is_counted(state: State, ask: Ask) -> bool:
     """Whether the policy keeps accounts that hold what was told of a trial."""
-    policy = state.setup.policy
-    return ask.setup >= state.setup.since and type(policy).reopen is not Policy.reopen
+    return ask.setup >= state.setup.since and state.setup.policy.keeps_accounts
 
 
 def _encode_rest(replay: LogWithout) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from gbb.controller.verbs.trials import CLOSING
 from gbb.cuts import Cut, KCut
 from gbb.graph import Graph
 from gbb.graph.parts import Parts
-from gbb.policies import AnyPolicy, Policy
+from gbb.policies import AnyPolicy
 from gbb.problem import Problem
 
 Names = Label | Iterable[Label] | None
@@ -137,7 +137,7 @@ def _in_play(turn: Turn, spec: Spec, graph: Graph) -> Spec:
     That is the last trial that was not abandoned; nothing is said where there is none, or where it is
     not about all of these agents.
     """
-    if policies.find(spec["kind"]).start is Policy.start:
+    if not policies.find(spec["kind"]).keeps_accounts:
         return {}
     for trial in range(turn.state.trials, 0, -1):
         events = turn.study.events_of(trial)
