@@ -20,7 +20,7 @@ def misses(policy, rng, rounds):
     """In how many rounds the matrix 0 lies outside the policy's confidence set."""
     state, choice, count = policy.init(), gbb.policies.Choice(np.zeros(2, dtype=np.int64)), 0
     for _ in range(rounds):
-        ridge, far = policy.at(state).estimate(policy.remember(state))
+        ridge, far = policy.after(state).estimate(policy.remember(state))
         count += bool(abs(ridge.means[0, 0, 0]) > far * ridge.width(np.ones((1, 1)))[0])
         state = policy.update(state, choice, rng.standard_normal(2))
     return count
@@ -70,7 +70,7 @@ def test_only_a_policy_that_will_forget_spends_less_than_its_delta():
         policy = make()
         state, choice = policy.init(), gbb.policies.Choice(np.zeros(3, dtype=np.int64))
         for share in shares:
-            assert policy.at(state).delta == pytest.approx(share * policy.delta)
+            assert policy.after(state).delta == pytest.approx(share * policy.delta)
             state = policy.update(state, choice, np.ones(6))
 
 

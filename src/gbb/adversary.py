@@ -112,6 +112,9 @@ class AdversarialEnvironment(TableSystem):
         self, problem: Problem, matrices: Matrices, *, noise: str | Noise = "gaussian"
     ) -> None:
         super().__init__(problem, noise)
+        if problem.contexts is not None:
+            cure = "Matrices that change by rule are gbb.contexts; an adversary's are not known before."
+            raise checks.input_error("problem", "have no contexts", repr(problem.contexts), cure)
         self.matrices = matrices
         check_matrices("matrices", problem, matrices(np.array([1])), rounds=(1,))
         self._remembered = lru_cache(REMEMBERED)(lambda t: self.reward_tables(np.array([t]))[0])

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from functools import cached_property, lru_cache
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gbb._support import checks, discover
 from gbb._support.checks import FloatArray
-from gbb.problem import Problem
+from gbb.problem import SMALLEST, Problem
 
 ROUNDING = 1e-9
 """A norm above S by this share is put down to rounding."""
@@ -58,6 +58,28 @@ class System(Protocol):
         ...
 
 
+@runtime_checkable
+class ContextSystem(System, Protocol):
+    """A system whose rounds have contexts: that of round t is known before it is played."""
+
+    def context(self, t: int) -> Any:
+        """What is known before round ``t``, as ``problem.contexts`` takes it."""
+        ...
+
+
+def problem_at(system: System, t: int) -> Problem:
+    """The problem of round ``t``: the system's own, at the round's context where there are any."""
+    problem = system.problem
+    if problem.contexts is None:
+        return problem
+    if isinstance(system, TableSystem):
+        return system.problem_at(t)
+    if not isinstance(system, ContextSystem):
+        rule = "say the context of every round, in context(t)"
+        raise checks.input_error("env", rule, type(system).__name__)
+    return problem.at(system.context(t))
+
+
 class TableSystem(ABC):
     """A system whose edges pay by a table of arms, one for each edge type, with independent noise.
 
@@ -85,26 +107,25 @@ class TableSystem(ABC):
 
     def draw(self, t: int, allocation: ArrayLike, rng: np.random.Generator) -> FloatArray:
         """Noisy rewards of round ``t``: per edge in edge order, per agent, or in all."""
-        problem = self.problem
+        problem = self.problem_at(t)
         noise = self.law(rng, problem.observations)
         paid = problem.sum_reported(self._edge_rewards(t, allocation))
-        return paid + problem.sigma * np.where(self._paying, noise, 0.0)
+        return paid + problem.sigma * np.where(problem.paying, noise, 0.0)
+
+    def problem_at(self, t: int) -> Problem:  # noqa: ARG002
+        """The problem of round ``t``."""
+        return self.problem
 
     def _edge_rewards(self, t: int, allocation: ArrayLike) -> FloatArray:
-        """Expected reward of every directed edge in round ``t``, in the graph's edge order."""
+        """What every directed edge pays in expectation in round ``t``, or each of its entries."""
         paid: FloatArray = self._remember(t, self.problem.allocation(allocation).tobytes())
         return paid
 
     def _pay(self, t: int, allocation: bytes) -> FloatArray:
-        problem, graph, arms = self.problem, self.problem.graph, np.frombuffer(allocation, np.int64)
-        first, second = arms[graph.sources], arms[graph.indices]
+        problem, arms = self.problem_at(t), np.frombuffer(allocation, np.int64)
+        first, second = arms[problem.sources], arms[problem.targets]
         paid = self.tables_at(t)[problem.edge_types, first, second]
         return checks.frozen(problem.edge_weights * paid)
-
-    @cached_property
-    def _paying(self) -> NDArray[np.bool_]:
-        """Which of the reported numbers an edge of some weight adds to."""
-        return self.problem.sum_reported(np.abs(self.problem.edge_weights)) > 0.0
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.problem!r}, noise={self.noise!r})"
@@ -129,12 +150,28 @@ class Environment(TableSystem):
         :func:`gbb.environment.noises`; ``package.module:law``; or a function ``law(rng, size)`` that
         draws unit noise. It is multiplied by ``problem.sigma``; the named laws have standard deviation
         ``sigma`` (but ``none``) and are ``sigma``-sub-Gaussian.
+    contexts
+        What is known before each round, one context a round, where ``problem.contexts`` has a kind.
+        :func:`gbb.simulate` takes them as well.
     """
 
     def __init__(
-        self, problem: Problem, M_star: ArrayLike, *, noise: str | Noise = "gaussian"
+        self,
+        problem: Problem,
+        M_star: ArrayLike,
+        *,
+        noise: str | Noise = "gaussian",
+        contexts: Iterable[Any] | None = None,
     ) -> None:
         super().__init__(problem, noise)
+        self._given_noise = noise
+        self.rows: FloatArray | None = None
+        if contexts is not None:
+            if problem.contexts is None:
+                cure = "Pass contexts=... to gbb.Problem."
+                rule = "be left out where the problem has none"
+                raise checks.input_error("contexts", rule, type(contexts).__name__, cure)
+            self.rows = checks.frozen(problem.contexts.read_all(problem.graph, contexts))
         self.M_star = check_matrices("M_star", problem, M_star)
         _warn_of_norm(problem, self.M_star)
         tables = reward_tables("M_star", problem, self.M_star)
@@ -154,9 +191,63 @@ class Environment(TableSystem):
         """The same tables in every round."""
         return self.reward_tables
 
+    def problem_at(self, t: int) -> Problem:
+        """The problem of round ``t``, at its context."""
+        return self.problem if self.problem.contexts is None else self.problem.at_row(self._row(t))
+
+    def context(self, t: int) -> Any:
+        """What is known before round ``t``, counted from 1."""
+        contexts = self.problem.contexts
+        return None if contexts is None else contexts.name(self._row(t))
+
+    def _row(self, t: int) -> FloatArray:
+        if self.rows is None or t > len(self.rows):
+            got = "none" if self.rows is None else f"{len(self.rows)} of them"
+            raise checks.input_error("contexts", f"have one for round {t}", got)
+        row: FloatArray = self.rows[t - 1]
+        return row
+
+    def during(self, contexts: Iterable[Any]) -> Environment:
+        """The same environment in rounds with these contexts."""
+        return Environment(self.problem, self.M_star, noise=self._given_noise, contexts=contexts)
+
+    def at(self, context: Any) -> Environment:
+        """The environment of a round with this context, without contexts: with the round's own matrices.
+
+        Edges that pay by the same matrices and weights in the round have one type.
+        """
+        contexts = self.problem.contexts
+        return self if contexts is None else self.at_row(contexts.read(self.problem.graph, context))
+
+    def at_row(self, row: FloatArray) -> Environment:
+        """As :meth:`at`, for a context that was read into ``row``."""
+        problem = self.problem
+        entries = problem.at_row(row).entries
+        kinds, which = entries.kinds(problem.m, problem.types)
+        M = np.tensordot(kinds, self.M_star.reshape(-1, problem.d, problem.d), 1)
+        S = max(problem.S * float(np.abs(kinds).sum(axis=1).max()), SMALLEST)
+        alone = Problem(
+            problem.graph,
+            problem.arms,
+            sigma=problem.sigma,
+            S=S,
+            L=problem.L,
+            arm_names=problem.arm_names,
+            edge_types=which if len(kinds) > 1 else None,
+            feedback=problem.feedback,
+            allowed=None if problem.allowed.all() else problem.allowed,
+        )
+        with warnings.catch_warnings():  # that the norm is too large was said of the whole
+            warnings.simplefilter("ignore", BoundWarning)
+            return Environment(alone, M[0] if len(kinds) == 1 else M, noise=self._given_noise)
+
     def expected_edge_rewards(self, allocation: ArrayLike) -> FloatArray:
         """Expected reward of every directed edge, in the graph's edge order."""
-        return self._edge_rewards(1, allocation).copy()
+        paid, problem = self._edge_rewards(1, allocation), self.problem
+        if problem.one_each:
+            return paid.copy()
+        sums = np.bincount(problem.entries.edge, weights=paid, minlength=problem.m)
+        return sums.astype(np.float64, copy=False)
 
     def expected_reward(self, allocation: ArrayLike) -> float:
         """The expected global reward: the sum over all directed edges."""

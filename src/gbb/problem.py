@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.graph import Graph, links
+from gbb.graph._rows import Integers
+from gbb.graph.entries import Entries
 from gbb.graph.parts import Parts, check_parts
+
+if TYPE_CHECKING:
+    from gbb.contexts import Contexts
 
 LARGEST = 1e100
 """The largest reward, and the largest that is to be expected; sigma, S, L and lam have it as their limit
@@ -21,6 +27,9 @@ SMALLEST = 1e-100
 """The smallest S, and the smallest squared norm that the largest arm may have."""
 
 UNITS = "Measure in other units."
+
+ROUNDS_KEPT = 64
+"""How many rounds' problems are kept for contexts that come again."""
 
 
 def check_lam(lam: float) -> float:
@@ -66,6 +75,12 @@ class Problem:
         Which arms each agent may play, n x K booleans; all when left out.
     parts
         What agents and edges stand for where ``graph`` is that of a :class:`gbb.Network` in shards.
+    features
+        P numbers f per directed edge, in edge order (m x P), in place of types: the edge pays
+        ``sum_k f[k] x_i' M_k x_j``.
+    contexts
+        What is known before each round and decides by which matrices its edges pay: one of
+        :mod:`gbb.contexts`. :meth:`at` is the problem of a round.
 
     Notes
     -----
@@ -88,6 +103,8 @@ class Problem:
         feedback: str = "edge",
         allowed: ArrayLike | None = None,
         parts: Parts | None = None,
+        features: ArrayLike | None = None,
+        contexts: Contexts | None = None,
     ) -> None:
         if not isinstance(graph, Graph):
             raise checks.input_error("graph", "be a gbb.Graph", type(graph).__name__)
@@ -112,11 +129,26 @@ class Problem:
         if widest * (1 - 1e-12) > self.L:
             raise checks.input_error("L", f"be at least max ||x||^2 = {widest:g}", self.L, cure)
         self.arm_names = checks.names("arm_names", arm_names, length=self.K)
+        if features is not None and not (edge_types is None and edge_weights is None):
+            raise checks.conflict(
+                "`features` say it all: leave out `edge_types` and `edge_weights`."
+            )
+        self._given: Entries | None = None
+        if features is not None:
+            entries = links.edge_features(graph, features)
+            if entries.one_each:
+                edge_types, edge_weights = entries.type, entries.weight
+            else:
+                self._given = entries
         self._types = links.edge_types(graph, edge_types)
         self._weights = links.edge_weights(graph, edge_weights)
         self._allowed = links.allowed(graph, self.K, allowed)
         self.feedback = checks.choice("feedback", feedback, links.FEEDBACKS)
         self.parts = check_parts(graph, parts)
+        self.contexts = contexts
+        self._of: Problem | None = None
+        if contexts is not None:
+            self._check_contexts()
         self._check_sizes()
         if self.parts is not None:
             self._check_one_arm_a_part(self.parts)
@@ -135,9 +167,10 @@ class Problem:
         checks.real("sigma", self.sigma, high=LARGEST, cure=UNITS)
         checks.real("S", self.S, low=SMALLEST, high=LARGEST, cure=UNITS)
         checks.real("L", self.L, high=LARGEST, cure=UNITS)
-        heaviest = float(self.sum_reported(np.abs(self.edge_weights)).max())
+        heaviest = float(self._heaviest.max())
         if (reach := heaviest * self.L * max(1.0, self.S)) > LARGEST * (1 + 1e-9):
             name = "L" if self._weights is None else "edge_weights"
+            name = name if self.contexts is None else "contexts"
             pays = {"edge": "an edge", "link": "a link"}
             pays |= {"agent": "an agent's edges", "global": "all edges"}
             w = "|w|" if self.reports_edges else "sum |w|"
@@ -177,29 +210,137 @@ class Problem:
 
         These are those of links at most: of the rest it is as much as the paper's.
         """
-        links = (self._types, self._weights, self._allowed, self.parts)
+        links = (self._types, self._weights, self._allowed, self.parts, self._given, self.contexts)
         return self.feedback in ("edge", "link") and all(each is None for each in links)
 
-    @property
-    def weighted(self) -> bool:
-        """Whether any edge has a weight other than 1."""
-        return self._weights is not None
+    @cached_property
+    def alike_in_play(self) -> bool:
+        """Whether all edges pay by one and the same matrix, and all arms are allowed.
+
+        So it is in the paper's problem, and in a round of it that has a context.
+        """
+        if self._allowed is not None or self.parts is not None:
+            return False
+        if self._given is None:
+            return self._types is None and self._weights is None
+        return len(self.entries.kinds(self.m, self.types)[0]) == 1
+
+    def at(self, context: Any = None) -> Problem:
+        """The problem of a round of which ``context`` is known; itself where there are no contexts.
+
+        It has all matrices of this problem, and the same record.
+        """
+        if self.contexts is None:
+            if context is not None:
+                cure = "Pass contexts=... to gbb.Problem."
+                raise checks.input_error(
+                    "context", "be left out: there are no contexts", context, cure
+                )
+            return self
+        return self.at_row(self.contexts.read(self.graph, context))
+
+    def at_row(self, row: FloatArray) -> Problem:
+        """The problem of a round whose context was read into ``row``."""
+        return self._round_of(row.tobytes())
 
     @cached_property
-    def types(self) -> int:
-        """Number of edge types, each with a matrix of its own."""
+    def _round_of(self) -> Callable[[bytes], Problem]:
+        return lru_cache(maxsize=ROUNDS_KEPT)(self._make_round)
+
+    def _make_round(self, row: bytes) -> Problem:
+        assert self.contexts is not None
+        known, own = np.frombuffer(row), self._own_entries
+        return self._with(self.contexts.entries(own, self._own_types, known))
+
+    def _with(self, entries: Entries) -> Problem:
+        """The problem of a round whose edges have these features."""
+        other = object.__new__(type(self))
+        kept = ("graph", "arms", "sigma", "S", "L", "arm_names", "feedback", "parts")
+        for name in (*kept, "_types", "_weights", "_allowed"):
+            setattr(other, name, getattr(self, name))
+        other._given, other.contexts, other._of = entries, None, self
+        other.__dict__.update(types=self.types, weighted=self.weighted, edge_arms=self.edge_arms)
+        other.__dict__.update(links_alike=self.links_alike, orthogonal=self.orthogonal)
+        return other
+
+    def _check_contexts(self) -> None:
+        from gbb.contexts import Contexts  # noqa: PLC0415  (most problems have none)
+
+        if not isinstance(self.contexts, Contexts):
+            got = type(self.contexts).__name__
+            raise checks.input_error("contexts", "be one of gbb.contexts", got)
+        if self._given is not None or self.parts is not None:
+            beside = "features" if self.parts is None else "a network in shards"
+            raise checks.conflict(f"`contexts` cannot be combined with {beside}.")
+        if self.types > (most := links.most_types(self.graph)):
+            raise checks.input_error("contexts", f"have at most {most} matrices", self.types)
+
+    @property
+    def one_each(self) -> bool:
+        """Whether every edge pays by one matrix at most, in every round."""
+        whole = self if self._of is None else self._of
+        return whole._given is None if whole.contexts is None else whole.contexts.one_each
+
+    @cached_property
+    def weighted(self) -> bool:
+        """Whether any edge may have a weight other than 1."""
+        changes = self.contexts is not None and self.contexts.weighs
+        return self._weights is not None or self._given is not None or changes
+
+    @property
+    def _own_types(self) -> int:
         return 1 if self._types is None else int(self._types.max()) + 1
 
     @cached_property
-    def edge_types(self) -> IntArray:
-        """The type of each directed edge."""
-        zeros = np.zeros(self.m, dtype=np.int64)
-        return checks.frozen(zeros) if self._types is None else self._types
+    def types(self) -> int:
+        """Number of matrices: one for each edge type, or feature, in every regime."""
+        if self.contexts is not None:
+            return self.contexts.count_matrices(self._own_types)
+        return self._own_types if self._given is None else int(self._given.type.max()) + 1
 
     @cached_property
+    def _own_entries(self) -> Entries:
+        """What edges pay by but for contexts."""
+        if self._given is not None:
+            return self._given
+        types = np.zeros(self.m, dtype=np.int64) if self._types is None else self._types
+        weights = np.ones(self.m) if self._weights is None else self._weights
+        return Entries(np.arange(self.m), types, weights).frozen()
+
+    @property
+    def entries(self) -> Entries:
+        """By which matrices the edges pay: one for each edge, unless edges have several features."""
+        if self.contexts is not None:
+            cure = "Ask for the problem of a round, problem.at(context)."
+            raise checks.input_error("context", "be given: edges differ by round", "none", cure)
+        return self._own_entries
+
+    @cached_property
+    def in_play(self) -> IntArray:
+        """The matrices of this round; all of them where there are no contexts."""
+        everything = np.arange(self.types)
+        found = everything if self._of is None else np.unique(self.entries.type)
+        return checks.frozen(found if self.one_each else everything)
+
+    @property
+    def edge_types(self) -> IntArray:
+        """The type of each directed edge, or of each of :attr:`entries`."""
+        return self.entries.type
+
+    @property
     def edge_weights(self) -> FloatArray:
-        """The weight of each directed edge."""
-        return checks.frozen(np.ones(self.m)) if self._weights is None else self._weights
+        """The weight of each directed edge, or of each of :attr:`entries`."""
+        return self.entries.weight
+
+    @cached_property
+    def sources(self) -> Integers:
+        """The agent that each of :attr:`entries` leads from."""
+        return self.graph.sources if self.one_each else self.graph.sources[self.entries.edge]
+
+    @cached_property
+    def targets(self) -> Integers:
+        """The agent that each of :attr:`entries` leads to."""
+        return self.graph.indices if self.one_each else self.graph.indices[self.entries.edge]
 
     @cached_property
     def edge_totals(self) -> FloatArray:
@@ -227,14 +368,13 @@ class Problem:
     @cached_property
     def links_alike(self) -> bool:
         """Whether both directions of every link have the same type and weight."""
-        back = self.graph.reverse
-        each = (self._types, self._weights)
-        return all(known is None or np.array_equal(known, known[back]) for known in each)
+        kept = self.contexts is None or self.contexts.keeps_alike
+        return kept and self._own_entries.are_alike(self.graph)
 
     @property
     def symmetric(self) -> bool:
         """Whether only symmetric parts matter: a number per edge or link, whose directions are alike."""
-        return self.feedback in ("edge", "link") and self.links_alike
+        return self.one_each and self.feedback in ("edge", "link") and self.links_alike
 
     @property
     def observations(self) -> int:
@@ -243,8 +383,9 @@ class Problem:
 
     @cached_property
     def adds_to(self) -> IntArray:
-        """Which number of a round's report each directed edge adds to (m)."""
-        return checks.frozen(links.added_to(self.graph, self.feedback))
+        """Which number of a round's report each directed edge, or each of :attr:`entries`, adds to."""
+        each = links.added_to(self.graph, self.feedback)
+        return checks.frozen(each if self.one_each else each[self.entries.edge])
 
     @property
     def reports_edges(self) -> bool:
@@ -258,12 +399,12 @@ class Problem:
         With arms a and b a link pays ``w (z_ab + z_ba)' theta``. As in a record of edges there are
         tables by edge-arm, but these must be read in symmetric parts.
         """
-        return self.feedback == "link" and self.links_alike
+        return self.one_each and self.feedback == "link" and self.links_alike
 
     @property
     def keeps_tables(self) -> bool:
         """Whether what was seen is kept in tables by edge-arm, and not as moments of sums."""
-        return self.reports_edges or self.halves_only
+        return self.one_each and (self.reports_edges or self.halves_only)
 
     @property
     def ways(self) -> int:
@@ -278,6 +419,11 @@ class Problem:
         sums = np.bincount(self.adds_to, weights=values, minlength=self.observations)
         return sums.astype(np.float64, copy=False)
 
+    @cached_property
+    def paying(self) -> NDArray[np.bool_]:
+        """Which of the reported numbers an edge of some weight adds to."""
+        return checks.frozen(self.sum_reported(np.abs(self.edge_weights)) > 0.0)
+
     @property
     def parameters(self) -> int:
         """Dimension of the unknown: d^2 for each type."""
@@ -285,15 +431,25 @@ class Problem:
 
     @property
     def norm(self) -> float:
-        """A bound on the norm of all matrices together."""
-        return float(np.sqrt(self.types)) * self.S
+        """A bound on the norm of all matrices together that are in play."""
+        return float(np.sqrt(len(self.in_play))) * self.S
 
     @cached_property
     def gram_growth_per_round(self) -> float:
         """The sum over a round's observations of their squared sums of weights; m for the paper's."""
+        if self._of is not None:
+            return self._of.gram_growth_per_round
         if self.parts is not None:
             return float((self.edge_weights**2) @ self.parts.total)
-        return float((self.sum_reported(np.abs(self.edge_weights)) ** 2).sum())
+        return float((self._heaviest**2).sum())
+
+    @property
+    def _heaviest(self) -> FloatArray:
+        """The largest sum of weights of each number that a round reports."""
+        own, reach = self._own_entries, 1.0 if self.contexts is None else self.contexts.reach
+        each = links.added_to(self.graph, self.feedback)[own.edge]
+        sums = np.bincount(each, weights=np.abs(own.weight), minlength=self.observations)
+        return reach * sums.astype(np.float64, copy=False)
 
     @property
     def unknowns(self) -> int:
@@ -407,6 +563,7 @@ class Problem:
     def __repr__(self) -> str:
         more = f", types={self.types}" if self.types > 1 else ""
         more += ", weighted" if self.weighted else ""
+        more += f", contexts={self.contexts!r}" if self.contexts is not None else ""
         more += f", feedback={self.feedback!r}" if self.feedback != "edge" else ""
         more += ", some arms forbidden" if self._allowed is not None else ""
         if self.parts is not None:

@@ -9,6 +9,7 @@ from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.graph import Graph
 from gbb.graph._rows import Integers
+from gbb.graph.entries import Entries
 
 FEEDBACKS = ("edge", "link", "agent", "global")
 """What a round reports: a number per directed edge, per link (the sum of its two directions), per
@@ -97,6 +98,19 @@ def edge_weights(graph: Graph, given: ArrayLike | None) -> FloatArray | None:
         rule = f"hold weights that are not all zero, {least}, none beyond {LARGEST_WEIGHT:g}"
         raise checks.input_error("edge_weights", rule, largest)
     return None if (weights == 1.0).all() else weights
+
+
+def edge_features(graph: Graph, given: ArrayLike) -> Entries:
+    """The features of the edges, m x P, as entries; one for each edge if none has two."""
+    values = checks.array("features", given, ndim=2, meaning="directed edges x features")
+    m, P = values.shape
+    if m != graph.m or P == 0 or not values.any(axis=0).all():
+        rule = f"have a row for each of the {graph.m} edges, and no column of zeros alone"
+        raise checks.input_error("features", rule, f"shape {values.shape}")
+    largest = float(np.abs(values).max())
+    if largest > LARGEST_WEIGHT:
+        raise checks.input_error("features", f"be at most {LARGEST_WEIGHT:g} in size", largest)
+    return Entries.of_features(values)
 
 
 def allowed(graph: Graph, K: int, given: ArrayLike | None) -> NDArray[np.bool_] | None:

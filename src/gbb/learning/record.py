@@ -264,8 +264,9 @@ def _told(problem: Problem) -> FloatArray:
 
 def places_of(problem: Problem, allocation: IntArray) -> IntArray:
     """The type and edge-arm of each directed edge, as a place in a record's flat tables."""
-    graph, K = problem.graph, problem.K
-    return (problem.edge_types * K + allocation[graph.sources]) * K + allocation[graph.indices]
+    K, first, second = problem.K, allocation[problem.sources], allocation[problem.targets]
+    places: IntArray = (problem.edge_types * K + first) * K + second
+    return places
 
 
 def played(problem: Problem, allocation: IntArray) -> IntArray:
@@ -286,8 +287,8 @@ def weigh(
 
 def regressors(problem: Problem, allocation: IntArray) -> FloatArray:
     """What each number of a round's report is linear in (observations x parameters)."""
-    graph, d2 = problem.graph, problem.d**2
-    z = problem.edge_arms[allocation[graph.sources] * problem.K + allocation[graph.indices]]
+    d2 = problem.d**2
+    z = problem.edge_arms[allocation[problem.sources] * problem.K + allocation[problem.targets]]
     rows = np.zeros((problem.observations, problem.types, d2))
     np.add.at(rows, (problem.adds_to, problem.edge_types), problem.edge_weights[:, None] * z)
     return rows.reshape(problem.observations, -1)

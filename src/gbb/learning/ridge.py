@@ -153,6 +153,11 @@ class Ridge:
         several = len(self.centre) > 1
         return np.arange(self.problem.types) if several else np.zeros(self.problem.types, np.int64)
 
+    @cached_property
+    def _in_play(self) -> IntArray:
+        """The blocks of the matrices in play."""
+        return np.unique(self.block_of[self.problem.in_play])
+
     def draw(self, v: float, rng: np.random.Generator) -> FloatArray:
         """A ``centre`` for which theta is drawn from ``N(theta_hat, v^2 A^-1)``.
 
@@ -160,7 +165,8 @@ class Ridge:
         ``A = U'U`` with a positive diagonal. U is unique: the draw does not depend on how A was
         factorised.
         """
-        g = rng.standard_normal(self.centre.shape)
+        g = np.zeros_like(self.centre)
+        g[self._in_play] = rng.standard_normal((len(self._in_play), g.shape[1]))
         turns = (_turn(R, pivots) for R, _, pivots, _ in self._blocks)
         turned = [turn @ each for turn, each in zip(turns, g, strict=True)]
         drawn: FloatArray = self.centre + v * np.stack(turned)
@@ -294,14 +300,14 @@ class Ridge:
 
     @cached_property
     def smallest(self) -> float:
-        """The smallest eigenvalue of A on the span of the edge-arms, or a lower bound of it."""
+        """The smallest eigenvalue of A on the span of the edge-arms in play, or a lower bound of it."""
+        blocks = [self._blocks[place] for place in self._in_play]
         if self.coordinates.diagonal:
             used = np.diag(self.coordinates.features) > 0.0
             return min(
-                float(np.abs(np.diag(R))[used[pivots]].min() ** 2)
-                for R, _, pivots, _ in self._blocks
+                float(np.abs(np.diag(R))[used[pivots]].min() ** 2) for R, _, pivots, _ in blocks
             )
-        ends = (np.linalg.svd(R, compute_uv=False)[-1] for R, *_ in self._blocks)
+        ends = (np.linalg.svd(R, compute_uv=False)[-1] for R, *_ in blocks)
         return max(self.lam, float(min(ends)) ** 2)
 
     def sums(self, allocation: IntArray) -> FloatArray:

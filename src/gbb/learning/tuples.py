@@ -67,8 +67,8 @@ class Tuples:
     @cached_property
     def kinds(self) -> list[tuple[int, int, int, float]]:
         """The edges by type and by the groups of their ends, with the sum of their weights."""
-        graph = self.problem.graph
-        ends = self.group_of[graph.sources], self.group_of[graph.indices]
+        problem = self.problem
+        ends = self.group_of[problem.sources], self.group_of[problem.targets]
         kinds, which = np.unique(
             np.stack([self.problem.edge_types, *ends]), axis=1, return_inverse=True
         )

@@ -13,6 +13,7 @@ from gbb._kernels import pairwise as kernels
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.graph import Graph, links
+from gbb.graph.entries import Entries
 
 if TYPE_CHECKING:
     from gbb._kernels.pairwise.moves import PairArrays
@@ -65,12 +66,15 @@ class PairProblem:
         if len(matrices) == 0:
             raise checks.input_error("M", "hold at least one matrix", "none")
         rewards = problem.arms @ matrices @ problem.arms.T
+        length = graph.m
         if edge_types is None and problem.types > 1:
             edge_types = problem.edge_types
-        types = _types(graph, edge_types, len(matrices))
+            length = len(edge_types)
+        types = _types(graph, edge_types, len(matrices), length)
         permitted = problem.allowed if allowed is None else _allowed(problem, allowed)
         weights = problem.edge_weights if problem.weighted else None
-        return cls.directed(graph, rewards, types, permitted, weights=weights)
+        edges = None if problem.one_each else problem.entries.edge
+        return cls.directed(graph, rewards, types, permitted, weights=weights, edges=edges)
 
     @classmethod
     def directed(
@@ -81,9 +85,18 @@ class PairProblem:
         permitted: NDArray[np.bool_],
         *,
         weights: FloatArray | None = None,
+        edges: IntArray | None = None,
     ) -> PairProblem:
-        """Build from what each directed edge pays: its weight times the table of its type."""
-        if weights is not None:
+        """Build from what each directed edge pays: its weight times the table of its type.
+
+        Types and weights are those of the ``edges`` that are listed, and add up where one is listed
+        several times; of all edges in order when left out.
+        """
+        if edges is not None and weights is not None:
+            rewards, types = _sum_by_edge(
+                graph, rewards, Entries(edges, types.astype(np.int64), weights)
+            )
+        elif weights is not None:
             rewards, types = _split_by_weight(rewards, types, weights)
         backward = types[graph.reverse] if len(rewards) > 1 else types
         if np.array_equal(types, backward):
@@ -190,14 +203,24 @@ def _split_by_weight(
     return values[weight][:, None, None] * rewards[kind], codes.astype(np.int32)
 
 
-def _types(graph: Graph, edge_types: ArrayLike | None, count: int) -> NDArray[np.int32]:
+def _sum_by_edge(
+    graph: Graph, rewards: FloatArray, entries: Entries
+) -> tuple[FloatArray, NDArray[np.int32]]:
+    """A table for every way in which edges sum tables, and which of them each edge has."""
+    rows, which = entries.kinds(graph.m, len(rewards))
+    return np.tensordot(rows, rewards, 1), which.astype(np.int32)
+
+
+def _types(
+    graph: Graph, edge_types: ArrayLike | None, count: int, length: int
+) -> NDArray[np.int32]:
     if edge_types is None:
         if count > 1:
             rule = f"say which of the {count} matrices of `M` each directed edge uses"
             raise checks.input_error("edge_types", rule, "None")
         return np.zeros(graph.m, dtype=np.int32)
     meaning = "one type per directed edge"
-    checked = checks.indices("edge_types", edge_types, length=graph.m, high=count, meaning=meaning)
+    checked = checks.indices("edge_types", edge_types, length=length, high=count, meaning=meaning)
     return checked.astype(np.int32)
 
 

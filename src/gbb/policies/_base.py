@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Callable, Mapping
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -15,7 +15,7 @@ from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.cuts import Cut, KCut
 from gbb.learning.record import AnyRecord, observe
-from gbb.problem import Problem
+from gbb.problem import ROUNDS_KEPT, Problem
 
 State = TypeVar("State")
 
@@ -173,6 +173,25 @@ class Policy(ABC, Generic[State]):
         self.name = type(self).__name__ if name is None else name
         if not isinstance(self.name, str) or not self.name or "\0" in self.name:
             raise checks.input_error("name", "be a text that is not empty", repr(name))
+
+    def at(self, context: Any = None) -> Policy[State]:
+        """The policy of a round of which ``context`` is known, on this policy's state.
+
+        Itself where its problem has no contexts.
+        """
+        return self.on(self.problem.at(context))
+
+    def on(self, problem: Problem) -> Policy[State]:
+        """The policy on the problem of a round, which is its own :meth:`gbb.Problem.at` some context."""
+        return self if problem is self.problem else self._kept_on(problem)
+
+    @cached_property
+    def _kept_on(self) -> Callable[[Problem], Policy[State]]:
+        return lru_cache(maxsize=ROUNDS_KEPT)(self.rebuild)
+
+    def rebuild(self, problem: Problem) -> Policy[State]:
+        """The same settings on another problem."""
+        return type(self)(problem, **self.settings())
 
     @property
     def in_all_dimensions(self) -> Policy[State]:

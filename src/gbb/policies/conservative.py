@@ -232,6 +232,9 @@ class Conservative(Policy[Guarded]):
             other._delta_of_set = delta_after(1, self._delta_of_set)
         return other
 
+    def rebuild(self, problem: Problem) -> Conservative:
+        return type(self)(problem, **{**self.settings(), "policy": self.policy.on(problem)})
+
     def settings(self) -> dict[str, Any]:
         given = super().settings()
         del given["cut"]  # the policy inside has it

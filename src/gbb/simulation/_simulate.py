@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,6 +27,12 @@ if TYPE_CHECKING:
     import xarray as xr
 
 METHODS = ("engine", "reference")
+
+ContextLaw = Callable[[np.random.Generator, int], Iterable[Any]]
+"""``law(rng, rounds)`` draws a context for every round."""
+
+CONTEXTS = 2**32 - 1
+"""Which child of a seed contexts are drawn from: none that is a run's."""
 
 BYTES = 56
 """About what a recorded round of one run takes: rewards, totals, regrets and the couple."""
@@ -50,6 +56,7 @@ def simulate(
     keep_allocations: bool = False,
     optimum: Optimum | None = None,
     cut: Cut | None = None,
+    contexts: Iterable[Any] | ContextLaw | None = None,
     progress: bool = False,
     method: str = "engine",
     workers: int | None = None,
@@ -86,6 +93,10 @@ def simulate(
     cut
         Where the couples that an adversary's regret is measured against are played; the policies' own
         cut when left out, or the greedy one where they have none or several.
+    contexts
+        What is known before each round, where ``env.problem`` has a kind of contexts: one for each
+        round, or a function ``law(rng, rounds)`` that draws them, from a child of ``seed`` of its own.
+        All policies and runs have the same; the environment's own when left out.
     progress
         Show a progress bar with the time left.
     method
@@ -112,6 +123,7 @@ def simulate(
     chosen = [policies] if isinstance(policies, Policy) else list(policies)
     _check_policies(env, chosen)
     rounds = checks.integer("rounds", rounds, low=1)
+    env = _with_contexts(env, contexts, rounds, seed)
     runs = checks.integer("runs", runs, low=1)
     _check_memory(len(chosen) * runs, rounds, record, env.problem.n if keep_allocations else 0)
     recorded = recorded_rounds(rounds, record)
@@ -130,12 +142,33 @@ def simulate(
     return result.assemble(env, chosen, traces, recorded, yardstick)
 
 
+def _with_contexts(
+    env: System, contexts: Iterable[Any] | ContextLaw | None, rounds: int, seed: Seed
+) -> System:
+    """``env`` with a context for every round, if its problem has any."""
+    if not isinstance(env, Environment):
+        if contexts is not None:
+            raise checks.conflict("`contexts` can only be combined with a gbb.Environment.")
+        return env
+    if contexts is not None:
+        if callable(contexts):
+            own = seeds.sequence(seed)
+            key = (*own.spawn_key, CONTEXTS)
+            rng = np.random.default_rng(np.random.SeedSequence(own.entropy, spawn_key=key))
+            contexts = contexts(rng, rounds)
+        env = env.during(contexts)
+    if env.problem.contexts is not None and (env.rows is None or len(env.rows) < rounds):
+        got = "none" if env.rows is None else f"{len(env.rows)}"
+        raise checks.input_error("contexts", f"have one for each of the {rounds} rounds", got)
+    return env
+
+
 def _choose_loop(
     env: System, policy: AnyPolicy, method: str, edge_noise: bool
 ) -> Callable[..., Trace]:
     """The loop over the rounds of ``env`` that plays ``policy``."""
     if method == "engine" and isinstance(env, Environment):
-        if engine.loop_for(policy) is not None:
+        if env.problem.contexts is None and engine.loop_for(policy) is not None:
             return partial(engine.run_engine, env, edge_noise=edge_noise)
         warnings.warn(
             f"{type(policy).__name__} has no compiled loop; it is played by the reference loop, "

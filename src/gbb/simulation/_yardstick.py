@@ -62,6 +62,12 @@ def choose_yardstick(
     if cut is not None and not isinstance(system, AdversarialEnvironment):
         raise checks.conflict("`cut` can only be combined with a gbb.AdversarialEnvironment.")
     match system:
+        case Environment() if system.rows is not None:
+            if optimum is not None:
+                raise checks.conflict(
+                    "`optimum` is one for every round: leave it out with contexts."
+                )
+            return _by_round(system, system.rows, policies, recorded)
         case Environment():
             return _by_optimum(system, policies, recorded, optimum)
         case AdversarialEnvironment():
@@ -99,6 +105,51 @@ def _by_optimum(
             "alpha_regret": (alpha_regret, "cumulative alpha-regret"),
         }
         return Measures(variables, alphas, attrs)
+
+    return measure
+
+
+def _by_round(
+    env: Environment, rows: FloatArray, policies: Sequence[AnyPolicy], recorded: IntArray
+) -> Yardstick:
+    """The same against every round's own optimum, solved once for each context."""
+    distinct, which = np.unique(rows[: recorded[-1]], axis=0, return_inverse=True)
+    which = which.ravel()
+    envs = [env.at_row(row) for row in distinct]
+    solved = [solve(each.problem, each.M_star) for each in envs]
+
+    def measure(reward: FloatArray, cumulative: FloatArray) -> Measures:
+        here = which[recorded - 1]
+        known = [
+            _raise_optimum(each, float(reward[:, :, here == u].max(initial=-np.inf)))
+            for u, each in enumerate(solved)
+        ]
+        best = np.array([each.value for each in known])
+        alphas = np.array(
+            [
+                [
+                    guaranteed_alpha(at, each.guarantee, cut=_parts(each), optimum=optimum)
+                    for at, optimum in zip(envs, known, strict=True)
+                ]
+                for each in policies
+            ]
+        )
+        totals = np.cumsum(best[which])[recorded - 1]
+        shares = np.cumsum((alphas * best)[:, which], axis=1)[:, recorded - 1]
+        positive = np.where(best > 0.0, best, np.nan)[here]
+        attrs = {
+            "contexts": len(distinct),
+            "optimum": float(best[which].mean()),
+            "optimum_upper_bound": float(np.array([k.upper_bound for k in known])[which].mean()),
+            "optimum_proven": int(all(each.proven for each in known)),
+            "optimum_method": ", ".join(sorted({each.method for each in known})),
+        }
+        variables = {
+            "fraction": (reward / positive, "fraction of the round's optimal global reward"),
+            "regret": (totals - cumulative, "cumulative regret"),
+            "alpha_regret": (shares[:, None, :] - cumulative, "cumulative alpha-regret"),
+        }
+        return Measures(variables, (alphas @ np.bincount(which)) / len(which), attrs)
 
     return measure
 

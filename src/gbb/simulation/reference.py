@@ -10,7 +10,7 @@ import numpy as np
 from gbb._support import seeds
 from gbb._support.checks import FloatArray, IntArray
 from gbb._support.seeds import Seed
-from gbb.environment import System
+from gbb.environment import System, problem_at
 from gbb.policies import AnyPolicy, Choice
 from gbb.simulation._trace import Trace
 
@@ -57,10 +57,11 @@ def play(
         noise_rng, policy_rng = map(np.random.default_rng, seeds.spawn(seed, 2))
     state = policy.init()
     for t in range(1, rounds + 1):
-        choice = policy.select(state, policy_rng)
+        now = policy.on(problem_at(system, t))
+        choice = now.select(state, policy_rng)
         rewards = system.draw(t, choice.allocation, noise_rng)
         expected = system.expected(t, choice.allocation)
-        state = policy.update(state, choice, rewards)
+        state = now.update(state, choice, rewards)
         yield Round(t, choice, rewards, expected, state)
 
 

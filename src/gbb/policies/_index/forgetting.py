@@ -49,9 +49,9 @@ class ForgettingPolicy(Policy[State], Generic[State]):
         return self.remember(state).record
 
     def select(self, state: State, rng: np.random.Generator) -> Choice:
-        return self.at(state).select(self.remember(state), rng)
+        return self.after(state).select(self.remember(state), rng)
 
-    def at(self, state: State) -> JointOFUL:
+    def after(self, state: State) -> JointOFUL:
         """The policy that chooses after ``state``: the inner one, with the delta that is left to it."""
         rule = self.inner.rule if self.inner.is_diagonal else None
         _ = self.inner.counted_search  # made once, for all copies, as the rule is

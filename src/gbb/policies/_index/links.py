@@ -43,16 +43,16 @@ class LinkSearch:
     @cached_property
     def links(self) -> Links:
         """The links of every agent, entry by entry."""
-        problem, graph = self.tuples.problem, self.tuples.problem.graph
+        problem = self.tuples.problem
         types, weights = problem.edge_types, problem.edge_weights
-        agent, other = graph.sources.astype(np.int64), graph.indices.astype(np.int64)
+        agent, other = problem.sources.astype(np.int64), problem.targets.astype(np.int64)
         table, back, weight = types, types, weights
         if not self.merged:  # an entry for each direction: tables of edges out, then of edges in
-            reverse, G = graph.reverse, problem.types
-            agent, other = np.tile(agent, 2), np.tile(other, 2)
-            table = np.concatenate([types, G + types[reverse]])
-            back = np.concatenate([G + types, types[reverse]])
-            weight = np.concatenate([weights, weights[reverse]]) / 2.0
+            inward, G = np.lexsort((types, agent, other)), problem.types
+            agent, other = np.append(agent, other[inward]), np.append(other, agent[inward])
+            table = np.concatenate([types, G + types[inward]])
+            back = np.concatenate([G + types, types[inward]])
+            weight = np.append(weights, weights[inward]) / 2.0
         kept = np.flatnonzero(weight != 0.0)
         kept = kept[np.lexsort((table[kept] % problem.types, agent[kept]))]
         agent, other, table, back = (each[kept] for each in (agent, other, table, back))

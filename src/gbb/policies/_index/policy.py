@@ -149,7 +149,8 @@ class IndexPolicy(Policy[Learned]):
         wanted = halves and problem.symmetric and self.radius != "complete"
         self.learns_two_way = wanted or problem.halves_only
         # Where links differ, couples need not be near the best allocation.
-        self.restarts = 0 if problem.pays_as_paper else self.starts
+        couples_will_do = problem.feedback in ("edge", "link") and problem.alike_in_play
+        self.restarts = 0 if couples_will_do else self.starts
 
     def _check_parts(self) -> None:
         """Refuse to play anything but an arm for each part where that is all that can be sent out."""
@@ -183,7 +184,7 @@ class IndexPolicy(Policy[Learned]):
             ends = ((0, 1), (1, 0), (0, 0), (1, 1))
             for place, count, weight in zip(ends, self._links_cut, self.weights, strict=True):
                 factor[place] = weight / count if count else 0.0
-            source, target = (parts[each] for each in problem.graph.edges.T)
+            source, target = parts[problem.sources], parts[problem.targets]
             weights = factor[source, target] * weights
         return Tuples(problem, parts, self.parts.k, weights)
 

@@ -71,8 +71,8 @@ def lower_bound(ridge: Ridge, radius: float, allocation: IntArray, floor: float 
     the same event. Here E runs over the observations with the k largest
     lower bounds of their own, k from none to all; without a floor it is all of them.
     """
-    problem, graph = ridge.problem, ridge.problem.graph
-    first, second = allocation[graph.sources], allocation[graph.indices]
+    problem = ridge.problem
+    first, second = allocation[problem.sources], allocation[problem.targets]
     q = problem.edge_weights[:, None] * ridge.table[problem.edge_types, first, second]
     blocks = np.zeros(problem.observations, dtype=np.int64)
     blocks[problem.adds_to] = ridge.block_of[problem.edge_types]

@@ -26,8 +26,8 @@ def toward(ridge: Ridge, last: IntArray, wanted: IntArray, limit: int) -> IntArr
     """
     if int(np.count_nonzero(last != wanted)) <= limit:
         return wanted
-    problem, graph = ridge.problem, ridge.problem.graph
-    source, target, kinds = graph.sources, graph.indices, problem.edge_types
+    problem = ridge.problem
+    source, target, kinds = problem.sources, problem.targets, problem.edge_types
     arms = last.copy()
     for _ in range(limit):
         a, b = arms[source], arms[target]

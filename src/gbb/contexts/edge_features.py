@@ -1,0 +1,71 @@
+"""Features of every edge a round, the general form: ``sum_k f_e[k] M_k``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gbb._support import checks
+from gbb._support.checks import FloatArray
+from gbb.contexts._base import Contexts, check_alike, check_most, check_within, count_or_names
+from gbb.graph import Graph
+from gbb.graph.entries import Entries
+
+
+class EdgeFeatures(Contexts):
+    """Before every round P features of each directed edge are known.
+
+    A context is an array m x P. Weights of the edges' own come on top. Where an edge never has more
+    than one feature that is not 0, :class:`EdgeTypes` says the same and keeps tables, which are less
+    than the moments of all parameters together.
+
+    Parameters
+    ----------
+    features
+        How many there are, or their names.
+    most
+        No feature is larger, nor smaller than minus this.
+    alike
+        Whether both directions of every link always have the same features.
+    """
+
+    kind = "edge features"
+    weighs = True
+
+    def __init__(self, features: int, *, most: float = 1.0, alike: bool = False) -> None:
+        self.P, self.names = count_or_names("features", features)
+        self.most = check_most(most)
+        self.keeps_alike = self.alike = bool(alike)
+        self.one_each = self.P == 1
+        self.reach = float(np.sqrt(self.P)) * self.most
+
+    def count_matrices(self, types: int) -> int:
+        if types > 1:
+            cure = "A type is a feature that is 1."
+            raise checks.input_error("edge_types", "be left out with EdgeFeatures", types, cure)
+        return self.P
+
+    def read(self, graph: Graph, context: Any) -> FloatArray:
+        if context is None:
+            cure = "Say the features of every edge in this round."
+            raise checks.input_error("context", "be an array m x P", "None", cure)
+        shape = (graph.m, self.P)
+        values = checks.array("context", context, shape=shape, meaning="directed edges x features")
+        check_within("context", values, self.most)
+        if self.alike:
+            check_alike(graph, values)
+        return checks.frozen(values.ravel())
+
+    def entries(self, own: Entries, types: int, row: FloatArray) -> Entries:  # noqa: ARG002
+        features = own.weight[:, None] * row.reshape(len(own.edge), self.P)
+        if self.one_each:
+            return own._replace(weight=features[:, 0]).frozen()
+        return Entries.of_features(features)
+
+    def name(self, row: FloatArray) -> Any:
+        return row.reshape(-1, self.P).tolist()
+
+    def to_dict(self) -> dict[str, Any]:
+        features = self.P if self.names is None else list(self.names)
+        return {"kind": self.kind, "features": features, "most": self.most, "alike": self.alike}

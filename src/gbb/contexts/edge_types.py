@@ -1,0 +1,84 @@
+"""A type, and a weight, of every edge a round: geometry relative to the wind, links that are down."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gbb._support import checks
+from gbb._support.checks import FloatArray
+from gbb.contexts._base import Contexts, check_alike, check_most, check_within, count_or_names
+from gbb.graph import Graph
+from gbb.graph.entries import Entries
+
+
+class EdgeTypes(Contexts):
+    """Before every round the type of each directed edge is known, and perhaps its weight.
+
+    A context is an array of m types, -1 for an edge that pays nothing, or a pair of such types and m
+    weights. Weights of the edges' own come on top.
+
+    Parameters
+    ----------
+    types
+        How many there are, or their names.
+    most
+        No weight of a round is larger, nor smaller than minus this.
+    alike
+        Whether both directions of every link always have the same type and weight: then half of the
+        parameters need not be learnt.
+    """
+
+    kind = "edge types"
+    one_each = True
+    weighs = True
+
+    def __init__(self, types: int, *, most: float = 1.0, alike: bool = False) -> None:
+        self.P, self.names = count_or_names("types", types)
+        self.most = self.reach = check_most(most)
+        self.keeps_alike = self.alike = bool(alike)
+
+    def count_matrices(self, types: int) -> int:
+        if types > 1:
+            cure = "Types come with every round."
+            raise checks.input_error("edge_types", "be left out with EdgeTypes", types, cure)
+        return self.P
+
+    def read(self, graph: Graph, context: Any) -> FloatArray:
+        if context is None:
+            cure = "Say the type of every edge in this round."
+            raise checks.input_error("context", "be an array of types", "None", cure)
+        types, weights = context if isinstance(context, tuple) else (context, np.ones(graph.m))
+        raw = np.asarray(types)
+        if raw.dtype.kind not in "iu" or raw.shape != (graph.m,):
+            got = f"{raw.dtype} of shape {raw.shape}"
+            rule = f"have a whole number for each of the {graph.m} directed edges"
+            raise checks.input_error("context", rule, got)
+        low, high = int(raw.min()), int(raw.max())
+        if low < -1 or high >= self.P:
+            rule = f"hold types from 0 to {self.P - 1}, or -1 for none"
+            raise checks.input_error("context", rule, low if low < -1 else high)
+        meaning = "one weight per directed edge"
+        given = checks.array("context", weights, shape=(graph.m,), meaning=meaning)
+        check_within("context", given, self.most)
+        row = np.concatenate([raw.astype(np.float64), np.where(raw < 0, 0.0, given)])
+        if self.alike:
+            check_alike(graph, row.reshape(2, -1).T)
+        return checks.frozen(row)
+
+    def entries(self, own: Entries, types: int, row: FloatArray) -> Entries:  # noqa: ARG002
+        kind, weight = row.reshape(2, -1)
+        # An edge that pays nothing has a type all the same, and weight 0.
+        kinds = np.maximum(kind, 0.0).astype(np.int64)
+        return Entries(own.edge, kinds, own.weight * weight).frozen()
+
+    def name(self, row: FloatArray) -> Any:
+        kind, weight = row.reshape(2, -1)
+        types = kind.astype(np.int64).tolist()
+        even = bool(((weight == 1.0) | (kind < 0.0)).all())
+        return types if even else (types, weight.tolist())
+
+    def to_dict(self) -> dict[str, Any]:
+        types = self.P if self.names is None else list(self.names)
+        return {"kind": self.kind, "types": types, "most": self.most, "alike": self.alike}
