@@ -11,6 +11,7 @@ import numpy as np
 
 from gbb._support.checks import FloatArray, IntArray
 from gbb.controller.answers.answers import Entry, name_arms
+from gbb.controller.state.context import name_row, row_of
 from gbb.controller.state.fold import read_arms, read_told
 from gbb.controller.state.problem import decode_problem
 from gbb.controller.state.report import names_of
@@ -74,6 +75,10 @@ def _name(event: Event, problem: Problem, played: Problem) -> dict[str, Any]:
         types = {"types": problem.types} if "edge_types" in content["graph"] else {}
         shards = {} if problem.parts is None else {"shards": problem.parts.shards}
         plain["graph"] = {"n": problem.n, "m": problem.links_seen, **types, **shards}
+    if "contexts" in content.get("problem", {}):
+        plain["contexts"] = content["problem"]["contexts"]
+    if "context" in content:
+        plain["context"] = name_row(played, row_of(event))
     if event.kind in ("ask", "attach"):
         arms = read_arms(event, problem)
         plain["allocation"] = name_arms(problem.graph, arms, problem.arm_names)
