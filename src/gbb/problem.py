@@ -317,6 +317,17 @@ class Problem:
         return {name: each for name, each in known.items() if each is not None}
 
     @property
+    def matrix_names(self) -> tuple[str, ...] | None:
+        """Whose each matrix is where there are contexts; None where they are those of edge types."""
+        whole = self if self._of is None else self._of
+        if whole.contexts is None:
+            return None
+        own = whole.types // whole.contexts.count_matrices(1)
+        names = getattr(whole.contexts, "names", None) or range(whole.types // own)
+        beside = [""] if own == 1 else [f", type {g}" for g in range(own)]
+        return tuple(f"{name}{more}" for name in names for more in beside)
+
+    @property
     def entries(self) -> Entries:
         """By which matrices the edges pay: one for each edge, unless edges have several features."""
         if self.contexts is not None:

@@ -312,7 +312,8 @@ class Controller:
             and reward). In wide form it has a row for each round: a column key, one with the arms of
             each agent under its name, and one with the rewards of each link, called ``a->b``
             (``reward a`` for agent a, ``reward`` for the sum of all). Blank cells are missing. Only
-            arms that a reward depends on are needed.
+            arms that a reward depends on are needed. Where rounds have contexts, either form has a
+            column context with the regime, or one for each number c of a vector, ``context c``.
         key
             The column that tells rounds apart; key, round or trial when left out. A round counts once
             under its key, however often it is imported or attached; another round under the same key is
@@ -341,8 +342,8 @@ class Controller:
         :meth:`import_rounds` reads it back. Rounds that were attached without a key, and trials, have
         one that says whose they are, so that no controller learns its own rounds twice.
         """
-        feedback = self.problem.feedback
-        return export_columns(feedback), list(export_rows(self._log.events(), feedback))
+        problem = self.problem
+        return export_columns(problem), list(export_rows(self._log.events(), problem))
 
     def recommend(self, context: Any = None, *, seconds: float = 2.0) -> Recommendation:
         """The best allowed allocation by what is known, searched for within ``seconds``."""
@@ -397,11 +398,12 @@ class Controller:
         problem.check_agents("problem")
         # Others may write meanwhile, even another graph: the state and the rounds are of one moment.
         until = itertools.takewhile(lambda event: event.seq <= state.seq, self._log.events())
-        played, paid = read_rounds(until, problem)
-        if len(played) == 0:
+        told = read_rounds(until, problem)
+        if len(told.played) == 0:
             raise checks.InputError("No round was told on the present graph: nothing to diagnose.")
+        known = told.contexts(problem)
         with one_thread():
-            return diagnose(problem, played, paid, worst=worst)
+            return diagnose(problem, told.played, told.paid, contexts=known, worst=worst)
 
     def replay(
         self,
@@ -440,15 +442,15 @@ class Controller:
         problem = state.setup.problem
         if log is None:
             until = itertools.takewhile(lambda event: event.seq <= state.seq, self._log.events())
-            played, paid = read_rounds(until, problem, unknown=-1)
+            told = read_rounds(until, problem, unknown=-1)
         else:
-            played, paid = read_log(problem, open_cells(log), key, "").tables()
-        if len(played) == 0:
+            told = read_log(problem, open_cells(log), key, "").tables()
+        if len(told.played) == 0:
             raise checks.InputError("No round of the log has a reward: nothing to replay.")
         chosen = setup.choose_other(state, policy, settings)
         with one_thread():
-            known = replays.fit(state, played, paid)
-            return replays.replay(known, chosen, played, paid, runs=runs, seed=seed)
+            known = replays.fit(state, told)
+            return replays.replay(known, chosen, told, runs=runs, seed=seed)
 
     def check(self) -> Check:
         """Read the whole log and compare it with all that was kept of it; an error says what is wrong.

@@ -20,7 +20,6 @@ from gbb.learning.ridge import EPS, ROUNDINGS
 from gbb.learning.tuples import Tuples
 from gbb.optimum import Optimum, solve
 from gbb.pairwise import PairProblem
-from gbb.problem import Problem
 
 SHARE = 1e-12
 """Arms whose squared norms are this near to L, relatively, may be the longest."""
@@ -110,7 +109,7 @@ class Knowledge:
     def estimate(self) -> tuple[Estimate, ...]:
         """All of it, type by type."""
         d, types, tables = self.problem.d, self.problem.types, self.record.tables
-        names = name_matrices(self.problem)
+        names = self.problem.matrix_names
         entries = self.radius * self.ridge.width(np.eye(d * d)) + self.ridge.blur
         entries = entries.reshape(types, d, d).transpose(0, 2, 1)  # vec stacks columns
         return tuple(
@@ -123,7 +122,7 @@ class Knowledge:
                 N=None if tables is None else _copy(tables[0][g] / self.problem.ways),
                 Y=None if tables is None else _copy(tables[1][g] / self.problem.ways),
                 caveat=self.caveat,
-                matrix=names[g],
+                matrix=None if names is None else names[g],
             )
             for g in range(types)
         )
@@ -217,16 +216,6 @@ class Knowledge:
         near = math.inf if best is None else best.upper_bound
         apart = near + float(np.abs(weights) @ wide[types])
         return min(min(links.edge_bound, apart) + self.slack, self.ceiling)
-
-
-def name_matrices(problem: Problem) -> list[str | None]:
-    """Whose each matrix is where there are contexts: a regime's, a number's, a type's or a feature's."""
-    if problem.contexts is None:
-        return [None] * problem.types
-    own = int(problem.known_links.get("edge_types", np.zeros(1, dtype=np.int64)).max()) + 1
-    names = getattr(problem.contexts, "names", None) or range(problem.types // own)
-    beside = [""] if own == 1 else [f", type {g}" for g in range(own)]
-    return [f"{name}{more}" for name in names for more in beside]
 
 
 def _copy(table: FloatArray | IntArray) -> FloatArray:
