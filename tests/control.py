@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 import gbb
+from gbb.contexts import EdgeFeatures, EdgeTypes, Regimes, Vector
 from gbb.controller import Controller
 from gbb.controller.state.log import Log
 
@@ -15,17 +16,56 @@ def url_of(folder: Path) -> str:
     return f"sqlite:///{folder / 'control.db'}"
 
 
-def small(*, named: bool = False, n: int = 4, K: int = 3, feedback: str = "edge") -> gbb.Problem:
+CONTEXTS = {
+    "regimes": Regimes(["day", "night"]),
+    "vector": Vector(["wind", "load"]),
+    "edge types": EdgeTypes(["near", "far"]),
+    "edge features": EdgeFeatures(2),
+}
+"""A kind of contexts each."""
+
+
+def small(
+    *,
+    named: bool = False,
+    n: int = 4,
+    K: int = 3,
+    feedback: str = "edge",
+    contexts: str | None = None,
+) -> gbb.Problem:
     """A complete graph with one-hot arms."""
     agents = [f"cell-{i}" for i in range(n)] if named else None
     edges = [(i, j) for i in range(n) for j in range(n) if i != j]
     graph = gbb.Graph.from_edges(edges, n=n, names=agents)
     arms = [f"tilt-{k}" for k in range(K)] if named else None
-    return gbb.Problem(graph, np.eye(K), sigma=0.5, S=3.0, arm_names=arms, feedback=feedback)
+    given = {"feedback": feedback, "contexts": None if contexts is None else CONTEXTS[contexts]}
+    return gbb.Problem(graph, np.eye(K), sigma=0.5, S=3.0, arm_names=arms, **given)
 
 
 def environment(problem: gbb.Problem, seed: int = 0) -> gbb.Environment:
-    return gbb.Environment(problem, gbb.instances.absolute_normal(problem.d, seed=seed))
+    if problem.contexts is None:
+        return gbb.Environment(problem, gbb.instances.absolute_normal(problem.d, seed=seed))
+    each = range(problem.types)
+    M = [gbb.instances.absolute_normal(problem.d, seed=seed * problem.types + g) for g in each]
+    return gbb.Environment(problem, np.array(M))
+
+
+def context_for(problem: gbb.Problem, number: int):
+    """The context of a round by its number, some of which come again; None where there are none."""
+    rng = np.random.default_rng(number % 5)
+    draw = {
+        "regimes": lambda: str(rng.choice(["day", "night"])),
+        "vector": lambda: rng.uniform(-1.0, 1.0, 2).tolist(),
+        "edge types": lambda: rng.integers(-1, 2, problem.m),
+        "edge features": lambda: rng.uniform(-1.0, 1.0, (problem.m, 2)),
+    }
+    return None if problem.contexts is None else draw[problem.contexts.kind]()
+
+
+def pay(env: gbb.Environment, trial, rng) -> np.ndarray:
+    """The rewards of a trial, in its own context."""
+    system = env if trial.context is None else env.during([trial.context])
+    return system.draw(1, trial.arms, rng)
 
 
 def noise_of(seed: int) -> np.random.Generator:
@@ -37,9 +77,9 @@ def drive(controller: Controller, env: gbb.Environment, rng, rounds: int) -> np.
     """Ask and tell, round after round; the allocations."""
     played = []
     for _ in range(rounds):
-        trial = controller.ask()
+        trial = controller.ask(context_for(controller.problem, controller._log.state.trials + 1))
         played.append(trial.arms)
-        controller.tell(trial, env.draw(1, trial.arms, rng))
+        controller.tell(trial, pay(env, trial, rng))
     return np.array(played)
 
 
@@ -62,8 +102,8 @@ def plain(value) -> object:
 
 def same_links(one, other) -> bool:
     """Whether two problems are on the same graph, with edges of the same types and weights."""
-    ours, theirs = ((each.edge_types, each.edge_weights) for each in (one, other))
-    return one.graph == other.graph and plain(ours) == plain(theirs)
+    ours, theirs = (plain(each.known_links) for each in (one, other))
+    return one.graph == other.graph and ours == theirs and repr(one) == repr(other)
 
 
 def same_problems(one, other) -> bool:

@@ -11,7 +11,7 @@ import sys
 import numpy as np
 
 import gbb
-from control import environment
+from control import context_for, environment, pay
 from gbb.controller import Controller
 from gbb.controller.state import log
 
@@ -19,7 +19,7 @@ log.SNAPSHOT_EVENTS = 25  # so that some kills fall on a snapshot
 
 
 def rewards_of(env: gbb.Environment, trial) -> np.ndarray:
-    return env.draw(1, trial.arms, np.random.default_rng(trial.id))
+    return pay(env, trial, np.random.default_rng(trial.id))
 
 
 def create(url: str, policy: str, problem: gbb.Problem, **more) -> Controller:
@@ -37,7 +37,8 @@ def step(controller: Controller, env: gbb.Environment) -> tuple[str, int]:
     """What an uninterrupted run does next: finish the open trial, else ask for one."""
     waiting = controller.open_trials()
     if not waiting:
-        return "ask", controller.ask().id
+        number = controller._log.state.trials + 1
+        return "ask", controller.ask(context_for(controller.problem, number)).id
     controller.tell(waiting[0], rewards_of(env, waiting[0]))
     return "tell", waiting[0].id
 

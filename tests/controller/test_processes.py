@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from control import replayed, same_state, small, url_of
+from control import context_for, replayed, same_state, small, url_of
 from gbb.controller import Controller
 from gbb.controller.storage import database
 
@@ -39,7 +39,9 @@ def work(url, tells, step):
     with Controller.open(url) as controller:
         numbers = controller.problem.observations
         while len(told) < tells:
-            trials = controller.ask_many(min(ASKS, tells - len(told)))
+            count = min(ASKS, tells - len(told))
+            known = [context_for(controller.problem, len(told) + k) for k in range(count)]
+            trials = controller.ask_many(count, contexts=known)
             for trial in trials[::-1]:
                 controller.tell(trial, rewards_of(trial.id, numbers))
                 told.append(trial.id)
@@ -85,9 +87,10 @@ def run_workers(url, target, args, count=PROCESSES):
     return answers
 
 
-def check_processes(url, feedback="edge", tells=TELLS):
-    problem = small(feedback=feedback)
-    Controller.create(url, problem, "ImprovedOFUL", seed=4).close()
+def check_processes(url, feedback="edge", tells=TELLS, contexts=None):
+    problem = small(feedback=feedback, contexts=contexts)
+    policy = "ImprovedOFUL" if contexts is None else "JointOFUL"
+    Controller.create(url, problem, policy, seed=4).close()
     told = itertools.chain.from_iterable(run_workers(url, work, (tells // PROCESSES,)))
     assert sorted(told) == list(range(1, tells + 1))
     controller = Controller.open(url)
@@ -97,13 +100,25 @@ def check_processes(url, feedback="edge", tells=TELLS):
     assert state.record.Y.sum() == 12 * sum(trial % 7 for trial in range(1, tells + 1))
     kinds = Counter(entry.kind for entry in controller.history() if entry.kind != "alert")
     assert kinds == {"create": 1, "ask": tells, "tell": tells}
+    if contexts is not None:
+        asked = Counter(entry.content["context"] for entry in controller.history("ask"))
+        assert [12 * asked[name] for name in ("day", "night")] == state.record.N.sum(
+            (1, 2)
+        ).tolist()
     assert same_state(replayed(controller), state)
 
 
 @pytest.mark.no_cover  # long
-@pytest.mark.parametrize(("feedback", "tells"), [("edge", TELLS), ("link", min(TELLS, 160))])
-def test_eight_processes_on_one_sqlite_file(feedback, tells, tmp_path):
-    check_processes(url_of(tmp_path), feedback, tells)
+@pytest.mark.parametrize(
+    ("feedback", "tells", "contexts"),
+    [
+        ("edge", TELLS, None),
+        ("link", min(TELLS, 160), None),
+        ("edge", min(TELLS, 160), "regimes"),
+    ],
+)
+def test_eight_processes_on_one_sqlite_file(feedback, tells, contexts, tmp_path):
+    check_processes(url_of(tmp_path), feedback, tells, contexts)
 
 
 def race(url, step):

@@ -65,6 +65,10 @@ class Safety:
                 name = next(iter(given)).replace("_", "-")
                 raise checks.conflict(f"`--{name}` needs `--baseline`, the plan to hold on to.")
             return policy
+        if policy.problem.contexts is not None:
+            raise checks.conflict(
+                "`--baseline` cannot be combined with contexts: what it pays differs by context."
+            )
         arms = allocation_from(str(path), "--baseline")
         words = {"`allocation`": "`--baseline`", "`arm`": "each arm of `--baseline`"}
         with reword(words):

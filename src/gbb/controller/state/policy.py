@@ -36,10 +36,6 @@ def encode_policy(policy: AnyPolicy) -> Spec:
     if not policy.controllable:
         rule = "be one that learns from records and settings that a log can hold"
         raise checks.input_error("policy", rule, kind.__name__)
-    if policy.keeps_accounts and policy.problem.contexts is not None:
-        rule = "be one that keeps no accounts of a baseline where there are contexts"
-        cure = "What a baseline pays differs by context; JointOFUL and ThompsonSampling play them."
-        raise checks.input_error("policy", rule, kind.__name__, cure)
     settings = policy.settings() | held
     if settings.get("cut") is not None:
         settings["cut"] = _encode_cut(settings["cut"])
@@ -148,6 +144,7 @@ def move_arms(old: Graph, arms: Any, graph: Graph, kind: str) -> list[int]:
 def choose_policy(policy: AnyPolicy | str, problem: Problem, settings: Spec) -> AnyPolicy:
     """A policy given as itself or by name, with the greedy cut unless the settings have another."""
     if isinstance(policy, Policy):
+        _refuse_accounts(type(policy), problem)
         if settings:
             cure = "Set it on the policy itself."
             raise checks.input_error("policy", "be a name when settings follow", repr(policy), cure)
@@ -161,10 +158,19 @@ def choose_policy(policy: AnyPolicy | str, problem: Problem, settings: Spec) -> 
         raise checks.input_error("policy", "be a gbb policy or its name", type(policy).__name__)
     for key in settings:
         policies.check_setting(policy, key)
+    _refuse_accounts(policies.find(policy), problem)
     if "baseline" in policies.settings_of(policy) and settings.get("baseline") is None:
         rule = f"be given for {policy}, which holds on to it"
         raise checks.input_error("baseline", rule, "None", "It is an arm for every agent.")
     return policies.build(policy, problem, **{"cut": _default_cut(problem), **settings})
+
+
+def _refuse_accounts(kind: type[AnyPolicy], problem: Problem) -> None:
+    """Refuse a promise about a baseline where what that pays changes with the context."""
+    if kind.keeps_accounts and isinstance(problem, Problem) and problem.contexts is not None:
+        rule = "be one that keeps no accounts of a baseline where there are contexts"
+        cure = "What a baseline pays differs by context; JointOFUL and ThompsonSampling play them."
+        raise checks.input_error("policy", rule, kind.__name__, cure)
 
 
 def _default_cut(problem: Problem) -> Cut | KCut:
