@@ -120,9 +120,10 @@ class Tuples:
         from gbb._kernels.lanes import aligned_zeros, padded  # noqa: PLC0415  (loads numba)
 
         arms, size = self.arms(), int(index.max()) + 1
-        regressor = [g * size + index[arms[:, i], arms[:, j]] for g, i, j, _ in self.kinds]
-        amount = np.repeat([w for *_, w in self.kinds], len(arms))
-        tuple_of = np.tile(np.arange(len(arms)), len(self.kinds))
+        kinds = self.kinds or [(0, 0, 0, 0.0)]  # a round in which nothing pays
+        regressor = [g * size + index[arms[:, i], arms[:, j]] for g, i, j, _ in kinds]
+        amount = np.repeat([w for *_, w in kinds], len(arms))
+        tuple_of = np.tile(np.arange(len(arms)), len(kinds))
         total = self.problem.types * size
         keys, which = np.unique(tuple_of * total + np.concatenate(regressor), return_inverse=True)
         column, row = keys // total, np.arange(len(keys))
