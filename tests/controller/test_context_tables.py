@@ -223,7 +223,7 @@ def test_a_controller_by_numbers_from_the_shell(shell):
 
 def test_contexts_of_edges_from_the_shell(shell, tmp_path):
     assert shell(f"{CREATE} --contexts types.csv")[0] == 0
-    code, said = shell("ask x.db --context now.csv --format json")
+    said = shell("ask x.db --context now.csv --format json")[1]
     found = json.loads(said)["context"]
     problem = Controller.open("sqlite:///x.db").problem
     row = problem.contexts.read(problem.graph, tuple(found)).reshape(2, -1)

@@ -269,6 +269,17 @@ def test_the_truth_lies_in_all_intervals_of_all_contexts(tmp_path):
         assert best.context == known.tolist()
 
 
+@pytest.mark.parametrize("policy", ["JointOFUL", "ImprovedOFUL", "ThompsonSampling"])
+def test_a_round_in_which_nothing_pays_is_played_all_the_same(policy, tmp_path):
+    """All links are down: whatever is played pays 0, and teaches nothing."""
+    controller = create(tmp_path, "edge types", policy)
+    trial = controller.ask([-1] * 12)
+    controller.tell(trial, np.zeros(12))
+    assert controller._log.state.record.N.sum() == 0.0
+    best = controller.recommend([-1] * 12)
+    assert best.low == best.reward == best.high == best.upper_bound == 0.0
+
+
 def test_forbidden_arms_are_not_asked_for_in_any_context(tmp_path):
     controller = create(tmp_path, "vector", policy="ThompsonSampling")
     controller.forbid("cell-1", ["tilt-0", "tilt-2"])
