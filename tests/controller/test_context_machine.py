@@ -112,4 +112,4 @@ class Machine(test_machine.Machine):
 
 
 TestMachine = pytest.mark.no_cover(Machine.TestCase)  # long
-TestMachine.settings = settings(stateful_step_count=30, max_examples=8)
+TestMachine.settings = settings(stateful_step_count=30, max_examples=10)

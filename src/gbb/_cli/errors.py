@@ -28,6 +28,7 @@ WORDS = {
     "Pass types and weights to Problem as edge_types and edge_weights.": LINKS,
     "Pass them to Problem as edge_weights.": LINKS,
     "undirected=True": "--undirected",
+    "Pass contexts=... to gbb.Problem.": "`gbb control create` takes them, `--contexts`.",
     'method="reference"': "--reference",
     'record="log"': "--record log",
     "Give each policy its own name=...": "Name each policy once.",

@@ -105,7 +105,7 @@ class Log:
                 if not turn.new:
                     return
                 turn.study.append(turn.new)
-                size = self._bytes + sum(len(event.data) for event in turn.new)
+                size = self._bytes + sum(event.size for event in turn.new)
                 taken = self._take_snapshot(turn, size)
             # Committed: now, and not before, it has happened.
             self._state, self.name = turn.state, turn.study.name
@@ -132,6 +132,7 @@ class Log:
         problem = self._state.setup.problem
         size = 8 * problem.m + 8 * problem.n
         size += 0 if problem.parts is None else 2 * problem.parts.counts.nbytes
+        size += 0 if problem.contexts is None else 16 * problem.m * problem.types
         most = max(4, min(1000, FETCH_BYTES // size))
         return Study(connection, self.study, self.name, most)
 
@@ -140,7 +141,7 @@ class Log:
         study, state = self.find_study(connection), self._state
         for event in study.events(after=state.seq, seal=state.seal):
             state = fold_read(state, event)
-            self._bytes += len(event.data)
+            self._bytes += event.size
         self._state = state
         return study
 

@@ -52,6 +52,11 @@ class Event:
     data: bytes
     seal: int
 
+    @property
+    def size(self) -> int:
+        """About how many bytes it takes."""
+        return len(self.text) + len(self.data)
+
     @cached_property
     def content(self) -> Content:
         """What happened in particular."""
