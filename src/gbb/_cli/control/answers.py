@@ -29,12 +29,13 @@ def recommend(  # noqa: PLR0917
     from gbb.controller.answers.plain import plain_recommendation
 
     data, rows = plain_recommendation(best), best.allocation.items()
-    title = "recommended" if context is None else f"recommended, context {context}"
-    files.show(format, title, ("agent", "arm"), rows, data=data, out=out)
+    files.show(format, "recommended", ("agent", "arm"), rows, data=data, out=out)
     if format == "text":
+        where = "" if context is None else f"in the context {context}: "
         console.print(
-            f"predicted reward {number(best.reward)} a round, in [{number(best.low)}, "
-            f"{number(best.high)}]; no allocation pays more than {number(best.upper_bound)}"
+            f"{where}predicted reward {number(best.reward)} a round, in [{number(best.low)}, "
+            f"{number(best.high)}]; no allocation pays more than {number(best.upper_bound)}",
+            markup=False,
         )
     if best.caveat is not None:
         warn(best.caveat)
