@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -247,6 +248,9 @@ class Problem:
     def _round_of(self) -> Callable[[bytes], Problem]:
         return lru_cache(maxsize=ROUNDS_KEPT)(self._make_round)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_round_of"}
+
     def _make_round(self, row: bytes) -> Problem:
         assert self.contexts is not None
         known, own = np.frombuffer(row), self._own_entries
@@ -433,6 +437,14 @@ class Problem:
     def norm(self) -> float:
         """A bound on the norm of all matrices together that are in play."""
         return float(np.sqrt(len(self.in_play))) * self.S
+
+    @cached_property
+    def edge_reach(self) -> float:
+        """No edge has features of a larger norm, its weight among them; 1 for the paper's."""
+        own = self._own_entries
+        squares = np.bincount(own.edge, weights=own.weight**2, minlength=self.m)
+        reach = 1.0 if self.contexts is None else self.contexts.reach
+        return reach * math.sqrt(float(squares.max()))
 
     @cached_property
     def gram_growth_per_round(self) -> float:

@@ -162,7 +162,8 @@ class Policy(ABC, Generic[State]):
         if not self.plays(problem):
             who = type(self).__name__
             seen = "per edge or link" if self.learns_from_links else "per edge"
-            rule = f"have one matrix, no weights, rewards {seen} and all arms allowed for {who}"
+            known = "no weights, no contexts" if problem.contexts is not None else "no weights"
+            rule = f"have one matrix, {known}, rewards {seen} and all arms allowed for {who}"
             cure = "JointOFUL and ThompsonSampling play any problem."
             raise checks.input_error("problem", rule, repr(problem), cure)
         if problem.parts is not None and not self.plays_parts:
@@ -188,6 +189,9 @@ class Policy(ABC, Generic[State]):
     @cached_property
     def _kept_on(self) -> Callable[[Problem], Policy[State]]:
         return lru_cache(maxsize=ROUNDS_KEPT)(self.rebuild)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_kept_on"}
 
     def rebuild(self, problem: Problem) -> Policy[State]:
         """The same settings on another problem."""
