@@ -316,3 +316,33 @@ def test_confidence_sets_hold_the_truth_in_every_round(contexts):
             miss |= bool(off.ravel() @ ridge.A @ off.ravel() > radius**2)
         missed += miss
     assert missed <= delta * runs
+
+
+@pytest.mark.parametrize(
+    "graph", [gbb.Graph.complete(5), gbb.Graph.grid(4, 4)], ids=["complete", "grid"]
+)
+def test_four_regimes_are_learnt_and_a_blind_learner_cannot(graph):
+    """Over the last tenth, of every round's own optimum; and the alpha_2-regret is under its bound."""
+    rounds, rng = 800, np.random.default_rng(3)
+    M = np.abs(rng.normal(size=(4, 4, 4)))
+    M /= np.linalg.norm(M, axis=(1, 2), keepdims=True)
+    problem = gbb.Problem(graph, np.eye(4), sigma=0.1, contexts=Regimes(4))
+    env = gbb.Environment(problem, M, contexts=rng.integers(0, 4, rounds))
+    cut, blind = gbb.cuts.greedy(graph), gbb.Problem(graph, np.eye(4), sigma=0.1)
+    policies = [ThompsonSampling(problem, cut=cut), JointOFUL(problem, cut=cut)]
+    result = gbb.simulate(env, policies, rounds=rounds, seed=1)
+    last = slice(rounds - rounds // 10 + 1, None)
+    assert (result.fraction.sel(round=last).mean(("run", "round")) >= 0.98).all()
+    bound = gbb.theory.regret_bound(problem, rounds)
+    assert (result.alpha_regret.sel(policy="JointOFUL") <= bound).all()
+    best = (result.expected_reward / result.fraction).values[0, 0]
+    policy = ThompsonSampling(blind, cut=cut)
+    blindly = [step.expected for step in play(Unaware(env, blind), policy, rounds, 1)]
+    assert np.mean((blindly / best)[-rounds // 10 :]) < 0.9
+
+
+class Unaware:
+    """The same rounds for a learner that is not told their contexts."""
+
+    def __init__(self, env, problem):
+        self.problem, self.expected, self.draw = problem, env.expected, env.draw
