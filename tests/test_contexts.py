@@ -127,6 +127,33 @@ def test_contexts_by_name():
     assert wind.name(np.array([0.5, -2.0])) == {"east": 0.5, "north": -2.0}
 
 
+def test_edges_by_name():
+    graph = gbb.Graph.from_edges([("a", "b"), ("b", "c")], names=["a", "b", "c"], undirected=True)
+    wakes = EdgeTypes(["near", "far"], most=2.0)
+    row = wakes.read(graph, {("b", "a"): "far", ("b", "c"): ("near", 1.5)})
+    types, weights = row.reshape(2, -1)
+    assert [tuple(graph.label(int(i)) for i in edge) for edge in graph.edges] == [
+        ("a", "b"),
+        ("b", "a"),
+        ("b", "c"),
+        ("c", "b"),
+    ]
+    assert types.tolist() == [-1, 1, 0, -1]
+    assert weights.tolist() == [0, 1, 1.5, 0]
+    assert np.array_equal(wakes.read(graph, wakes.name(row)), row)
+    bends = EdgeFeatures(["x", "y"])
+    row = bends.read(graph, {("a", "b"): {"y": 1.0, "x": 0.5}, ("c", "b"): [0.1, 0.2]})
+    assert row.reshape(-1, 2).tolist() == [[0.5, 1.0], [0, 0], [0, 0], [0.1, 0.2]]
+    for contexts, wrong, text in (
+        (wakes, {("a", "c"): "far"}, "no link"),
+        (wakes, {"ab": "far"}, r"name edges as \(source, target\)"),
+        (wakes, {("a", "b"): "fra"}, "Did you mean 'far'"),
+        (bends, {("a", "b"): {"x": 1.0}}, "have all of x, y, but got no y"),
+    ):
+        with pytest.raises(gbb.InputError, match=text):
+            contexts.read(graph, wrong)
+
+
 BAD = {
     "unknown regime": (Regimes(["day", "night"]), "nihgt", "Did you mean 'night'"),
     "regime out of range": (Regimes(3), 3, "whole number >= 0 and <= 2, but got 3"),
