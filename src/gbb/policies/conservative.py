@@ -15,7 +15,6 @@ from gbb._support.checks import FloatArray, IntArray
 from gbb.cuts import Cut, KCut, greedy
 from gbb.learning.radius import check_radius, confidence_radius, default_radius, delta_after
 from gbb.learning.record import AnyRecord, empty, observe
-from gbb.learning.ridge import Ridge
 from gbb.policies._base import AnyPolicy, Choice, Policy, playable
 from gbb.policies._safety.accounts import (
     Accounts,
@@ -330,7 +329,7 @@ class Conservative(Policy[Guarded]):
 
     def _accounts(self, state: Guarded) -> Accounts:
         halves = self.confidence == "symmetric"
-        ridge = Ridge(self.problem, state.record, self.lam, symmetric=halves)
+        ridge = self.ridge(state.record, self.lam, symmetric=halves)
         radius = confidence_radius(ridge, self._delta_of_set, shrinking=True, scale=self._scale)
         told, unit = state.away.told, float(np.count_nonzero(self.paying))
         earned = state.away.paid - self._deviation(told)
