@@ -148,6 +148,7 @@ class Problem:
         self.parts = check_parts(graph, parts)
         self.contexts = contexts
         self._of: Problem | None = None
+        self._row: FloatArray | None = None
         if contexts is not None:
             self._check_contexts()
         self._check_sizes()
@@ -254,7 +255,9 @@ class Problem:
     def _make_round(self, row: bytes) -> Problem:
         assert self.contexts is not None
         known, own = np.frombuffer(row), self._own_entries
-        return self._with(self.contexts.entries(own, self._own_types, known))
+        other = self._with(self.contexts.entries(own, self._own_types, known))
+        other._row = known
+        return other
 
     def _with(self, entries: Entries) -> Problem:
         """The problem of a round whose edges have these features."""
@@ -280,9 +283,20 @@ class Problem:
             raise checks.input_error("contexts", f"have at most {most} matrices", self.types)
 
     @property
+    def whole(self) -> Problem:
+        """The problem of all rounds, where this is that of one; else itself."""
+        return self if self._of is None else self._of
+
+    @property
+    def context(self) -> Any:
+        """What is known of the round whose problem this is; None where there are no contexts."""
+        contexts = self.whole.contexts
+        return None if self._row is None or contexts is None else contexts.name(self._row)
+
+    @property
     def one_each(self) -> bool:
         """Whether every edge pays by one matrix at most, in every round."""
-        whole = self if self._of is None else self._of
+        whole = self.whole
         return whole._given is None if whole.contexts is None else whole.contexts.one_each
 
     @cached_property
@@ -425,7 +439,9 @@ class Problem:
 
     @cached_property
     def paying(self) -> NDArray[np.bool_]:
-        """Which of the reported numbers an edge of some weight adds to."""
+        """Which of the reported numbers an edge of some weight adds to; in any round, with contexts."""
+        if self.contexts is not None:
+            return checks.frozen(self._heaviest > 0.0)
         return checks.frozen(self.sum_reported(np.abs(self.edge_weights)) > 0.0)
 
     @property

@@ -15,6 +15,7 @@ from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.cuts import Cut, KCut
 from gbb.learning.record import AnyRecord, observe
+from gbb.learning.ridge import LastRidge, Ridge
 from gbb.problem import ROUNDS_KEPT, Problem
 
 State = TypeVar("State")
@@ -122,6 +123,8 @@ class Policy(ABC, Generic[State]):
     delta: float | None = None
     """The probability that its confidence set misses, if it has one."""
 
+    _last_ridge: LastRidge | None = None
+
     learns_two_way: bool = False
     """Whether it learns from the sums of both directions of a link, and so from links seen in both.
 
@@ -188,7 +191,23 @@ class Policy(ABC, Generic[State]):
 
     @cached_property
     def _kept_on(self) -> Callable[[Problem], Policy[State]]:
-        return lru_cache(maxsize=ROUNDS_KEPT)(self.rebuild)
+        return lru_cache(maxsize=ROUNDS_KEPT)(self._share_on)
+
+    def _share_on(self, problem: Problem) -> Policy[State]:
+        other = self.rebuild(problem)
+        other._last_ridge = self._rounds_ridge
+        return other
+
+    @cached_property
+    def _rounds_ridge(self) -> LastRidge:
+        """The estimate that the policies of all rounds share."""
+        return LastRidge()
+
+    def ridge(self, record: AnyRecord, lam: float, *, symmetric: bool) -> Ridge:
+        """The estimate from a record; in the rounds of a problem with contexts, made once for all."""
+        if self._last_ridge is None:
+            return Ridge(self.problem, record, lam, symmetric=symmetric)
+        return self._last_ridge.of(self.problem, record, lam, symmetric=symmetric)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_kept_on"}
