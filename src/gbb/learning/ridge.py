@@ -138,7 +138,13 @@ class Ridge:
         gram = self.record.gram(self.problem)
         sizes = np.sqrt(np.diag(gram))
         scale = np.exp2(np.rint(np.log2(np.where(sizes > 0.0, sizes, 1.0))))
-        e, V = np.linalg.eigh(gram / scale / scale[:, None])
+        scaled = gram / scale / scale[:, None]
+        if len(self.problem.in_play) == self.problem.types:
+            e, V = np.linalg.eigh(scaled)
+        else:  # of a context that never was, nothing is known: not even by rounding
+            seen = np.flatnonzero(sizes)
+            e, V = np.zeros(len(sizes)), np.eye(len(sizes))
+            e[seen], V[np.ix_(seen, seen)] = np.linalg.eigh(scaled[np.ix_(seen, seen)])
         return np.where(e > len(e) * EPS * e.max(initial=0.0), e, 0.0), V, scale
 
     @cached_property

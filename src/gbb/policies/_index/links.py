@@ -80,9 +80,16 @@ class LinkSearch:
             bundle_group=bundles[2],
             bundle_weight=total.astype(np.float64),
             bundle_size=size,
+            used=self._used,
             one=self._regressors,
             two=self._inward if self.merged else self._regressors,
         )
+
+    @property
+    def _used(self) -> IntArray:
+        """The tables of the matrices in play."""
+        types = np.array(self.tuples.problem.in_play)
+        return types if self.merged else np.append(types, types + self.tuples.problem.types)
 
     @cached_property
     def _inward(self) -> IntArray:
@@ -131,6 +138,7 @@ class LinkSearch:
             at=links.table // types * (K * padded(K)),
             segment=segment,
             entry=np.append(entry, len(agent)),
+            blocks=np.array(problem.in_play) if blocks > 1 else np.zeros(1, dtype=np.int64),
             W=np.zeros((blocks, size + 1)),
             norm2s=np.zeros(blocks),
             h=aligned_zeros(most, size + 1, padded(K)),
@@ -215,7 +223,7 @@ class LinkSearch:
         if radius == 0.0:
             linear = self.linear()
             flat = _by_regressor(objective.means, self.index)
-            fill_pay(flat, links.one, links.two, linear.pay)
+            fill_pay(flat, links.used, links.one, links.two, linear.pay)
         else:
             centre = objective.centre
             white = self.whitened(*centre.shape)
