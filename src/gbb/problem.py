@@ -326,6 +326,26 @@ class Problem:
         return Entries(np.arange(self.m), types, weights).frozen()
 
     @property
+    def known_links(self) -> dict[str, Any]:
+        """What is known of the links in every round, as the constructor takes it."""
+        whole = self if self._of is None else self._of
+        if whole._given is not None:
+            return {"features": whole._given.dense(whole.m, whole.types)}
+        known = {"edge_types": whole._types, "edge_weights": whole._weights}
+        return {name: each for name, each in known.items() if each is not None}
+
+    @property
+    def matrix_names(self) -> tuple[str, ...] | None:
+        """Whose each matrix is where there are contexts; None where they are those of edge types."""
+        whole = self if self._of is None else self._of
+        if whole.contexts is None:
+            return None
+        own = whole.types // whole.contexts.count_matrices(1)
+        names = getattr(whole.contexts, "names", None) or range(whole.types // own)
+        beside = [""] if own == 1 else [f", type {g}" for g in range(own)]
+        return tuple(f"{name}{more}" for name in names for more in beside)
+
+    @property
     def entries(self) -> Entries:
         """By which matrices the edges pay: one for each edge, unless edges have several features."""
         if self.contexts is not None:

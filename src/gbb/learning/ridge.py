@@ -336,10 +336,13 @@ class Ridge:
         ends = (np.linalg.svd(R, compute_uv=False)[-1] for R, *_ in blocks)
         return max(self.lam, float(min(ends)) ** 2)
 
-    def sums(self, allocation: IntArray) -> FloatArray:
-        """The whitened sum over the edges of an allocation, ``sum w f`` (blocks x size)."""
+    def sums(self, allocation: IntArray, problem: Problem | None = None) -> FloatArray:
+        """The whitened sum over the edges of an allocation, ``sum w f`` (blocks x size).
+
+        In the round of ``problem``, where that is this one's at some context.
+        """
         types, size = self.problem.types, self.centre.shape[1]
-        played = weigh(self.problem, allocation)[:, None, :]
+        played = weigh(problem or self.problem, allocation)[:, None, :]
         W = np.zeros_like(self.centre)
         np.add.at(W, self.block_of, (played @ self.table.reshape(types, -1, size))[:, 0])
         return W
