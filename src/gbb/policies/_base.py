@@ -210,7 +210,8 @@ class Policy(ABC, Generic[State]):
         return self._last_ridge.of(self.problem, record, lam, symmetric=symmetric)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_kept_on"}
+        made = ("_kept_on", "_rounds_ridge", "_last_ridge")  # again where they are needed
+        return {name: value for name, value in vars(self).items() if name not in made}
 
     def rebuild(self, problem: Problem) -> Policy[State]:
         """The same settings on another problem."""
