@@ -131,7 +131,7 @@ def factors(blocks, size, rng):
             rows[g, :count, : size + 1] = new
             A[g] += new[:, :size].T @ new[:, :size]
             b[g] += new[:, :size].T @ new[:, size]
-        append_rows(U, rows, counts, np.zeros(max(5, size)))
+        append_rows(U, np.arange(blocks), rows, counts, np.zeros(max(5, size)))
     return U, A, b
 
 
@@ -157,7 +157,7 @@ def test_columns_are_whitened_with_what_they_pay(size, columns):
     U, A, b = factors(2, size, rng)
     V, F = aligned_zeros(2, size, columns), aligned_zeros(3, size + 1, columns)
     V[:] = rng.normal(size=V.shape)
-    whiten_columns(U, 1, V, 0, F, 2)
+    whiten_columns(U, 1, V, 0, F, 2, 0, columns)
     np.testing.assert_allclose(F[2, :size].T @ F[2, :size], V[0].T @ np.linalg.solve(A[1], V[0]))
     np.testing.assert_allclose(F[2, size], V[0].T @ np.linalg.solve(A[1], b[1]), atol=1e-12)
     assert not F[:2].any()
@@ -179,7 +179,7 @@ def test_the_smallest_eigenvalue_is_found_when_another_direction_becomes_it(unit
         q = rng.uniform(0.5, 1.5) * np.eye(size)[t % size] if unit else rng.normal(size=size)
         rows[0, 0, :size] = q
         A += np.outer(q, q)
-        append_rows(U, rows, np.ones(1, dtype=np.int64), np.zeros(size))
+        append_rows(U, np.arange(1), rows, np.ones(1, dtype=np.int64), np.zeros(size))
         found = smallest_eigenvalue(
             U, 0, towards, floor, turned, np.zeros((DIRECTIONS, DIRECTIONS)), C
         )
@@ -221,7 +221,7 @@ def test_a_search_ends_where_no_agent_gains(name, optimistic):
             value = ascend_whitened(links, white, radius, ends, found, True)
         else:
             linear = search.linear()
-            fill_pay(one, links.one, links.two, linear.pay)
+            fill_pay(one, links.used, links.one, links.two, linear.pay)
             pays_of_arms(links, linear, ends, found)
             value = ascend_linear(links, linear, ends, found, True, 0.0)
         there = worth(search, one, ends[found], radius, centre)
@@ -257,7 +257,7 @@ def test_the_smallest_eigenvalue_is_found_at_any_scale(scale):
     towards[0, :, :DIRECTIONS] = rng.normal(size=(size, DIRECTIONS))
     rows = aligned_zeros(1, size - 1, padded(size + 1))
     rows[0, :, :size] = scale * rng.normal(size=(size - 1, size))
-    append_rows(U, rows, np.array([size - 1]), np.zeros(size))
+    append_rows(U, np.arange(1), rows, np.array([size - 1]), np.zeros(size))
     turned, C = aligned_zeros(size, WIDTH), aligned_zeros(size, padded(size + 1))
     found = smallest_eigenvalue(
         U, 0, towards, np.ones(1), turned, np.zeros((DIRECTIONS, DIRECTIONS)), C

@@ -268,7 +268,7 @@ def test_a_climb_ends_where_no_agent_gains(kind, radius):
     count = index.max() + 1
     mean, var = rng.random((2, problem.types * count)) + 0.1
     linear, counted, links = search.linear(), search.counted(), search.links
-    fill_pay(mean, links.one, links.two, linear.pay)
+    fill_pay(mean, links.used, links.one, links.two, linear.pay)
     for table, mate in enumerate(counted.mate):
         for b, a in np.ndindex(K, K):
             s = links.one[table, b, a]

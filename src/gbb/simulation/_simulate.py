@@ -168,7 +168,7 @@ def _choose_loop(
 ) -> Callable[..., Trace]:
     """The loop over the rounds of ``env`` that plays ``policy``."""
     if method == "engine" and isinstance(env, Environment):
-        if env.problem.contexts is None and engine.loop_for(policy) is not None:
+        if engine.loop_for(policy) is not None:
             return partial(engine.run_engine, env, edge_noise=edge_noise)
         warnings.warn(
             f"{type(policy).__name__} has no compiled loop; it is played by the reference loop, "

@@ -76,7 +76,7 @@ class Counted(NamedTuple):
 @compiled(forceinline=True)
 def count_tuple(links: Links, counted: Counted, played: IntArray) -> None:
     """Counts, and what is around every agent, when every group plays its arm of ``played``."""
-    clear(counted)
+    clear(links, counted)
     for e in range(links.bundle_group.size):
         x, b = counted.bundle_slot[e], played[links.bundle_group[e]]
         counted.around[x, b] += 2.0 * links.bundle_weight[e]
@@ -84,44 +84,47 @@ def count_tuple(links: Links, counted: Counted, played: IntArray) -> None:
     for p in range(counted.joint_table.size):
         b, a = played[counted.joint_other[p]], played[counted.joint_own[p]]
         counted.counts[counted.joint_table[p], b, a] += 2.0 * counted.joint_weight[p]
-    halve_level(counted)
+    halve_level(links, counted)
 
 
 @compiled(forceinline=True)
 def count_arms(links: Links, counted: Counted, ends: IntArray, found: int) -> None:
     """Counts, and what is around every agent, when the agents play ``ends[found]``."""
-    clear(counted)
+    clear(links, counted)
     for i in range(ends.shape[1]):
         for e in range(links.start[i], links.start[i + 1]):
             w, x, b = 2.0 * links.weight[e], counted.slot[e], ends[found, links.other[e]]
             counted.around[x, b] += w
             counted.crowd[x, b] += 1
             counted.counts[links.table[e], b, ends[found, i]] += w
-    halve_level(counted)
+    halve_level(links, counted)
 
 
 @compiled(forceinline=True)
-def clear(counted: Counted) -> None:
+def clear(links: Links, counted: Counted) -> None:
     """Nobody plays anything."""
     counted.around[:, :] = 0.0
     counted.crowd[:, :] = 0
-    counted.counts[:, :, :] = 0.0
+    for k in range(links.used.size):
+        counted.counts[links.used[k], :, :] = 0.0
 
 
 @compiled(forceinline=True)
-def halve_level(counted: Counted) -> None:
+def halve_level(links: Links, counted: Counted) -> None:
     """An arm with itself has one place where a table is its own mate, to which both ends have added."""
-    for t in range(counted.mate.size):
+    for k in range(links.used.size):
+        t = links.used[k]
         for a in range(counted.counts.shape[1] if counted.mate[t] == t else 0):
             counted.counts[t, a, a] *= 0.5
 
 
 @compiled(forceinline=True)
-def totals(counted: Counted) -> tuple[float, float]:
+def totals(links: Links, counted: Counted) -> tuple[float, float]:
     """``sum c_s mu_s`` and ``sum c_s^2 var_s``."""
     mean, norm2 = 0.0, 0.0
     K = counted.counts.shape[1]
-    for t in range(counted.mate.size):
+    for k in range(links.used.size):
+        t = links.used[k]
         for b in range(K if counted.mate[t] >= t else 0):
             for a in range(b + 1 if counted.mate[t] == t else K):
                 c = counted.counts[t, b, a]
@@ -239,7 +242,7 @@ def ascend_counts(
     """
     n, last = ends.shape[1], counted.last
     one_table = counted.mate.size == 1 and links.free
-    mean, norm2 = totals(counted)
+    mean, norm2 = totals(links, counted)
     value = mean + radius * np.sqrt(norm2) if fresh else -np.inf
     last[:] = -1
     idle, i, visits, moved = 0, 0, 0, False
@@ -266,8 +269,8 @@ def ascend_counts(
         if i == n:
             i = 0
             if moved:
-                mean, norm2 = totals(counted)
+                mean, norm2 = totals(links, counted)
     if moved:
-        mean, norm2 = totals(counted)
+        mean, norm2 = totals(links, counted)
         value = mean + radius * np.sqrt(norm2)
     return float(value)

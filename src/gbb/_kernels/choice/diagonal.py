@@ -79,13 +79,15 @@ def refresh_diagonal(
 
 
 @compiled(forceinline=True)
-def draw_diagonal(diagonal: Diagonal, v: float, rng: np.random.Generator, mu: FloatArray) -> None:
-    """What the regressors pay: their means, or a draw around them."""
-    mean, var = diagonal.mean, diagonal.var
-    for s in range(mu.size):
-        mu[s] = mean[s]
-        if v > 0.0:
-            mu[s] += v * np.sqrt(var[s]) * rng.standard_normal()
+def draw_diagonal(rule: Rule, diagonal: Diagonal, rng: np.random.Generator, mu: FloatArray) -> None:
+    """What the regressors in play pay: their means, or a draw around them."""
+    mean, var, v, count = diagonal.mean, diagonal.var, rule.v, diagonal.norm2.size
+    for k in range(rule.types.size):
+        first = rule.types[k] * count
+        for s in range(first, first + count):
+            mu[s] = mean[s]
+            if v > 0.0:
+                mu[s] += v * np.sqrt(var[s]) * rng.standard_normal()
 
 
 @compiled(forceinline=True)
@@ -118,9 +120,10 @@ def value_tuples(rule: Rule, diagonal: Diagonal, radius: float, values: FloatArr
 @compiled(forceinline=True)
 def radius_diagonal(rule: Rule, diagonal: Diagonal) -> float:
     """The radius that follows the estimate."""
-    smallest = np.inf
-    if rule.shrinking:
-        for s in range(diagonal.share.size):
+    smallest, count = np.inf, diagonal.norm2.size
+    for k in range(rule.types.size if rule.shrinking else 0):
+        first = rule.types[k] * count
+        for s in range(first, first + count):
             if diagonal.var[s] > 0.0:
                 smallest = min(smallest, diagonal.share[s])
     return add_offset(rule, log_of_product(diagonal.share, diagonal.share.size), smallest)

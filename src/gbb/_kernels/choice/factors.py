@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gbb._kernels._jit import compiled
+from gbb._kernels.choice.links import Links
 from gbb._kernels.choice.rule import Rule, add_offset, log_of_product
 from gbb._kernels.lanes import WIDTH, load, plus, root, splat, store, times_plus
 from gbb._kernels.learning.triangular import smallest_eigenvalue, solve_back, whiten_columns
@@ -25,7 +26,7 @@ class Triangular(NamedTuple):
     columns
         What the entries of a block's tables add, a column each (1 x size x columns).
     objectives
-        The sum of edge-arms of every tuple (blocks x size x tuples, rows padded to whole lanes).
+        The sum of edge-arms of every tuple (blocks in play x size x tuples, rows padded to whole lanes).
     white_objectives
         Those of a block whitened, and what they pay (1 x size + 1 x tuples as padded).
     rows, counts
@@ -61,21 +62,22 @@ class Triangular(NamedTuple):
 
 @compiled(forceinline=True, fastmath={"contract", "reassoc"})
 def draw_triangular(
-    triangular: Triangular, v: float, rng: np.random.Generator, mu: FloatArray
+    rule: Rule, triangular: Triangular, rng: np.random.Generator, mu: FloatArray
 ) -> None:
-    """What the regressors pay: their means, or a draw from ``N(theta_hat, v^2 A^-1)``."""
+    """What the regressors in play pay: their means, or a draw from ``N(theta_hat, v^2 A^-1)``."""
     U, features, theta = triangular.U, triangular.features, triangular.theta
-    blocks, size = U.shape[0], U.shape[1]
-    right = triangular.scratch
+    right, v, size = triangular.scratch, rule.v, U.shape[1]
     count, width = features.shape
-    for g in range(blocks):
+    for k in range(rule.blocks.size):
+        g = rule.blocks[k]
         for j in range(size):
             right[j] = U[g, j, size]
             if v > 0.0:
                 right[j] += v * rng.standard_normal()
         solve_back(U, g, right, theta)
     flat = theta.reshape(mu.size // count, width)
-    for g in range(mu.size // count):
+    for k in range(rule.types.size):
+        g = rule.types[k]
         for s in range(count):
             value = 0.0
             for c in range(width):
@@ -84,15 +86,15 @@ def draw_triangular(
 
 
 @compiled(forceinline=True)
-def value_objectives(triangular: Triangular, radius: float, values: FloatArray) -> None:
+def value_objectives(rule: Rule, triangular: Triangular, radius: float, values: FloatArray) -> None:
     """Optimistic values of the tuples."""
     U, white, norm2 = triangular.U, triangular.white_objectives, triangular.norm2
     size, columns = U.shape[1], white.shape[2]
-    for g in range(U.shape[0]):
-        whiten_columns(U, g, triangular.objectives, g, white, 0)
+    for k in range(rule.blocks.size):
+        whiten_columns(U, rule.blocks[k], triangular.objectives, k, white, 0, 0, columns)
         for p in range(0, columns, WIDTH):
-            x = splat(0.0) if g == 0 else load(norm2, p)
-            mean, y = splat(0.0) if g == 0 else load(values, p), splat(0.0)
+            x = splat(0.0) if k == 0 else load(norm2, p)
+            mean, y = splat(0.0) if k == 0 else load(values, p), splat(0.0)
             for j in range(0, size - 1, 2):
                 one, two = load(white, j * columns + p), load(white, (j + 1) * columns + p)
                 x, y = times_plus(one, one, x), times_plus(two, two, y)
@@ -107,10 +109,18 @@ def value_objectives(triangular: Triangular, radius: float, values: FloatArray) 
 
 
 @compiled(forceinline=True)
-def fill_tables(triangular: Triangular, tables: FloatArray) -> None:
-    """The whitened vectors of the entries' tables, and what they pay."""
-    for g in range(triangular.U.shape[0]):
-        whiten_columns(triangular.U, g, triangular.columns, 0, tables, g)
+def fill_tables(rule: Rule, links: Links, triangular: Triangular, tables: FloatArray) -> None:
+    """The whitened vectors of the tables in use, and what they pay."""
+    U, columns = triangular.U, triangular.columns
+    own = columns.shape[2] // links.one.shape[0]
+    if U.shape[0] > 1 or links.used.size == links.one.shape[0]:
+        for k in range(rule.blocks.size):
+            g = rule.blocks[k]
+            whiten_columns(U, g, columns, 0, tables, g, 0, columns.shape[2])
+    else:  # the tables of all matrices stand in one block
+        for k in range(links.used.size):
+            t = links.used[k]
+            whiten_columns(U, 0, columns, 0, tables, 0, t * own, (t + 1) * own)
 
 
 @compiled(forceinline=True)
@@ -122,15 +132,15 @@ def radius_triangular(rule: Rule, triangular: Triangular) -> float:
         for j in range(U.shape[1]):
             shares[j] = U[g, j, j] * U[g, j, j] / rule.lam
         log_det += log_of_product(shares, U.shape[1])
-        if rule.shrinking:
-            found = smallest_eigenvalue(
-                U,
-                g,
-                triangular.towards,
-                triangular.floor,
-                triangular.turned,
-                triangular.small,
-                triangular.eliminated,
-            )
-            smallest = min(smallest, found / rule.lam)
+    for k in range(rule.blocks.size if rule.shrinking else 0):
+        found = smallest_eigenvalue(
+            U,
+            rule.blocks[k],
+            triangular.towards,
+            triangular.floor,
+            triangular.turned,
+            triangular.small,
+            triangular.eliminated,
+        )
+        smallest = min(smallest, found / rule.lam)
     return add_offset(rule, log_det, max(smallest, 1.0))

@@ -56,22 +56,22 @@ def choose_index(
     mu, radius = room.mu, given
     if diagonal is not None:
         if linear is not None:
-            draw_diagonal(diagonal, rule.v, rng, mu)
+            draw_diagonal(rule, diagonal, rng, mu)
         else:
             if rule.adaptive:
                 radius = radius_diagonal(rule, diagonal)
             value_tuples(rule, diagonal, radius, room.values)
     if triangular is not None:
         if linear is not None:
-            draw_triangular(triangular, rule.v, rng, mu)
+            draw_triangular(rule, triangular, rng, mu)
         else:
             if rule.adaptive:
                 radius = radius_triangular(rule, triangular)
-            value_objectives(triangular, radius, room.values)
+            value_objectives(rule, triangular, radius, room.values)
             if white is not None and rule.starts > 0:
-                fill_tables(triangular, white.tables)
+                fill_tables(rule, links, triangular, white.tables)
     if linear is not None:
-        fill_pay(mu, links.one, links.two, linear.pay)
+        fill_pay(mu, links.used, links.one, links.two, linear.pay)
         pay_tuples(rule, mu, room.values)
     values = room.values[: rule.tuples]
     return climb(links, values, rule.starts, room, linear, white, counted, radius, rng, arms)

@@ -27,9 +27,10 @@ class Linear(NamedTuple):
 
 
 @compiled(forceinline=True)
-def fill_pay(mu: FloatArray, one: IntArray, two: IntArray, pay: FloatArray) -> None:
-    """The tables from what the regressors pay."""
-    for t in range(one.shape[0]):
+def fill_pay(mu: FloatArray, used: IntArray, one: IntArray, two: IntArray, pay: FloatArray) -> None:
+    """The tables in use from what the regressors pay."""
+    for k in range(used.size):
+        t = used[k]
         for b in range(one.shape[1]):
             for a in range(one.shape[2]):
                 pay[t, b, a] = 0.5 * (mu[one[t, b, a]] + mu[two[t, b, a]])

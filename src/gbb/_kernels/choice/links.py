@@ -38,6 +38,8 @@ class Links(NamedTuple):
         Of every group: its part, and what it plays for each arm of the part.
     bundle_start, bundle_table, bundle_group, bundle_weight, bundle_size
         The entries of each agent summed by table and by the neighbours' group, and how many they are.
+    used
+        The tables of the matrices in play.
     one, two
         The two regressors that a table's entry of arms (b, a) sums (tables x K x K): those of both
         directions, or twice the same.
@@ -58,6 +60,7 @@ class Links(NamedTuple):
     bundle_group: IntArray
     bundle_weight: FloatArray
     bundle_size: IntArray
+    used: IntArray
     one: IntArray
     two: IntArray
 

@@ -21,6 +21,9 @@ class Rule(NamedTuple):
         How many tuples of arms over the parts there are.
     tuple_regressor, tuple_amount
         What the edges of each tuple add to which regressors (terms x tuples, padded to whole lanes).
+    types, blocks
+        The matrices in play, and the blocks of the estimate that they are in; all where there are no
+        contexts.
     lam
         The ridge regulariser.
     adaptive, sigma, spread, offset, shrinking
@@ -35,6 +38,8 @@ class Rule(NamedTuple):
     tuples: int
     tuple_regressor: IntArray
     tuple_amount: FloatArray
+    types: IntArray
+    blocks: IntArray
     lam: float
     adaptive: bool
     sigma: float

@@ -29,6 +29,8 @@ class Whitened(NamedTuple):
         Of every entry: the block of its table, and the column where it starts.
     segment, entry
         Where the segments of each agent start, and where the entries of each, all of one block, do.
+    blocks
+        The blocks in play.
     W, norm2s, h
         Scratch space: the sum of the allocation and its squared norm by block, and what the segments of
         an agent add by own arm.
@@ -41,6 +43,7 @@ class Whitened(NamedTuple):
     at: IntArray
     segment: IntArray
     entry: IntArray
+    blocks: IntArray
     W: FloatArray
     norm2s: FloatArray
     h: FloatArray
@@ -51,7 +54,8 @@ class Whitened(NamedTuple):
 def sum_entries(links: Links, white: Whitened, ends: IntArray, found: int) -> None:
     """``W`` of the allocation ``ends[found]``; a link is listed by both ends, and counted once."""
     W, width = white.W, white.h.shape[2]
-    W[:, :] = 0.0
+    for q in range(white.blocks.size):
+        W[white.blocks[q], :] = 0.0
     for i in range(ends.shape[1]):
         for e in range(links.start[i], links.start[i + 1]):
             j = links.other[e]
@@ -106,7 +110,7 @@ def best_reply(
     rows, first = size + 1, white.segment[i]
     count = white.segment[i + 1] - first
     rest_mean, rest_norm2 = 0.0, 0.0
-    if W.shape[0] > 1:
+    if white.blocks.size > 1:
         rest_mean, rest_norm2 = mean, norm2
         for s in range(count):
             rest_mean -= W[block[entry[first + s]], size]
@@ -152,7 +156,8 @@ def ascend_whitened(
     n, W, h, segment, entry = ends.shape[1], white.W, white.h, white.segment, white.entry
     sum_entries(links, white, ends, found)
     mean, norm2 = 0.0, 0.0
-    for k in range(W.shape[0]):
+    for q in range(white.blocks.size):
+        k = white.blocks[q]
         white.norm2s[k] = norm2_of_block(W, k)
         mean += W[k, W.shape[1] - 1]
         norm2 += white.norm2s[k]

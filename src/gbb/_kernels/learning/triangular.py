@@ -28,18 +28,21 @@ ROUNDING = 1e-15
 
 
 @compiled()
-def append_rows(U: FloatArray, rows: FloatArray, counts: IntArray, scratch: FloatArray) -> None:
-    """Every block of ``U`` after ``counts[g]`` more observations, by Householder reflections.
+def append_rows(
+    U: FloatArray, blocks: IntArray, rows: FloatArray, counts: IntArray, scratch: FloatArray
+) -> None:
+    """These blocks of ``U`` after ``counts[g]`` more observations each, by Householder reflections.
 
     A row of ``rows[g]`` is ``sqrt(w) q'`` with the response ``sqrt(w) y`` behind it; ``rows`` is used
     up, and what stands below the diagonal of U means nothing. Each reflection turns the diagonal entry
     and what stands below it into one positive number. Blocks take turns, as one need not wait for the
     roots of another.
     """
-    blocks, size, width = U.shape
+    size, width = U.shape[1], U.shape[2]
     most = rows.shape[1]
     for j in range(size):
-        for g in range(blocks):
+        for k in range(blocks.size):
+            g = blocks[k]
             tail = 0.0
             for i in range(counts[g]):
                 scratch[i] = rows[g, i, j]
@@ -76,12 +79,26 @@ def solve_back(U: FloatArray, g: int, right: FloatArray, theta: FloatArray) -> N
 
 
 @compiled()
-def whiten_columns(U: FloatArray, g: int, V: FloatArray, v: int, F: FloatArray, f: int) -> None:
-    """``F[f] = U[g]^-T V[v]`` and, as its last row, ``theta_hat' V[v]``; in whole lanes of columns."""
+def whiten_columns(
+    U: FloatArray,
+    g: int,
+    V: FloatArray,
+    v: int,
+    F: FloatArray,
+    f: int,
+    first: int,
+    last: int,
+) -> None:
+    """``F[f] = U[g]^-T V[v]`` and, as its last row, ``theta_hat' V[v]``.
+
+    In the columns from ``first`` to ``last``, which are whole lanes.
+    """
     size, columns = V.shape[1], V.shape[2]
     source, target = v * size * columns, f * (size + 1) * columns
-    whole = columns // (4 * WIDTH) * (4 * WIDTH)
-    for p in range(0, whole, 4 * WIDTH):  # four lanes of columns, which do not wait for one another
+    whole = first + (last - first) // (4 * WIDTH) * (4 * WIDTH)
+    for p in range(
+        first, whole, 4 * WIDTH
+    ):  # four lanes of columns, which do not wait for one another
         for j in range(size + 1):
             x0 = x1 = x2 = x3 = splat(0.0)
             if j < size:
@@ -99,7 +116,7 @@ def whiten_columns(U: FloatArray, g: int, V: FloatArray, v: int, F: FloatArray, 
             store(F, row + WIDTH, times(scale, x1))
             store(F, row + 2 * WIDTH, times(scale, x2))
             store(F, row + 3 * WIDTH, times(scale, x3))
-    for p in range(whole, columns, WIDTH):
+    for p in range(whole, last, WIDTH):
         for j in range(size + 1):
             x, y = splat(0.0), splat(0.0)
             if j < size:

@@ -29,7 +29,8 @@ class World(NamedTuple):
     indptr, indices
         The directed edges of every agent.
     types, weights, adds_to
-        Of every directed edge: its type, its weight, and the number of the report that it adds to.
+        Of every directed edge, or of each of its entries: its type, its weight, and the number of the
+        report that it adds to.
     regressor
         The regressor of each edge-arm (K x K).
     R, sigma
@@ -37,6 +38,9 @@ class World(NamedTuple):
     ways
         How many directions of a link are seen in one number, where tables are kept: 1, or 2, for which R
         is the mean of both.
+    in_turn
+        Whether the noise of edge-arms stands in the order in which a round comes to them, and not by
+        type and edge-arm.
     """
 
     indptr: IntArray
@@ -48,6 +52,7 @@ class World(NamedTuple):
     R: FloatArray
     sigma: float
     ways: float
+    in_turn: bool
 
 
 class Run(NamedTuple):
@@ -109,27 +114,66 @@ def play_rounds(
     Its noise is that of every number of the report, or as :func:`add_edges` says where it is not
     ``by_edge``. The rest is as :func:`choose_index` takes it.
     """
-    first, noise, radii, recorded = block
-    arms, total, k = run.arms, run.total[0], run.kept[0]
-    for t in range(radii.size):
-        p, _ = choose_index(
-            rule, links, room, diagonal, triangular, linear, white, counted, radii[t], rng, arms
+    for t in range(block.radii.size):
+        play_round(
+            rule,
+            links,
+            room,
+            world,
+            run,
+            diagonal,
+            triangular,
+            linear,
+            white,
+            counted,
+            in_sums,
+            by_edge,
+            block,
+            t,
+            rng,
         )
-        if in_sums:
-            reward = add_sums(world, triangular, arms, noise, t)
-        else:
-            reward = add_edges(world, run, diagonal, counted, triangular, by_edge, noise, t)
-        total += reward
-        if k < recorded.size and recorded[k] == first + t:
-            run.reward[k], run.cumulative[k], run.tuples[k] = reward, total, p
-            for i in range(arms.size if run.allocations.shape[0] > 0 else 0):
-                run.allocations[k, i] = arms[i]
-            k += 1
-    run.total[0], run.kept[0] = total, k
+
+
+@compiled(forceinline=True)
+def play_round(
+    rule: Rule,
+    links: Links,
+    room: Room,
+    world: World,
+    run: Run,
+    diagonal: Diagonal | None,
+    triangular: Triangular | None,
+    linear: Linear | None,
+    white: Whitened | None,
+    counted: Counted | None,
+    in_sums: bool,
+    by_edge: bool,
+    block: Block,
+    t: int,
+    rng: np.random.Generator,
+) -> None:
+    """Play round t of ``block``, as :func:`play_rounds` does, and keep it if it is to be kept."""
+    first, noise, radii, recorded = block
+    arms = run.arms
+    p, _ = choose_index(
+        rule, links, room, diagonal, triangular, linear, white, counted, radii[t], rng, arms
+    )
+    if in_sums:
+        reward = add_sums(rule, world, triangular, arms, noise, t)
+    else:
+        reward = add_edges(rule, world, run, diagonal, counted, triangular, by_edge, noise, t)
+    run.total[0] += reward
+    k = run.kept[0]
+    if k < recorded.size and recorded[k] == first + t:
+        run.reward[k], run.cumulative[k], run.tuples[k] = reward, run.total[0], p
+        for i in range(arms.size if run.allocations.shape[0] > 0 else 0):
+            run.allocations[k, i] = arms[i]
+        run.kept[0] += 1
 
 
 @compiled(forceinline=True)
 def add_edges(
+    rule: Rule,
     world: World,
     run: Run,
     diagonal: Diagonal | None,
@@ -142,7 +186,7 @@ def add_edges(
     """Learn from a round that reports every edge, or every link; returns its expected reward.
 
     ``noise[t]`` is that of every number when ``by_edge``; otherwise a standard normal for each type and
-    edge-arm, which is scaled to the sum over the edges that play it.
+    edge-arm, or each that is played, which is scaled to the sum over the edges that play it.
     """
     arms, indptr, indices = run.arms, world.indptr, world.indices
     types, weights, R, sigma = world.types, world.weights, world.R, world.sigma
@@ -172,7 +216,7 @@ def add_edges(
         if not by_edge:
             reward += paid * R[g, a, b]
             paid = weight * R[g, a, b]
-            paid += sigma * np.sqrt(weight) * noise[t, run.touched[j]]
+            paid += sigma * np.sqrt(weight) * noise[t, j if world.in_turn else run.touched[j]]
         run.N[g, a, b] += weight
         run.Y[g, a, b] += paid
         new_N[g, a, b] = new_Y[g, a, b] = 0.0
@@ -183,17 +227,17 @@ def add_edges(
             triangular.seen[s, 0] += weight
             triangular.seen[s, 1] += paid
     if triangular is not None:
-        append_seen(triangular)
+        append_seen(rule, triangular)
     return reward
 
 
 @compiled(forceinline=True)
-def append_seen(triangular: Triangular) -> None:
+def append_seen(rule: Rule, triangular: Triangular) -> None:
     """Update the factors with what a round added to the regressors."""
     features, seen, rows = triangular.features, triangular.seen, triangular.rows
     count, size = features.shape
-    for g in range(triangular.U.shape[0]):
-        used = 0
+    for k in range(rule.blocks.size):
+        g, used = rule.blocks[k], 0
         for s in range(g * count, (g + 1) * count):
             weight = seen[s, 0]
             if weight > 0.0:
@@ -204,12 +248,17 @@ def append_seen(triangular: Triangular) -> None:
                 seen[s, 0] = seen[s, 1] = 0.0
                 used += 1
         triangular.counts[g] = used
-    append_rows(triangular.U, rows, triangular.counts, triangular.scratch)
+    append_rows(triangular.U, rule.blocks, rows, triangular.counts, triangular.scratch)
 
 
 @compiled(forceinline=True)
 def add_sums(
-    world: World, triangular: Triangular | None, arms: IntArray, noise: FloatArray, t: int
+    rule: Rule,
+    world: World,
+    triangular: Triangular | None,
+    arms: IntArray,
+    noise: FloatArray,
+    t: int,
 ) -> float:
     """Learn from a round that reports sums over edges; returns its expected reward."""
     reward = 0.0
@@ -231,5 +280,5 @@ def add_sums(
             reward += rows[0, o, last]
             rows[0, o, last] += world.sigma * noise[t, o]
         triangular.counts[0] = count
-        append_rows(triangular.U, rows, triangular.counts, triangular.scratch)
+        append_rows(triangular.U, rule.blocks, rows, triangular.counts, triangular.scratch)
     return reward

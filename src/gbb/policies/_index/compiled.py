@@ -16,10 +16,13 @@ if TYPE_CHECKING:
 def make_rule(policy: IndexPolicy) -> Rule:
     """The numbers of an index policy."""
     regressor, amount = policy.tuples.list_terms(policy.coordinates.index)
+    types = np.array(policy.problem.in_play)
     return Rule(
         tuples=policy.tuples.size,
         tuple_regressor=regressor,
         tuple_amount=amount,
+        types=types,
+        blocks=types if policy.problem.keeps_tables else np.zeros(1, dtype=np.int64),
         **policy.constants,
     )
 

@@ -51,7 +51,7 @@ def run_couples(
         edges = blocks.edge_noise
         return class_sums(cut, blocks.report(size)) if edges else blocks.sums(counts, size)
 
-    asked.play(policy, noise, play)
+    asked.play(policy.radii, noise, play)
     couple = couples_of(tally.couple, problem.K, 2)
     return Trace(
         reward=plan.payoff[tally.couple],

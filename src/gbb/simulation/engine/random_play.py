@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from gbb._kernels.rounds.random_play import play_random
@@ -107,13 +109,49 @@ def run_constant(env: Environment, choice: Choice, asked: Request) -> Trace:
     )
 
 
+def run_by_context(env: Environment, asked: Request, arms_of: Callable[[int], IntArray]) -> Trace:
+    """Rounds with contexts of which nothing is learnt; ``arms_of(rounds)`` draws their allocations."""
+    assert env.rows is not None
+    problem, recorded, R = env.problem, asked.recorded, env.reward_tables
+    reward, played, done = np.empty(asked.rounds), [], 0
+    for size in asked.blocks.sizes(asked.rounds, width=problem.m):
+        arms, earned = arms_of(size), reward[done : done + size]
+        contexts, which = np.unique(env.rows[done : done + size], axis=0, return_inverse=True)
+        for number, row in enumerate(contexts):
+            here, now = np.flatnonzero(which.ravel() == number), problem.at_row(row)
+            first, second = arms[here][:, now.sources], arms[here][:, now.targets]
+            earned[here] = R[now.edge_types, first, second] @ now.edge_weights
+        done += size
+        if asked.keep_allocations:
+            played.append(arms[recorded[(recorded > done - size) & (recorded <= done)] - 1 - done])
+    return Trace(
+        reward=reward[recorded - 1],
+        cumulative=np.cumsum(reward)[recorded - 1],
+        couple=np.full((len(recorded), 2), -1, dtype=np.int64),
+        allocation=np.concatenate(played) if asked.keep_allocations else None,
+        record=None,
+    )
+
+
 def run_uniform(env: Environment, policy: UniformRandom, asked: Request) -> Trace:  # noqa: ARG001
     """All rounds of uniform play."""
+    problem = env.problem
+    if problem.contexts is not None:
+        steps = np.cumsum(problem.allowed, axis=1)
+
+        def draw(rounds: int) -> IntArray:
+            drawn = asked.rng.random((rounds, problem.n)) * steps[:, -1]
+            arms: IntArray = np.argmax(steps > drawn[..., None], axis=2)
+            return arms
+
+        return run_by_context(env, asked, draw)
     return run_random(env, np.ones(env.problem.K), asked, learn=False)
 
 
 def run_fixed_allocation(env: Environment, policy: FixedAllocation, asked: Request) -> Trace:
     """All rounds of one allocation."""
+    if env.problem.contexts is not None:
+        return run_by_context(env, asked, lambda rounds: np.tile(policy.allocation, (rounds, 1)))
     return run_constant(env, Choice(policy.allocation), asked)
 
 

@@ -18,6 +18,7 @@ from gbb.policies import (
 )
 from gbb.simulation._trace import Trace
 from gbb.simulation.engine import random_play
+from gbb.simulation.engine.contexts import plays_contexts, run_contexts
 from gbb.simulation.engine.couples import plays_couples, run_couples
 from gbb.simulation.engine.index import plays_index, run_index
 from gbb.simulation.engine.noise import Blocks
@@ -48,6 +49,7 @@ class EngineLoop(NamedTuple):
 LOOPS: list[EngineLoop] = [
     EngineLoop("couples", IndexPolicy, run_couples, plays_couples),
     EngineLoop("index", IndexPolicy, run_index, plays_index),
+    EngineLoop("contexts", IndexPolicy, run_contexts, plays_contexts),
     EngineLoop("uniform", UniformRandom, random_play.run_uniform),
     EngineLoop("fixed", FixedAllocation, random_play.run_fixed_allocation),
     EngineLoop("explore, then commit", ExploreThenCommit, random_play.run_explore_then_commit),

@@ -43,17 +43,20 @@ class Request(NamedTuple):
 
     def play(
         self,
-        policy: IndexPolicy,
+        radii: Callable[[FloatArray], FloatArray],
         noise: Callable[[int], FloatArray],
         play: PlayBlock,
         *,
         width: int = 1,
     ) -> None:
-        """Play all rounds, block by block, with the ``noise`` of each, ``width`` numbers a round."""
+        """Play all rounds, block by block, with the ``noise`` of each, ``width`` numbers a round.
+
+        ``radii`` are those after so many rounds.
+        """
         done = 0
         for size in self.blocks.sizes(self.rounds, width=width):
-            radii = policy.radii(np.arange(done, done + size, dtype=np.float64))
-            play(Block(done + 1, noise(size), radii, self.recorded), self.rng)
+            given = radii(np.arange(done, done + size, dtype=np.float64))
+            play(Block(done + 1, noise(size), given, self.recorded), self.rng)
             done += size
 
     def book(self, n: int) -> dict[str, Any]:

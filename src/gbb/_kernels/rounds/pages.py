@@ -1,0 +1,267 @@
+"""Rounds of an index policy with contexts: links that lie in another way in every context.
+
+The estimate is one for all rounds. What differs is a *page* for each context: who is linked by which
+table and how much, which matrices are in play, what tuples add up to.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gbb._kernels._jit import compiled
+from gbb._kernels.choice.climb import Room
+from gbb._kernels.choice.counts import Counted
+from gbb._kernels.choice.diagonal import Diagonal
+from gbb._kernels.choice.factors import Triangular
+from gbb._kernels.choice.linear import Linear
+from gbb._kernels.choice.links import Links
+from gbb._kernels.choice.rule import Rule
+from gbb._kernels.choice.whitened import Whitened
+from gbb._kernels.rounds.index import Run, World, play_round
+from gbb._kernels.rounds.rounds import Block
+from gbb._support.checks import FloatArray, IntArray
+
+START, OTHER, TABLE, BACK, BUNDLE_START, BUNDLE_TABLE, BUNDLE_GROUP, BUNDLE_SIZE, USED = range(9)
+TYPES, BLOCKS, REGRESSOR, INDPTR, INDICES, EDGE_TYPES, ADDS_TO, SEARCH = range(9, 17)
+"""The lists of whole numbers of a page; behind them, from ``SEARCH`` on, stand those of the search."""
+
+WEIGHT, BUNDLE_WEIGHT, EDGE_WEIGHT, OFFSET, AMOUNT, SUMS = range(6)
+"""The lists of other numbers: the last has the weights of ``Counted.joint_weight`` or the objectives."""
+
+
+class Book(NamedTuple):
+    """A page for each context; their lists stand one after another, each in whole lanes.
+
+    Attributes
+    ----------
+    numbers, weights
+        All lists of whole numbers, and all of others.
+    number_at, weight_at
+        Where each list of each page starts, and how long it is (pages x lists x 2).
+    ends
+        How many searches each page has.
+    """
+
+    numbers: IntArray
+    weights: FloatArray
+    number_at: IntArray
+    weight_at: IntArray
+    ends: IntArray
+
+
+@compiled(inline="always")
+def numbers_of(book: Book, page: int, which: int) -> IntArray:
+    """A list of whole numbers."""
+    first = book.number_at[page, which, 0]
+    return book.numbers[first : first + book.number_at[page, which, 1]]
+
+
+@compiled(inline="always")
+def weights_of(book: Book, page: int, which: int) -> FloatArray:
+    """A list of other numbers."""
+    first = book.weight_at[page, which, 0]
+    return book.weights[first : first + book.weight_at[page, which, 1]]
+
+
+@compiled(forceinline=True)
+def turn_rule(book: Book, page: int, rule: Rule) -> Rule:
+    """The policy's numbers on this page."""
+    columns = rule.tuple_amount.shape[1]
+    regressor, amount = numbers_of(book, page, REGRESSOR), weights_of(book, page, AMOUNT)
+    terms = amount.size // columns
+    return Rule(
+        rule.tuples,
+        regressor.reshape(terms, columns),
+        amount.reshape(terms, columns),
+        numbers_of(book, page, TYPES),
+        numbers_of(book, page, BLOCKS),
+        rule.lam,
+        rule.adaptive,
+        rule.sigma,
+        rule.spread,
+        weights_of(book, page, OFFSET)[0],
+        rule.shrinking,
+        rule.v,
+        rule.explore,
+        rule.starts,
+    )
+
+
+@compiled(forceinline=True)
+def turn_links(book: Book, page: int, links: Links) -> Links:
+    """The links on this page."""
+    return Links(
+        numbers_of(book, page, START),
+        numbers_of(book, page, OTHER),
+        numbers_of(book, page, TABLE),
+        numbers_of(book, page, BACK),
+        weights_of(book, page, WEIGHT),
+        links.bars,
+        links.free,
+        links.group,
+        links.part,
+        links.instead,
+        numbers_of(book, page, BUNDLE_START),
+        numbers_of(book, page, BUNDLE_TABLE),
+        numbers_of(book, page, BUNDLE_GROUP),
+        weights_of(book, page, BUNDLE_WEIGHT),
+        numbers_of(book, page, BUNDLE_SIZE),
+        numbers_of(book, page, USED),
+        links.one,
+        links.two,
+    )
+
+
+@compiled(forceinline=True)
+def turn_world(book: Book, page: int, world: World) -> World:
+    """What a simulated round is made of on this page."""
+    return World(
+        numbers_of(book, page, INDPTR),
+        numbers_of(book, page, INDICES),
+        numbers_of(book, page, EDGE_TYPES),
+        weights_of(book, page, EDGE_WEIGHT),
+        numbers_of(book, page, ADDS_TO),
+        world.regressor,
+        world.R,
+        world.sigma,
+        world.ways,
+        world.in_turn,
+    )
+
+
+@compiled(forceinline=True)
+def turn_room(book: Book, page: int, room: Room) -> Room:
+    """Scratch space for as many searches as this page has."""
+    return Room(room.ends[: book.ends[page]], room.chosen, room.played, room.values, room.mu)
+
+
+@compiled(forceinline=True)
+def turn_counted(book: Book, page: int, counted: Counted | None) -> Counted | None:
+    """What a search on counts takes on this page."""
+    if counted is None:
+        return None
+    return Counted(
+        counted.mean,
+        counted.var,
+        counted.counts,
+        counted.level,
+        counted.mate,
+        numbers_of(book, page, SEARCH),
+        numbers_of(book, page, SEARCH + 1),
+        numbers_of(book, page, SEARCH + 2),
+        numbers_of(book, page, SEARCH + 3),
+        numbers_of(book, page, SEARCH + 4),
+        numbers_of(book, page, SEARCH + 5),
+        numbers_of(book, page, SEARCH + 6),
+        numbers_of(book, page, SEARCH + 7),
+        numbers_of(book, page, SEARCH + 8),
+        weights_of(book, page, SUMS),
+        counted.around,
+        counted.crowd,
+        counted.rows,
+        counted.shares,
+        counted.last,
+        counted.found,
+    )
+
+
+@compiled(forceinline=True)
+def turn_whitened(book: Book, page: int, white: Whitened | None) -> Whitened | None:
+    """What a search on whitened tables takes on this page."""
+    if white is None:
+        return None
+    return Whitened(
+        white.tables,
+        numbers_of(book, page, SEARCH),
+        numbers_of(book, page, SEARCH + 1),
+        numbers_of(book, page, SEARCH + 2),
+        numbers_of(book, page, SEARCH + 3),
+        numbers_of(book, page, SEARCH + 4),
+        white.W,
+        white.norm2s,
+        white.h,
+        white.found,
+    )
+
+
+@compiled(forceinline=True)
+def turn_triangular(
+    book: Book, page: int, triangular: Triangular | None, white: Whitened | None
+) -> Triangular | None:
+    """The estimate with the objectives of this page, which only optimism asks for."""
+    if triangular is None:
+        return None
+    if white is None:
+        return triangular
+    sums, each = weights_of(book, page, SUMS), triangular.objectives
+    blocks = sums.size // (each.shape[1] * each.shape[2])
+    return Triangular(
+        triangular.U,
+        triangular.features,
+        triangular.columns,
+        sums.reshape(blocks, each.shape[1], each.shape[2]),
+        triangular.white_objectives,
+        triangular.rows,
+        triangular.counts,
+        triangular.seen,
+        triangular.scratch,
+        triangular.theta,
+        triangular.towards,
+        triangular.floor,
+        triangular.turned,
+        triangular.small,
+        triangular.eliminated,
+        triangular.norm2,
+    )
+
+
+@compiled(allocates=True)
+def play_pages(*given: Any) -> None:
+    """As :func:`play_all_pages`, to be called from Python."""
+    play_all_pages(*given)
+
+
+@compiled(forceinline=True)
+def play_all_pages(
+    book: Book,
+    pages: IntArray,
+    rule: Rule,
+    links: Links,
+    room: Room,
+    world: World,
+    run: Run,
+    diagonal: Diagonal | None,
+    triangular: Triangular | None,
+    linear: Linear | None,
+    white: Whitened | None,
+    counted: Counted | None,
+    in_sums: bool,
+    by_edge: bool,
+    block: Block,
+    rng: np.random.Generator,
+) -> None:
+    """Play the rounds of ``block``, round t by the page ``pages[t]``.
+
+    The rest is as :func:`~gbb._kernels.rounds.index.play_rounds` takes it, of any page.
+    """
+    for t in range(block.radii.size):
+        page = pages[t]
+        play_round(
+            turn_rule(book, page, rule),
+            turn_links(book, page, links),
+            turn_room(book, page, room),
+            turn_world(book, page, world),
+            run,
+            diagonal,
+            turn_triangular(book, page, triangular, white),
+            linear,
+            turn_whitened(book, page, white),
+            turn_counted(book, page, counted),
+            in_sums,
+            by_edge,
+            block,
+            t,
+            rng,
+        )

@@ -1,0 +1,191 @@
+"""What the kernels of an index policy take, and a run that is about to begin."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gbb._kernels.choice.climb import Room
+from gbb._kernels.choice.counts import Counted
+from gbb._kernels.choice.diagonal import Diagonal, refresh_all
+from gbb._kernels.choice.factors import Triangular
+from gbb._kernels.choice.linear import Linear
+from gbb._kernels.choice.links import Links
+from gbb._kernels.choice.rule import Rule
+from gbb._kernels.choice.whitened import Whitened
+from gbb._kernels.lanes import WIDTH, aligned_zeros, padded
+from gbb._kernels.learning.triangular import DIRECTIONS
+from gbb._kernels.rounds.index import Run, World
+from gbb._support.checks import FloatArray
+from gbb.learning.record import AnyRecord, Moments, Record
+from gbb.policies import IndexPolicy
+from gbb.policies._index.compiled import make_diagonal
+from gbb.policies._index.links import LinkSearch
+from gbb.problem import Problem
+from gbb.simulation.engine.request import Request
+
+
+class Setting(NamedTuple):
+    """All that the kernels of an index policy take, in their order."""
+
+    rule: Rule
+    links: Links
+    room: Room
+    world: World
+    run: Run
+    diagonal: Diagonal | None
+    triangular: Triangular | None
+    linear: Linear | None
+    white: Whitened | None
+    counted: Counted | None
+
+
+def set_up(policy: IndexPolicy, R: FloatArray, asked: Request) -> Setting:
+    """A run that is about to begin; R is what edges of weight 1 pay by type and arms."""
+    optimistic, search = policy.optimistic, search_of(policy)
+    run = new_run(policy.problem, asked)
+    linear = None if optimistic else search.linear()
+    diagonal = triangular = white = counted = None
+    if policy.is_diagonal:
+        diagonal, counted = make_diagonal(policy), search.counted() if optimistic else None
+        refresh_all(diagonal, counted, run.N, run.Y)
+    else:
+        triangular = _triangular(policy, search, optimistic)
+        white = search.whitened(*triangular.U.shape[:2]) if optimistic else None
+    world, links, room = make_world(policy, R), search.links, search.room
+    return Setting(
+        policy.rule, links, room, world, run, diagonal, triangular, linear, white, counted
+    )
+
+
+def policy_at(policy: IndexPolicy, row: FloatArray) -> IndexPolicy:
+    """The policy of a round whose context was read into ``row``."""
+    now = policy.on(policy.problem.at_row(row))
+    assert isinstance(now, IndexPolicy)
+    return now
+
+
+def search_of(policy: IndexPolicy) -> LinkSearch:
+    """The search over allocations, as the estimate wants it."""
+    counts = policy.optimistic and policy.is_diagonal
+    return policy.counted_search if counts else policy.link_search
+
+
+def new_run(problem: Problem, asked: Request) -> Run:
+    """What a run carries from round to round, before the first."""
+    shape = (problem.types, problem.K, problem.K)
+    return Run(
+        arms=np.zeros(problem.n, dtype=np.int64),
+        N=np.zeros(shape),
+        Y=np.zeros(shape),
+        new_N=np.zeros(shape),
+        new_Y=np.zeros(shape),
+        touched=np.zeros(min(problem.graph.m, int(np.prod(shape))), dtype=np.int64),
+        **asked.book(problem.n),
+    )
+
+
+def block_size(policy: IndexPolicy) -> int:
+    """Coordinates of a block: of a type, or of all."""
+    own = policy.coordinates.features.shape[1]
+    return own if policy.problem.keeps_tables else policy.problem.parameters
+
+
+def make_world(policy: IndexPolicy, R: FloatArray, *, in_turn: bool = False) -> World:
+    """What a simulated round is made of."""
+    problem = policy.problem
+    if problem.halves_only:
+        R = (R + R.transpose(0, 2, 1)) / 2.0
+    return World(
+        indptr=np.searchsorted(problem.sources, np.arange(problem.n + 1)).astype(np.int64),
+        indices=np.array(problem.targets, dtype=np.int64),
+        types=np.array(problem.edge_types),
+        weights=np.array(problem.edge_weights),
+        adds_to=np.array(problem.adds_to),
+        regressor=np.array(policy.coordinates.index),
+        R=R,
+        ways=float(problem.ways),
+        sigma=problem.sigma,
+        in_turn=in_turn,
+    )
+
+
+def _triangular(policy: IndexPolicy, search: LinkSearch, optimistic: bool) -> Triangular:
+    problem, features = policy.problem, policy.coordinates.features
+    types, count, size = problem.types, len(features), block_size(policy)
+    blocks = types if problem.keeps_tables else 1
+    columns, objectives = np.zeros((1, size, 0)), np.zeros((blocks, size, 0))
+    if optimistic:
+        objectives = make_objectives(policy)
+        if policy.starts > 0:  # all types have the same columns in their blocks, or share one block
+            flat = np.kron(np.eye(types // blocks), features)
+            columns = search.by_table(np.tile(flat, (blocks, 1)), blocks)[:1]
+    most = min(count, problem.graph.m) if problem.keeps_tables else problem.observations
+    return new_triangular(
+        features, columns, objectives, lam=policy.lam, blocks=blocks, types=types, most=most
+    )
+
+
+def new_triangular(
+    features: FloatArray,
+    columns: FloatArray,
+    objectives: FloatArray,
+    *,
+    lam: float,
+    blocks: int,
+    types: int,
+    most: int,
+) -> Triangular:
+    """Factors of so many blocks that have seen nothing, and take ``most`` rows a round."""
+    size, tuples = objectives.shape[1:]
+    width = padded(size + 1)
+    U = aligned_zeros(blocks, size, width)
+    U[:, np.arange(size), np.arange(size)] = np.sqrt(lam)
+    towards = aligned_zeros(blocks, size, WIDTH)
+    towards[:, :, :DIRECTIONS] = np.cos(
+        1.3 * np.outer(np.arange(size), 1.0 + np.arange(DIRECTIONS)) + np.arange(DIRECTIONS)
+    )
+    return Triangular(
+        U=U,
+        features=features,
+        columns=columns,
+        objectives=objectives,
+        white_objectives=aligned_zeros(1, size + 1, tuples),
+        rows=aligned_zeros(blocks, most, width),
+        counts=np.zeros(blocks, dtype=np.int64),
+        seen=np.zeros((types * len(features), 2)),
+        scratch=np.zeros(max(size, most)),
+        theta=np.zeros((blocks, size)),
+        towards=towards,
+        floor=np.full(blocks, lam),
+        turned=aligned_zeros(size, WIDTH),
+        small=np.zeros((DIRECTIONS, DIRECTIONS)),
+        eliminated=aligned_zeros(size, width),
+        norm2=aligned_zeros(tuples),
+    )
+
+
+def make_objectives(policy: IndexPolicy) -> FloatArray:
+    """The sum of edge-arms of every tuple in the coordinates of the blocks in play.
+
+    Of blocks x size x tuples.
+    """
+    problem, tuples = policy.problem, policy.tuples.size
+    by_type = [sums.T for sums in policy.tuples.by_type(policy.coordinates.table)]
+    sums = np.stack(by_type)[problem.in_play if problem.keeps_tables else slice(None)]
+    blocks = len(sums) if problem.keeps_tables else 1
+    found = aligned_zeros(blocks, sums.shape[0] * sums.shape[1] // blocks, padded(tuples))
+    found[:, :, :tuples] = sums.reshape(*found.shape[:2], tuples)
+    return found
+
+
+def record_of(policy: IndexPolicy, run: Run, triangular: Triangular | None) -> AnyRecord:
+    """What the run has seen; sums over edges are in the triangular factor alone."""
+    problem = policy.problem
+    if problem.keeps_tables:
+        return Record(run.N if problem.weighted else run.N.astype(np.int64), run.Y)
+    assert triangular is not None
+    size = triangular.U.shape[1]
+    U, y = np.triu(triangular.U[0, :, :size]), triangular.U[0, :, size]
+    return Moments(U.T @ U - policy.lam * np.eye(size), U.T @ y)
