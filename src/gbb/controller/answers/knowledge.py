@@ -47,9 +47,13 @@ class Knowledge:
     context
         The row of the context of a round that is asked about. One set holds all matrices, so that all
         statements of all contexts hold together.
+    shared
+        The estimate from the same state for another context, which need not be made anew.
     """
 
-    def __init__(self, state: State, context: FloatArray | None = None) -> None:
+    def __init__(
+        self, state: State, context: FloatArray | None = None, shared: Ridge | None = None
+    ) -> None:
         setup, policy = state.setup, state.setup.policy
         self.problem = problem_in(setup.problem, context)
         self.context = name_row(setup.problem, context)
@@ -62,6 +66,7 @@ class Knowledge:
         declared = setup.spec["settings"].get("delta", own_delta)
         self.delta = radius.delta_after(setup.discounts, declared)
         self.out_of_bounds_rounds = state.out_of_bounds_rounds
+        self._shared = shared
 
     @property
     def caveat(self) -> str | None:
@@ -81,6 +86,8 @@ class Knowledge:
     @cached_property
     def ridge(self) -> Ridge:
         """The estimator."""
+        if self._shared is not None:
+            return self._shared.at(self.problem)
         return Ridge(self.problem, self.record, self.lam)
 
     @cached_property

@@ -79,9 +79,10 @@ def recommend_table(
         rows.append((name, row))
     if not rows:
         raise checks.input_error("contexts", "hold at least one context", "none")
-    cells = []
+    cells, estimate = [], None
     for name, row in rows:
-        best = Knowledge(state, row).recommend(seconds)
+        known = Knowledge(state, row, estimate)
+        best, estimate = known.recommend(seconds), known.ridge
         first = context_cells(problem, row) if plain else (name,)
         facts = (getattr(best, fact) for fact in FACTS)
         cells.append((*first, *best.allocation.values(), *facts))
