@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gbb
+from gbb.contexts import Regimes
 from gbb.diagnostics import GOOD, diagnose
 from gbb.diagnostics._heldout import RIDGE, predict_held_out
 from gbb.diagnostics._rounds import Rounds
@@ -344,3 +345,50 @@ def test_nothing_seen_is_nothing_said():
     assert np.isnan(found.within)
     constant = diagnose(problem, played, np.ones((12, GRID.m)))
     assert constant.sentence == "Nothing to judge: no reward ever changed."
+
+
+def in_regimes(level, rounds=200):
+    """Rounds of two regimes: what arms pay, on top of the regime's own ``level``."""
+    problem = gbb.Problem(gbb.Graph.complete(4), np.eye(3), S=9.0, contexts=Regimes(2))
+    rng = np.random.default_rng(5)
+    M = np.array([np.zeros((3, 3)), np.zeros((3, 3))]) + np.array(level)[:, None, None]
+    known, played = rng.integers(0, 2, rounds), rng.integers(0, 3, (rounds, 4))
+    return problem, M, known, played, rng
+
+
+def test_what_a_context_alone_changes_says_nothing_about_arms():
+    """All arms are alike, and the regimes are not: no model is good there, whatever its R^2 over all."""
+    problem, M, known, played, rng = in_regimes([0.0, 2.0])
+    env = gbb.Environment(problem, M, noise="none", contexts=known)
+    paid = np.array([env.draw(t + 1, arms, rng) for t, arms in enumerate(played)])
+    paid += 0.3 * rng.standard_normal(paid.shape)
+    found = gbb.diagnose(problem, played, paid, contexts=known)
+    assert abs(found.within) < 0.1
+    assert found.status == "noise"
+    assert [part.where for part in found.by_type] == ["0", "1"]
+
+
+def test_each_context_is_fitted_by_its_own_matrices():
+    problem, M, known, played, rng = in_regimes([0.0, 0.0])
+    M = M + rng.normal(size=M.shape)
+    M[1] = -M[0]  # one matrix for both would explain nothing
+    env = gbb.Environment(problem, M, noise="none", contexts=known)
+    paid = np.array([env.draw(t + 1, arms, rng) for t, arms in enumerate(played)])
+    paid += 0.3 * rng.standard_normal(paid.shape)
+    assert gbb.diagnose(problem, played, paid, contexts=known).good
+    blind = gbb.Problem(problem.graph, np.eye(3), S=9.0)
+    assert not gbb.diagnose(blind, played, paid).good
+
+
+def test_contexts_of_a_history_are_checked():
+    problem, _, known, played, _ = in_regimes([0.0, 0.0], rounds=12)
+    paid = np.ones((12, 12))
+    with pytest.raises(gbb.InputError, match="Round 1: Expected `context`"):
+        gbb.diagnose(problem, played, paid, contexts=[None] * 12)
+    with pytest.raises(gbb.InputError, match="`contexts` to have one for each of 12 rounds"):
+        gbb.diagnose(problem, played, paid, contexts=known[:5])
+    with pytest.raises(gbb.InputError, match="`contexts` to hold at least one context"):
+        gbb.diagnose(problem, played, paid)
+    plain = gbb.Problem(problem.graph, np.eye(3))
+    with pytest.raises(gbb.InputError, match="there are no contexts"):
+        gbb.diagnose(plain, played, paid, contexts=known)
