@@ -1,8 +1,11 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gbb import InputError
 from gbb._support import checks
+from gbb._support.rows import unique_rows
 
 
 @pytest.mark.parametrize("value", [True, np.True_, "1_000"])
@@ -153,3 +156,19 @@ def test_frozen_is_the_same_array():
     values = np.zeros(2)
     assert checks.frozen(values) is values
     assert not values.flags.writeable
+
+
+@given(
+    st.integers(1, 4).flatmap(
+        lambda columns: st.lists(
+            st.tuples(*[st.sampled_from([0, 1, 2, 7, 2**40])] * columns), min_size=1
+        )
+    )
+)
+def test_different_rows_are_those_of_numpy(rows):
+    columns = np.array(rows, dtype=np.int64).T
+    found, which, counts = unique_rows(*columns)
+    expected = np.unique(columns, axis=1, return_inverse=True, return_counts=True)
+    assert np.array_equal(np.stack(found), expected[0])
+    assert np.array_equal(which, expected[1].ravel())
+    assert np.array_equal(counts, expected[2])

@@ -29,6 +29,7 @@ of what the package builds on is slow to load and no script needs all of it."""
 HOMES = {name: room for room, names in ROOMS.items() for name in names}
 MODULES = [
     "adversary",
+    "contexts",
     "controller",
     "cuts",
     "experiments",
@@ -42,6 +43,7 @@ __all__ = [*HOMES, *MODULES]  # noqa: PLE0604  (strings all the same)
 
 if TYPE_CHECKING:
     from gbb import adversary as adversary
+    from gbb import contexts as contexts
     from gbb import controller as controller
     from gbb import cuts as cuts
     from gbb import experiments as experiments

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -147,6 +148,7 @@ class Problem:
         self.parts = check_parts(graph, parts)
         self.contexts = contexts
         self._of: Problem | None = None
+        self._row: FloatArray | None = None
         if contexts is not None:
             self._check_contexts()
         self._check_sizes()
@@ -247,10 +249,15 @@ class Problem:
     def _round_of(self) -> Callable[[bytes], Problem]:
         return lru_cache(maxsize=ROUNDS_KEPT)(self._make_round)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_round_of"}
+
     def _make_round(self, row: bytes) -> Problem:
         assert self.contexts is not None
         known, own = np.frombuffer(row), self._own_entries
-        return self._with(self.contexts.entries(own, self._own_types, known))
+        other = self._with(self.contexts.entries(own, self._own_types, known))
+        other._row = known
+        return other
 
     def _with(self, entries: Entries) -> Problem:
         """The problem of a round whose edges have these features."""
@@ -276,9 +283,20 @@ class Problem:
             raise checks.input_error("contexts", f"have at most {most} matrices", self.types)
 
     @property
+    def whole(self) -> Problem:
+        """The problem of all rounds, where this is that of one; else itself."""
+        return self if self._of is None else self._of
+
+    @property
+    def context(self) -> Any:
+        """What is known of the round whose problem this is; None where there are no contexts."""
+        contexts = self.whole.contexts
+        return None if self._row is None or contexts is None else contexts.name(self._row)
+
+    @property
     def one_each(self) -> bool:
         """Whether every edge pays by one matrix at most, in every round."""
-        whole = self if self._of is None else self._of
+        whole = self.whole
         return whole._given is None if whole.contexts is None else whole.contexts.one_each
 
     @cached_property
@@ -306,6 +324,26 @@ class Problem:
         types = np.zeros(self.m, dtype=np.int64) if self._types is None else self._types
         weights = np.ones(self.m) if self._weights is None else self._weights
         return Entries(np.arange(self.m), types, weights).frozen()
+
+    @property
+    def known_links(self) -> dict[str, Any]:
+        """What is known of the links in every round, as the constructor takes it."""
+        whole = self if self._of is None else self._of
+        if whole._given is not None:
+            return {"features": whole._given.dense(whole.m, whole.types)}
+        known = {"edge_types": whole._types, "edge_weights": whole._weights}
+        return {name: each for name, each in known.items() if each is not None}
+
+    @property
+    def matrix_names(self) -> tuple[str, ...] | None:
+        """Whose each matrix is where there are contexts; None where they are those of edge types."""
+        whole = self if self._of is None else self._of
+        if whole.contexts is None:
+            return None
+        own = whole.types // whole.contexts.count_matrices(1)
+        names = getattr(whole.contexts, "names", None) or range(whole.types // own)
+        beside = [""] if own == 1 else [f", type {g}" for g in range(own)]
+        return tuple(f"{name}{more}" for name in names for more in beside)
 
     @property
     def entries(self) -> Entries:
@@ -421,7 +459,9 @@ class Problem:
 
     @cached_property
     def paying(self) -> NDArray[np.bool_]:
-        """Which of the reported numbers an edge of some weight adds to."""
+        """Which of the reported numbers an edge of some weight adds to; in any round, with contexts."""
+        if self.contexts is not None:
+            return checks.frozen(self._heaviest > 0.0)
         return checks.frozen(self.sum_reported(np.abs(self.edge_weights)) > 0.0)
 
     @property
@@ -433,6 +473,14 @@ class Problem:
     def norm(self) -> float:
         """A bound on the norm of all matrices together that are in play."""
         return float(np.sqrt(len(self.in_play))) * self.S
+
+    @cached_property
+    def edge_reach(self) -> float:
+        """No edge has features of a larger norm, its weight among them; 1 for the paper's."""
+        own = self._own_entries
+        squares = np.bincount(own.edge, weights=own.weight**2, minlength=self.m)
+        reach = 1.0 if self.contexts is None else self.contexts.reach
+        return reach * math.sqrt(float(squares.max()))
 
     @cached_property
     def gram_growth_per_round(self) -> float:

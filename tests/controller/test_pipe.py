@@ -118,8 +118,10 @@ def test_every_verb_is_answered(say):
         "history": say("history", last=3, kind=["tell", "retract"]),
         "check": say("check"),
         "diagnose": say("diagnose", worst=1),
+        "table": say("table", contexts=["noon"]),
     }
     assert answers.keys() == CALLS.keys()
+    assert "there are no contexts" in answers.pop("table")["error"]
     assert answers.pop("diagnose")["error"].startswith("No round was told on the present graph")
     assert not [each for each in answers.values() if "error" in each]
     assert answers["tell"] == {"trial": 1, "rounds": 1, "open": 0}
@@ -208,7 +210,10 @@ MISTAKES = [
     (b'{"do": "asks"}', "Did you mean 'ask'?"),
     (b'{"do": ["ask"]}', "`do` to be one of"),
     (b'{"do": "ask", "id": []}', "`id` to be text or a number"),
-    (b'{"do": "ask", "number": 3}', "'ask' has no field 'number'; it has count, timeout."),
+    (
+        b'{"do": "ask", "number": 3}',
+        "'ask' has no field 'number'; it has count, context, contexts, timeout.",
+    ),
     (b'{"do": "status", "x": 1}', "'status' has no field 'x'; it has none."),
     (b'{"do": "ask", "count": 0}', "`count` to be a whole number >= 1, but got 0"),
     (b'{"do": "ask", "count": "3"}', "`count` to be a whole number"),

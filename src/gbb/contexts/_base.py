@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
 from gbb._support import checks
-from gbb._support.checks import FloatArray
+from gbb._support.checks import FloatArray, IntArray
 from gbb.graph import Graph
 from gbb.graph.entries import Entries
+from gbb.graph.lookup import find_edges
 
 KINDS: dict[str, type[Contexts]] = {}
 """The kinds by name."""
@@ -109,6 +110,29 @@ def check_within(name: str, values: FloatArray, most: float) -> FloatArray:
         cure = "Declare a larger `most`, or measure in other units."
         raise checks.input_error(name, f"hold numbers of at most {most:g} in size", high, cure)
     return values
+
+
+def find_named(graph: Graph, context: Mapping[Any, Any]) -> tuple[IntArray, list[Any]]:
+    """The edges that a context names by their ends, and what it says of each."""
+    pairs = list(context)
+    if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+        odd = next(p for p in pairs if not (isinstance(p, tuple) and len(p) == 2))
+        raise checks.input_error("context", "name edges as (source, target)", repr(odd))
+    sources, targets = ([pair[end] for pair in pairs] for end in (0, 1))
+    return find_edges("context", graph, sources, targets), list(context.values())
+
+
+def read_numbers(
+    context: Mapping[Any, Any], names: tuple[str, ...] | None, size: int
+) -> list[float]:
+    """Numbers by name in their order; every name once."""
+    known = names or tuple(map(str, range(size)))
+    for name in context:
+        checks.choice("context", str(name), known)
+    given = {str(name): value for name, value in context.items()}
+    if missing := [name for name in known if name not in given]:
+        raise checks.input_error("context", f"have all of {', '.join(known)}", f"no {missing[0]}")
+    return [checks.real(name, given[name]) for name in known]
 
 
 def check_alike(graph: Graph, values: FloatArray) -> None:

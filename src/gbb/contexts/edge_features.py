@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray
-from gbb.contexts._base import Contexts, check_alike, check_most, check_within, count_or_names
+from gbb.contexts._base import (
+    Contexts,
+    check_alike,
+    check_most,
+    check_within,
+    count_or_names,
+    find_named,
+    read_numbers,
+)
 from gbb.graph import Graph
 from gbb.graph.entries import Entries
 
@@ -16,7 +25,8 @@ from gbb.graph.entries import Entries
 class EdgeFeatures(Contexts):
     """Before every round P features of each directed edge are known.
 
-    A context is an array m x P. Weights of the edges' own come on top. Where an edge never has more
+    A context is an array m x P; or ``{(source, target): features}`` by names, where edges that are left
+    out pay nothing. Weights of the edges' own come on top. Where an edge never has more
     than one feature that is not 0, :class:`EdgeTypes` says the same and keeps tables, which are less
     than the moments of all parameters together.
 
@@ -33,7 +43,9 @@ class EdgeFeatures(Contexts):
     kind = "edge features"
     weighs = True
 
-    def __init__(self, features: int, *, most: float = 1.0, alike: bool = False) -> None:
+    def __init__(
+        self, features: int | Sequence[str], *, most: float = 1.0, alike: bool = False
+    ) -> None:
         self.P, self.names = count_or_names("features", features)
         self.most = check_most(most)
         self.keeps_alike = self.alike = bool(alike)
@@ -50,12 +62,23 @@ class EdgeFeatures(Contexts):
         if context is None:
             cure = "Say the features of every edge in this round."
             raise checks.input_error("context", "be an array m x P", "None", cure)
+        if isinstance(context, Mapping):
+            context = self._in_order(graph, context)
         shape = (graph.m, self.P)
         values = checks.array("context", context, shape=shape, meaning="directed edges x features")
         check_within("context", values, self.most)
         if self.alike:
             check_alike(graph, values)
         return checks.frozen(values.ravel())
+
+    def _in_order(self, graph: Graph, context: Mapping[Any, Any]) -> FloatArray:
+        places, said = find_named(graph, context)
+        features = np.zeros((graph.m, self.P))
+        for place, each in zip(places.tolist(), said, strict=True):
+            by_name = isinstance(each, Mapping)
+            numbers = read_numbers(each, self.names, self.P) if by_name else each
+            features[place] = checks.array("context", numbers, shape=(self.P,))
+        return features
 
     def entries(self, own: Entries, types: int, row: FloatArray) -> Entries:  # noqa: ARG002
         features = own.weight[:, None] * row.reshape(len(own.edge), self.P)

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray
-from gbb.contexts._base import Contexts, check_alike, check_most, check_within, count_or_names
+from gbb.contexts._base import (
+    Contexts,
+    check_alike,
+    check_most,
+    check_within,
+    count_or_names,
+    find_named,
+)
 from gbb.graph import Graph
 from gbb.graph.entries import Entries
 
@@ -17,7 +25,8 @@ class EdgeTypes(Contexts):
     """Before every round the type of each directed edge is known, and perhaps its weight.
 
     A context is an array of m types, -1 for an edge that pays nothing, or a pair of such types and m
-    weights. Weights of the edges' own come on top.
+    weights; or ``{(source, target): type}`` or ``{(source, target): (type, weight)}`` by names, where
+    edges that are left out pay nothing. Weights of the edges' own come on top.
 
     Parameters
     ----------
@@ -34,7 +43,9 @@ class EdgeTypes(Contexts):
     one_each = True
     weighs = True
 
-    def __init__(self, types: int, *, most: float = 1.0, alike: bool = False) -> None:
+    def __init__(
+        self, types: int | Sequence[str], *, most: float = 1.0, alike: bool = False
+    ) -> None:
         self.P, self.names = count_or_names("types", types)
         self.most = self.reach = check_most(most)
         self.keeps_alike = self.alike = bool(alike)
@@ -46,10 +57,7 @@ class EdgeTypes(Contexts):
         return self.P
 
     def read(self, graph: Graph, context: Any) -> FloatArray:
-        if context is None:
-            cure = "Say the type of every edge in this round."
-            raise checks.input_error("context", "be an array of types", "None", cure)
-        types, weights = context if isinstance(context, tuple) else (context, np.ones(graph.m))
+        types, weights = self._in_order(graph, context)
         raw = np.asarray(types)
         if raw.dtype.kind not in "iu" or raw.shape != (graph.m,):
             got = f"{raw.dtype} of shape {raw.shape}"
@@ -66,6 +74,29 @@ class EdgeTypes(Contexts):
         if self.alike:
             check_alike(graph, row.reshape(2, -1).T)
         return checks.frozen(row)
+
+    def _in_order(self, graph: Graph, context: Any) -> tuple[Any, Any]:
+        """Types and weights in edge order."""
+        ones = np.ones(graph.m)
+        if context is None:
+            cure = "Say the type of every edge in this round."
+            raise checks.input_error("context", "be an array of types", "None", cure)
+        if isinstance(context, Mapping):
+            places, said = find_named(graph, context)
+            each = [pair if isinstance(pair, list | tuple) else (pair, 1.0) for pair in said]
+            types = np.full(graph.m, -1, dtype=np.int64)
+            types[places] = [self._number(kind) for kind, _ in each]
+            ones[places] = [checks.real("weight", weight) for _, weight in each]
+            return types, ones
+        if isinstance(context, list | tuple) and len(context) == 2 and np.ndim(context[0]) == 1:
+            return context[0], context[1]
+        return context, ones
+
+    def _number(self, kind: Any) -> int:
+        """A type by name or number."""
+        if self.names is not None and isinstance(kind, str):
+            return self.names.index(checks.choice("context", kind, self.names))
+        return checks.integer("context", kind, low=-1, high=self.P - 1)
 
     def entries(self, own: Entries, types: int, row: FloatArray) -> Entries:  # noqa: ARG002
         kind, weight = row.reshape(2, -1)

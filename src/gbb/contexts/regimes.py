@@ -38,7 +38,7 @@ class Regimes(Contexts):
         return self.R * types
 
     def read(self, graph: Graph, context: Any) -> FloatArray:  # noqa: ARG002
-        if self.names is not None and isinstance(context, str):
+        if self.names is not None and (context is None or isinstance(context, str)):
             number = self.names.index(checks.choice("context", context, self.names))
         else:
             cure = "Say which regime the round is in." if context is None else ""

@@ -9,7 +9,7 @@ import numpy as np
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray
-from gbb.contexts._base import Contexts, check_most, check_within, count_or_names
+from gbb.contexts._base import Contexts, check_most, check_within, count_or_names, read_numbers
 from gbb.graph import Graph
 from gbb.graph.entries import Entries
 
@@ -44,24 +44,12 @@ class Vector(Contexts):
     def read(self, graph: Graph, context: Any) -> FloatArray:  # noqa: ARG002
         cure = "Say what is known before the round." if context is None else ""
         if isinstance(context, Mapping):
-            context = self._by_name(context)
+            context = read_numbers(context, self.names, self.C)
         shape = (self.C,)
         row = checks.array(
             "context", context, shape=shape, meaning="one number for each matrix", cure=cure
         )
         return check_within("context", row, self.most)
-
-    def _by_name(self, context: Mapping[str, float]) -> list[float]:
-        """The numbers in their order; every name once."""
-        names = self.names or tuple(map(str, range(self.C)))
-        for name in context:
-            checks.choice("context", str(name), names)
-        given = {str(name): value for name, value in context.items()}
-        if missing := [name for name in names if name not in given]:
-            raise checks.input_error(
-                "context", f"have all of {', '.join(names)}", f"no {missing[0]}"
-            )
-        return [checks.real(name, given[name]) for name in names]
 
     def entries(self, own: Entries, types: int, row: FloatArray) -> Entries:
         count = len(own.edge)

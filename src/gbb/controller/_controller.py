@@ -22,7 +22,9 @@ from gbb.controller.answers.check import Check, check_log
 from gbb.controller.answers.export import export_columns, export_rows
 from gbb.controller.answers.history import read_history, read_rounds
 from gbb.controller.answers.knowledge import Knowledge
+from gbb.controller.answers.policy_table import PolicyTable, recommend_table
 from gbb.controller.answers.status import read_status
+from gbb.controller.state.context import list_contexts, read_row
 from gbb.controller.state.fold import KINDS
 from gbb.controller.state.log import Log, Turn
 from gbb.controller.state.report import Label
@@ -130,23 +132,36 @@ class Controller:
         """The policy that chooses."""
         return self._log.state.setup.policy
 
-    def ask(self, *, timeout: float | None = None) -> Trial:
+    def ask(self, context: Any = None, *, timeout: float | None = None) -> Trial:
         """Choose the next allocation; the trial stays open until it is told, failed or abandoned.
 
-        With a ``timeout``, a trial that is still open after so many seconds is closed, as played and
+        ``context`` is what is known before the round, where the problem has contexts. With a
+        ``timeout``, a trial that is still open after so many seconds is closed, as played and
         never heard of, by the next call that writes and is not about it, or by :meth:`watch`.
         """
-        return self.ask_many(1, timeout=timeout)[0]
+        return self.ask_many(1, context=context, timeout=timeout)[0]
 
-    def ask_many(self, count: int, *, timeout: float | None = None) -> list[Trial]:
-        """Choose ``count`` trials at once, none of them with the others' rewards."""
+    def ask_many(
+        self,
+        count: int,
+        *,
+        context: Any = None,
+        contexts: Iterable[Any] | None = None,
+        timeout: float | None = None,
+    ) -> list[Trial]:
+        """Choose ``count`` trials at once, none of them with the others' rewards.
+
+        All in one ``context``, or each in its own of ``contexts``.
+        """
         count = checks.integer("count", count, low=1)
+        each = list_contexts(count, context, contexts)
         if timeout is not None:
             timeout = checks.real("timeout", timeout, low=0.0, low_open=True)
         with self._turn() as turn:
             first = turn.state.trials + 1
-            for _ in range(count):
-                turn.append(draft_ask(turn.state, timeout))
+            for known in each:
+                row = read_row(turn.state.setup.problem, known)
+                turn.append(draft_ask(turn.state, timeout, row))
         return [make_trial(turn.state, id) for id in range(first, first + count)]
 
     def open_trials(self) -> list[Trial]:
@@ -183,15 +198,16 @@ class Controller:
         with self._turn() as turn:
             tell.tell(turn, find_trial(turn, trial), rewards)
 
-    def next(self, trial: Trial | int, rewards: Rewards | Tables) -> Trial:
+    def next(self, trial: Trial | int, rewards: Rewards | Tables, context: Any = None) -> Trial:
         """Tell ``trial`` and ask for another, in one transaction: one wait for the disk, not two.
 
         Of a network in shards it takes what :meth:`tell_all_tables` does. Both happen or neither. A
         caller that never heard back says the same again and gets the same trial, as long as it is open.
+        ``context`` is that of the round to come, as in :meth:`ask`.
         """
         rewards = open_rewards(rewards)
         with self._turn() as turn:
-            number = next_trial(turn, find_trial(turn, trial), rewards)
+            number = next_trial(turn, find_trial(turn, trial), rewards, context)
         return make_trial(turn.state, number)
 
     def tell_tables(self, trial: Trial | int, shard: int, N: ArrayLike, Y: ArrayLike) -> None:
@@ -256,8 +272,15 @@ class Controller:
                 if finish(turn, replay, reason):
                     return
 
-    def attach(self, allocation: Allocation, rewards: Rewards, *, key: str | None = None) -> None:
-        """Learn from a round that was played elsewhere.
+    def attach(
+        self,
+        allocation: Allocation,
+        rewards: Rewards,
+        *,
+        context: Any = None,
+        key: str | None = None,
+    ) -> None:
+        """Learn from a round that was played elsewhere, in its own ``context`` where there are any.
 
         With a ``key`` of its own, a round counts once however often it is attached, and another round
         under the same key is an error. Without, every call counts. An allocation by name may leave out
@@ -268,7 +291,7 @@ class Controller:
             raise checks.input_error("key", rule, repr(key))
         rewards = open_rewards(rewards)
         with self._turn() as turn:
-            tell.attach(turn, allocation, rewards, key)
+            tell.attach(turn, allocation, rewards, key, context)
 
     def import_rounds(
         self,
@@ -289,7 +312,8 @@ class Controller:
             and reward). In wide form it has a row for each round: a column key, one with the arms of
             each agent under its name, and one with the rewards of each link, called ``a->b``
             (``reward a`` for agent a, ``reward`` for the sum of all). Blank cells are missing. Only
-            arms that a reward depends on are needed.
+            arms that a reward depends on are needed. Where rounds have contexts, either form has a
+            column context with the regime, or one for each number c of a vector, ``context c``.
         key
             The column that tells rounds apart; key, round or trial when left out. A round counts once
             under its key, however often it is imported or attached; another round under the same key is
@@ -318,23 +342,40 @@ class Controller:
         :meth:`import_rounds` reads it back. Rounds that were attached without a key, and trials, have
         one that says whose they are, so that no controller learns its own rounds twice.
         """
-        feedback = self.problem.feedback
-        return export_columns(feedback), list(export_rows(self._log.events(), feedback))
+        problem = self.problem
+        return export_columns(problem), list(export_rows(self._log.events(), problem))
 
-    def recommend(self, *, seconds: float = 2.0) -> Recommendation:
+    def recommend(self, context: Any = None, *, seconds: float = 2.0) -> Recommendation:
         """The best allowed allocation by what is known, searched for within ``seconds``."""
-        known = Knowledge(self._log.refresh())
+        known = self._know(context)
         with one_thread():
             return known.recommend(seconds)
 
-    def predict(self, allocation: Allocation) -> Prediction:
+    def recommend_table(
+        self, contexts: Iterable[Any] | Mapping[Any, Any], *, seconds: float = 2.0
+    ) -> PolicyTable:
+        """What is best in each of some ``contexts``: what an operator loads into a plant.
+
+        All of it is of one moment. A mapping has names for the contexts; ``seconds`` are those of each
+        search.
+        """
+        state = self._log.refresh()
+        with one_thread():
+            return recommend_table(state, contexts, seconds)
+
+    def predict(self, allocation: Allocation, context: Any = None) -> Prediction:
         """The expected global reward of an allocation, with its interval."""
-        known = Knowledge(self._log.refresh())
+        known = self._know(context)
         with one_thread():
             return known.predict(known.problem.allocation(allocation))
 
+    def _know(self, context: Any) -> Knowledge:
+        """What is known of a round with this context."""
+        state = self._log.refresh()
+        return Knowledge(state, read_row(state.setup.problem, context))
+
     def estimate(self) -> tuple[Estimate, ...]:
-        """What is known of M*, one estimate per edge type."""
+        """What is known of M*, one estimate per edge type; with contexts, of every matrix."""
         known = Knowledge(self._log.refresh())
         with one_thread():
             return known.estimate()
@@ -357,11 +398,12 @@ class Controller:
         problem.check_agents("problem")
         # Others may write meanwhile, even another graph: the state and the rounds are of one moment.
         until = itertools.takewhile(lambda event: event.seq <= state.seq, self._log.events())
-        played, paid = read_rounds(until, problem)
-        if len(played) == 0:
+        told = read_rounds(until, problem)
+        if len(told.played) == 0:
             raise checks.InputError("No round was told on the present graph: nothing to diagnose.")
+        known = told.contexts(problem)
         with one_thread():
-            return diagnose(problem, played, paid, worst=worst)
+            return diagnose(problem, told.played, told.paid, contexts=known, worst=worst)
 
     def replay(
         self,
@@ -400,15 +442,15 @@ class Controller:
         problem = state.setup.problem
         if log is None:
             until = itertools.takewhile(lambda event: event.seq <= state.seq, self._log.events())
-            played, paid = read_rounds(until, problem, unknown=-1)
+            told = read_rounds(until, problem, unknown=-1)
         else:
-            played, paid = read_log(problem, open_cells(log), key, "").tables()
-        if len(played) == 0:
+            told = read_log(problem, open_cells(log), key, "").tables()
+        if len(told.played) == 0:
             raise checks.InputError("No round of the log has a reward: nothing to replay.")
         chosen = setup.choose_other(state, policy, settings)
         with one_thread():
-            known = replays.fit(state, played, paid)
-            return replays.replay(known, chosen, played, paid, runs=runs, seed=seed)
+            known = replays.fit(state, told)
+            return replays.replay(known, chosen, told, runs=runs, seed=seed)
 
     def check(self) -> Check:
         """Read the whole log and compare it with all that was kept of it; an error says what is wrong.
@@ -460,6 +502,7 @@ class Controller:
         *,
         edge_types: ArrayLike | None = None,
         edge_weights: ArrayLike | None = None,
+        features: ArrayLike | None = None,
         parts: Parts | None = None,
         cut: Cut | KCut | None = None,
     ) -> None:
@@ -470,12 +513,14 @@ class Controller:
         (refined to k parts where it had k). A fixed allocation is kept by agents' names, so there may be
         no new agents.
 
-        Where edges have types or weights, those of the new graph must be given as well. Types
-        keep their numbers: none may be dropped, new ones may be added. A :class:`gbb.Network` in shards
-        comes with its ``parts``.
+        Where edges have types, weights or features, those of the new graph must be given as well. Types
+        keep their numbers: none may be dropped, new ones may be added, but not where there are contexts.
+        A :class:`gbb.Network` in shards comes with its ``parts``.
         """
         with self._turn() as turn:
-            setup.replace_graph(turn, graph, edge_types, edge_weights, cut, parts=parts)
+            setup.replace_graph(
+                turn, graph, edge_types, edge_weights, cut, features=features, parts=parts
+            )
 
     def set_policy(self, policy: AnyPolicy | str, **settings: Any) -> None:
         """Switch to another policy, or other settings; it starts from everything told so far."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
@@ -15,11 +17,13 @@ from gbb.diagnostics._margin import find_margin
 from gbb.diagnostics._noise import ENOUGH, measure_noise, measure_total_noise
 from gbb.diagnostics._residuals import (
     centre,
+    count_seen,
     find_worst,
     share_explained,
     sum_squares,
     tabulate_types,
 )
+from gbb.diagnostics._rounds import Rounds
 from gbb.problem import LARGEST, Problem
 
 
@@ -28,6 +32,7 @@ def diagnose(
     allocations: ArrayLike,
     rewards: ArrayLike,
     *,
+    contexts: Iterable[Any] | None = None,
     folds: int = 5,
     worst: int = 5,
 ) -> Diagnosis:
@@ -35,7 +40,8 @@ def diagnose(
 
     Every round is predicted from the rounds of the other folds. Each number's own mean is
     removed before anything is compared, because a constant says nothing about arms: an R^2 over all
-    edges at once can be near 1 for a model that is of no use.
+    edges at once can be near 1 for a model that is of no use. So it is with what a context alone
+    changes: where contexts come again, each has means of its own.
 
     Parameters
     ----------
@@ -45,24 +51,27 @@ def diagnose(
         An arm index per agent, a row per round (T x n).
     rewards
         What was reported, a row per round (T x ``problem.observations``); NaN where it is missing.
+    contexts
+        What was known before each round, where the problem has contexts.
     folds
         Parts that the rounds are dealt to.
     worst
         How many of the worst edges or agents to list.
     """
-    played, paid = _check_history(problem, allocations, rewards)
+    history = _check_history(problem, allocations, rewards, contexts)
+    played, paid, strata = history.played, history.paid, history.strata()
     folds = min(checks.integer("folds", folds, low=2), max(len(played), 2))
     checks.integer("worst", worst, low=0)
-    predicted, leverage, judged = predict_held_out(problem, played, paid, folds)
+    predicted, leverage, judged = predict_held_out(history, folds)
     seen = np.isfinite(paid)
-    judged &= judged.sum(axis=0) > 1
+    judged &= count_seen(judged, strata) > 1
     error = np.where(judged, paid - predicted, np.nan)
-    y, r = centre(np.where(judged, paid, np.nan)), centre(error)
+    y, r = centre(np.where(judged, paid, np.nan), strata), centre(error, strata)
     spread, left = sum_squares(y), sum_squares(r)
     totals, misses = np.nansum(y, axis=1), np.nansum(r, axis=1)
-    pure, whole = measure_noise(problem, played, paid), measure_total_noise(played, totals)
-    count = int(judged.sum())
-    free = max(count - int(judged.any(axis=0).sum()), 1)
+    pure, whole = measure_noise(history), measure_total_noise(history, totals)
+    count, means = int(judged.sum()), _count_means(judged, strata)
+    free = max(count - means, 1)
     ceiling = 1.0 - pure.variance * free / spread if spread > 0 else np.nan
     apart, rounds = sum_squares(totals), len(played)
     repeated = whole.freedom >= ENOUGH
@@ -73,6 +82,7 @@ def diagnose(
         whole if repeated else pure.times(count / rounds),
         rounds * min(problem.unknowns * folds / ((folds - 1) * rounds), LEVERAGE),
         problem.unknowns,
+        means=1 if strata is None else int(strata.max()) + 1,
     )
     evidence = Evidence(
         spread=spread,
@@ -80,7 +90,9 @@ def diagnose(
         ceiling_error=(1.0 - ceiling) * float(np.hypot(pure.error, np.sqrt(2.0 / free))),
         total_ceiling_error=(1.0 - total_ceiling)
         * float(np.hypot(whole.error, np.sqrt(2.0 / rounds))),
-        single=find_margin(y, r, pure, float(leverage[judged].sum()), problem.unknowns),
+        single=find_margin(
+            y, r, pure, float(leverage[judged].sum()), problem.unknowns, means=means
+        ),
         summed=summed,
         types=problem.types,
     )
@@ -97,16 +109,24 @@ def diagnose(
         total_ceiling=total_ceiling,
         sigma_hat=float(np.sqrt(named)),
         noise_source=pure.source,
-        by_type=tabulate_types(problem, error, y, r),
+        by_type=tabulate_types(history, error, y, r),
         worst=find_worst(problem, error, y, r, worst),
     )
     status, sentence = judge(found, evidence)
     return replace(found, status=status, sentence=sentence)
 
 
+def _count_means(judged: NDArray[np.bool_], strata: IntArray | None) -> int:
+    """How many means were removed: one for each column, in each stratum."""
+    if strata is None:
+        return int(judged.any(axis=0).sum())
+    each = (judged[strata == number] for number in range(int(strata.max()) + 1))
+    return sum(int(own.any(axis=0).sum()) for own in each)
+
+
 def _check_history(
-    problem: Problem, allocations: ArrayLike, rewards: ArrayLike
-) -> tuple[IntArray, FloatArray]:
+    problem: Problem, allocations: ArrayLike, rewards: ArrayLike, contexts: Iterable[Any] | None
+) -> Rounds:
     """Checked copies; edges of weight 0 are left out, as they pay nothing whatever is played."""
     if not isinstance(problem, Problem):
         raise checks.input_error("problem", "be a gbb.Problem", type(problem).__name__)
@@ -127,9 +147,28 @@ def _check_history(
         raise checks.input_error("rewards", f"have shape {shape}, a row per round", paid.shape)
     if np.isinf(paid).any() or np.nanmax(np.abs(paid), initial=0.0) > LARGEST:
         raise checks.input_error("rewards", f"hold numbers of at most {LARGEST:g}, or NaN", "more")
+    history = Rounds(problem, played, paid, _check_contexts(problem, contexts, len(played)))
     if problem.feedback in ("edge", "link"):
-        paid[:, problem.sum_reported(np.abs(problem.edge_weights)) == 0.0] = np.nan
-    return played, paid
+        if history.rows is None:
+            paid[:, ~problem.paying] = np.nan
+        else:
+            for t in range(len(paid)):
+                paid[t, ~history.problem_at(t).paying] = np.nan
+    return history
+
+
+def _check_contexts(
+    problem: Problem, contexts: Iterable[Any] | None, rounds: int
+) -> FloatArray | None:
+    """The rows of the rounds' contexts; None where there are none."""
+    if problem.contexts is None:
+        if contexts is not None:
+            raise checks.input_error("contexts", "be left out: there are no contexts", "some")
+        return None
+    rows = problem.contexts.read_all(problem.graph, () if contexts is None else contexts)
+    if len(rows) != rounds:
+        raise checks.input_error("contexts", f"have one for each of {rounds} rounds", len(rows))
+    return rows
 
 
 def _correlate(one: FloatArray, other: FloatArray) -> float:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbb._support.checks import FloatArray, IntArray
+from gbb.diagnostics._rounds import Rounds
 from gbb.learning import AnyRecord, Ridge, empty, observe
 from gbb.problem import Problem
 
@@ -17,7 +18,7 @@ LEVERAGE = 0.5
 
 
 def predict_held_out(
-    problem: Problem, allocations: IntArray, rewards: FloatArray, folds: int
+    history: Rounds, folds: int
 ) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
     """Predictions of every round from the other folds, their leverages, and which are supported.
 
@@ -25,11 +26,9 @@ def predict_held_out(
     is supported when ``q' A^-1 q <= 1/2``: arms that no other fold has played together predict
     nothing, and are not counted against the model.
     """
-    rounds = len(allocations)
-    deal = np.random.default_rng(0).permutation(rounds) % folds
-    records = [
-        _make_record(problem, allocations[deal == f], rewards[deal == f]) for f in range(folds)
-    ]
+    problem, rewards = history.problem, history.paid
+    deal = np.random.default_rng(0).permutation(len(rewards)) % folds
+    records = [_make_record(history, np.flatnonzero(deal == f)) for f in range(folds)]
     predicted = np.full(rewards.shape, np.nan)
     leverage = np.full(rewards.shape, np.inf)
     for fold in range(folds):
@@ -37,16 +36,18 @@ def predict_held_out(
         for other in (record for f, record in enumerate(records) if f != fold):
             rest = rest.merge(other)
         ridge = Ridge(problem, rest, _find_regulariser(problem, rest))
-        for t in np.flatnonzero(deal == fold):
-            predicted[t], leverage[t] = _predict(problem, ridge, allocations[t])
+        for t in np.flatnonzero(deal == fold).tolist():
+            predicted[t], leverage[t] = _predict(history.problem_at(t), ridge, history.played[t])
     return predicted, leverage, (leverage <= LEVERAGE) & np.isfinite(rewards)
 
 
-def _make_record(problem: Problem, allocations: IntArray, rewards: FloatArray) -> AnyRecord:
-    record = empty(problem)
-    for allocation, round_ in zip(allocations, rewards, strict=True):
-        seen = np.flatnonzero(np.isfinite(round_))
-        record = record.merge(observe(problem, allocation, round_[seen], seen))
+def _make_record(history: Rounds, rounds: IntArray) -> AnyRecord:
+    record = empty(history.problem)
+    for t in rounds.tolist():
+        paid = history.paid[t]
+        seen = np.flatnonzero(np.isfinite(paid))
+        own = history.problem_at(t)
+        record = record.merge(observe(own, history.played[t], paid[seen], seen))
     return record
 
 
@@ -57,8 +58,8 @@ def _find_regulariser(problem: Problem, record: AnyRecord) -> float:
 
 def _predict(problem: Problem, ridge: Ridge, allocation: IntArray) -> tuple[FloatArray, FloatArray]:
     """Predicted rewards of a round and their leverages, one per observation."""
-    graph, types = problem.graph, problem.edge_types
-    first, second = allocation[graph.sources], allocation[graph.indices]
+    types = problem.edge_types
+    first, second = allocation[problem.sources], allocation[problem.targets]
     f = problem.edge_weights[:, None] * ridge.table[types, first, second]
     sums = np.zeros((problem.observations, f.shape[1]))
     np.add.at(sums, problem.adds_to, f)

@@ -46,9 +46,17 @@ class Margin(NamedTuple):
 
 
 def find_margin(
-    y: FloatArray, r: FloatArray, noise: Noise, leverage: float, parameters: int
+    y: FloatArray,
+    r: FloatArray,
+    noise: Noise,
+    leverage: float,
+    parameters: int,
+    *,
+    means: int | None = None,
 ) -> Margin:
     """The margin of rewards ``y`` and residuals ``r``, both with their columns' means removed.
+
+    So many ``means`` where it was not one for each column.
 
     With A and L the sums of squares of y and of r, J their degrees of freedom and n the variance of the
     noise, R^2 = 1 - L/A and the ceiling is 1 - J n/A, so the margin times A is linear in what is
@@ -59,7 +67,8 @@ def find_margin(
     Unknown noise counts as none.
     """
     seen = np.isfinite(y)
-    free = max(int(seen.sum()) - int(seen.any(axis=0).sum()), 1)
+    means = int(seen.any(axis=0).sum()) if means is None else means
+    free = max(int(seen.sum()) - means, 1)
     spread = float(np.nansum(y**2))
     if not spread > 0.0:
         return Margin(np.nan, np.nan, np.nan, np.nan)

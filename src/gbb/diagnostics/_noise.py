@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gbb._support.checks import FloatArray, IntArray
+from gbb.diagnostics._rounds import Rounds
 from gbb.graph import links
 from gbb.problem import Problem
 
@@ -50,25 +51,37 @@ class Noise(NamedTuple):
         return self._replace(variance=scale * self.variance, influence=scale * self.influence)
 
 
-def measure_noise(problem: Problem, allocations: IntArray, rewards: FloatArray) -> Noise:
-    """Pure error from repeated allocations, or else from repeated arms around an observation."""
-    groups = _group(allocations)
+def measure_noise(history: Rounds) -> Noise:
+    """Pure error from repeated allocations, or else from repeated arms around an observation.
+
+    Both in the same context, where there are any.
+    """
+    rewards, groups = history.paid, _group_rounds(history)
     whole = _pool(rewards, np.broadcast_to(groups[:, None], rewards.shape), "allocations")
     if whole.freedom >= ENOUGH:
         return whole
-    local = _pool(rewards, _group_by_arms(problem, allocations), "arms")
+    arms = _group_by_arms(history.problem, history.played)
+    if history.rows is not None:
+        arms = arms + (int(arms.max()) + 1) * history.contexts()[:, None]
+    local = _pool(rewards, arms, "arms")
     return local if local.freedom >= ENOUGH else Noise(np.nan, 0, "nothing", np.zeros(len(rewards)))
 
 
-def measure_total_noise(allocations: IntArray, totals: FloatArray) -> Noise:
+def measure_total_noise(history: Rounds, totals: FloatArray) -> Noise:
     """Pure error of one number per round."""
-    groups = _group(allocations)[:, None]
-    return _pool(totals[:, None], groups, "allocations")
+    return _pool(totals[:, None], _group_rounds(history)[:, None], "allocations")
+
+
+def _group_rounds(history: Rounds) -> IntArray:
+    """A number for each round, the same for equal allocations in equal contexts."""
+    if history.rows is None:
+        return _group(history.played)
+    return _group(np.column_stack([history.played, history.contexts()]))
 
 
 def _group_by_arms(problem: Problem, allocations: IntArray) -> IntArray:
     """A number for the arms that the model lets each observation depend on (rounds x observations)."""
-    graph, adds_to = problem.graph, problem.adds_to
+    graph, adds_to = problem.graph, links.added_to(problem.graph, problem.feedback)
     named_by = links.named_by(graph, problem.feedback)
     if len(named_by) == 2:
         first, second = named_by

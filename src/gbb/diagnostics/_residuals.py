@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gbb._support.checks import FloatArray
+from gbb._support.checks import FloatArray, IntArray
+from gbb.diagnostics._rounds import Rounds
 from gbb.graph import links
 from gbb.problem import Problem
 
@@ -41,17 +43,39 @@ class Residuals:
 
 
 def tabulate_types(
-    problem: Problem, error: FloatArray, y: FloatArray, r: FloatArray
+    history: Rounds, error: FloatArray, y: FloatArray, r: FloatArray
 ) -> tuple[Residuals, ...]:
     """One row for each edge type, or one for all where rewards are sums over several."""
+    problem = history.problem
     if not problem.keeps_tables:
         return (Residuals.of("all", error, y, r),)
-    types = np.zeros(problem.observations, dtype=np.int64)
-    types[problem.adds_to] = problem.edge_types
+    if history.rows is not None:
+        return _tabulate_matrices(history, error, y, r)
+    types = _types(problem)
     members = [types == g for g in range(problem.types)]
     return tuple(
         Residuals.of(f"type {g}", error[:, m], y[:, m], r[:, m]) for g, m in enumerate(members)
     )
+
+
+def _tabulate_matrices(
+    history: Rounds, error: FloatArray, y: FloatArray, r: FloatArray
+) -> tuple[Residuals, ...]:
+    """One row for each matrix; by which of them a number was paid differs by round."""
+    rounds, problem = range(len(error)), history.problem
+    types = np.stack([_types(history.problem_at(t)) for t in rounds])
+    rows = []
+    for g, name in enumerate(problem.matrix_names or ()):
+        own = [np.where(types == g, each, np.nan) for each in (error, y, r)]
+        rows.append(Residuals.of(name, *own))
+    return tuple(rows)
+
+
+def _types(problem: Problem) -> IntArray:
+    """The type of what each number of a round reports."""
+    types = np.zeros(problem.observations, dtype=np.int64)
+    types[problem.adds_to] = problem.edge_types
+    return types
 
 
 def find_worst(
@@ -70,12 +94,27 @@ def find_worst(
     return tuple(Residuals.of(name(e), error[:, e], y[:, e], r[:, e]) for e in order)
 
 
-def centre(values: FloatArray) -> FloatArray:
-    """Remove every column's own mean; NaN stays as it is."""
+def centre(values: FloatArray, strata: IntArray | None = None) -> FloatArray:
+    """Remove every column's own mean, in each stratum of rows by itself; NaN stays as it is."""
+    if strata is not None:
+        centred = np.empty_like(values)
+        for number in range(int(strata.max()) + 1):
+            own = strata == number
+            centred[own] = centre(values[own])
+        return centred
     seen = np.isfinite(values)
     mean = np.where(seen, values, 0.0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
-    centred: FloatArray = values - mean
-    return centred
+    return np.asarray(values - mean, dtype=np.float64)
+
+
+def count_seen(seen: NDArray[np.bool_], strata: IntArray | None = None) -> IntArray:
+    """How many numbers of its column, and its stratum of rows, each number is seen with."""
+    if strata is None:
+        return np.broadcast_to(seen.sum(axis=0), seen.shape)
+    counts = np.zeros((int(strata.max()) + 1, seen.shape[1]), dtype=np.int64)
+    np.add.at(counts, strata, seen)
+    found: IntArray = counts[strata]
+    return found
 
 
 def sum_squares(values: FloatArray) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import ModuleType
 from typing import Any
@@ -21,6 +21,9 @@ EPS = float(np.finfo(np.float64).eps)
 
 ROUNDINGS = 8.0
 """How many roundings a number goes through, for each parameter that it takes part in."""
+
+ROUNDS_OWN = ("_in_play", "rounding", "smallest")
+"""What an estimate says of the matrices in play alone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +72,19 @@ class Ridge:
             raise checks.input_error("symmetric", rule, True)
         if self.problem.halves_only:  # in all dimensions the tables would claim to know the rest
             object.__setattr__(self, "symmetric", True)
+
+    def at(self, problem: Problem) -> Ridge:
+        """The same estimate for the problem of another round, with what was computed of it shared.
+
+        A record is of all rounds, and so is all that is made of it but for what says which matrices are
+        in play.
+        """
+        other = replace(self, problem=problem)
+        kept = {name: value for name, value in vars(self).items() if name not in vars(other)}
+        if not np.array_equal(problem.in_play, self.problem.in_play):
+            kept = {name: value for name, value in kept.items() if name not in ROUNDS_OWN}
+        vars(other).update(kept)
+        return other
 
     @cached_property
     def coordinates(self) -> Coordinates:
@@ -197,10 +213,14 @@ class Ridge:
         """
         g = np.zeros_like(self.centre)
         g[self._in_play] = rng.standard_normal((len(self._in_play), g.shape[1]))
-        turns = (_turn(R, pivots) for R, _, pivots, _ in self._blocks)
-        turned = [turn @ each for turn, each in zip(turns, g, strict=True)]
+        turned = [turn @ each for turn, each in zip(self._turns, g, strict=True)]
         drawn: FloatArray = self.centre + v * np.stack(turned)
         return drawn
+
+    @cached_property
+    def _turns(self) -> list[FloatArray]:
+        """From coordinates in which a draw is unique to those of each block."""
+        return [_turn(R, pivots) for R, _, pivots, _ in self._blocks]
 
     @cached_property
     def means(self) -> FloatArray:
@@ -340,10 +360,13 @@ class Ridge:
         ends = (np.linalg.svd(R, compute_uv=False)[-1] for R, *_ in blocks)
         return max(self.lam, float(min(ends)) ** 2)
 
-    def sums(self, allocation: IntArray) -> FloatArray:
-        """The whitened sum over the edges of an allocation, ``sum w f`` (blocks x size)."""
+    def sums(self, allocation: IntArray, problem: Problem | None = None) -> FloatArray:
+        """The whitened sum over the edges of an allocation, ``sum w f`` (blocks x size).
+
+        In the round of ``problem``, where that is this one's at some context.
+        """
         types, size = self.problem.types, self.centre.shape[1]
-        played = weigh(self.problem, allocation)[:, None, :]
+        played = weigh(problem or self.problem, allocation)[:, None, :]
         W = np.zeros_like(self.centre)
         np.add.at(W, self.block_of, (played @ self.table.reshape(types, -1, size))[:, 0])
         return W
@@ -352,6 +375,26 @@ class Ridge:
         """Estimated global reward of an allocation, and the width ``||sum w z||_{A^-1}`` of it."""
         W = self.sums(allocation)
         return float((W * self.centre).sum()), float(np.linalg.norm(W))
+
+
+class LastRidge:
+    """The estimate from the last record that was asked for.
+
+    The rounds of a problem with contexts have a policy each, and share this: where a record is the one
+    that it was, nothing is computed again.
+    """
+
+    def __init__(self) -> None:
+        self._last: Ridge | None = None
+
+    def of(self, problem: Problem, record: AnyRecord, lam: float, *, symmetric: bool) -> Ridge:
+        """The estimate from ``record``, for the problem of this round."""
+        last = self._last
+        same = last is not None and last.record is record
+        if last is not None and same and (last.lam, last.symmetric) == (lam, symmetric):
+            return last if last.problem is problem else last.at(problem)
+        self._last = made = Ridge(problem, record, lam, symmetric=symmetric)
+        return made
 
 
 def _doubles(values: NDArray[Any]) -> FloatArray:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbb._support.checks import FloatArray, IntArray
+from gbb._support.rows import unique_rows
 from gbb.cuts._tuples import sum_over_edges, tuples_of
 from gbb.problem import Problem
 
@@ -69,11 +70,9 @@ class Tuples:
         """The edges by type and by the groups of their ends, with the sum of their weights."""
         problem = self.problem
         ends = self.group_of[problem.sources], self.group_of[problem.targets]
-        kinds, which = np.unique(
-            np.stack([self.problem.edge_types, *ends]), axis=1, return_inverse=True
-        )
-        sums = np.bincount(which.ravel(), weights=self.weights, minlength=kinds.shape[1])
-        rows = zip(*kinds.tolist(), sums.tolist(), strict=True)
+        kinds, which, _ = unique_rows(self.problem.edge_types, *ends)
+        sums = np.bincount(which, weights=self.weights, minlength=len(kinds[0]))
+        rows = zip(*(each.tolist() for each in kinds), sums.tolist(), strict=True)
         return [(g, first, second, w) for g, first, second, w in rows if w != 0.0]
 
     @cached_property

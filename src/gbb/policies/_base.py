@@ -15,6 +15,7 @@ from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.cuts import Cut, KCut
 from gbb.learning.record import AnyRecord, observe
+from gbb.learning.ridge import LastRidge, Ridge
 from gbb.problem import ROUNDS_KEPT, Problem
 
 State = TypeVar("State")
@@ -122,6 +123,8 @@ class Policy(ABC, Generic[State]):
     delta: float | None = None
     """The probability that its confidence set misses, if it has one."""
 
+    _last_ridge: LastRidge | None = None
+
     learns_two_way: bool = False
     """Whether it learns from the sums of both directions of a link, and so from links seen in both.
 
@@ -162,7 +165,8 @@ class Policy(ABC, Generic[State]):
         if not self.plays(problem):
             who = type(self).__name__
             seen = "per edge or link" if self.learns_from_links else "per edge"
-            rule = f"have one matrix, no weights, rewards {seen} and all arms allowed for {who}"
+            known = "no weights, no contexts" if problem.contexts is not None else "no weights"
+            rule = f"have one matrix, {known}, rewards {seen} and all arms allowed for {who}"
             cure = "JointOFUL and ThompsonSampling play any problem."
             raise checks.input_error("problem", rule, repr(problem), cure)
         if problem.parts is not None and not self.plays_parts:
@@ -187,7 +191,27 @@ class Policy(ABC, Generic[State]):
 
     @cached_property
     def _kept_on(self) -> Callable[[Problem], Policy[State]]:
-        return lru_cache(maxsize=ROUNDS_KEPT)(self.rebuild)
+        return lru_cache(maxsize=ROUNDS_KEPT)(self._share_on)
+
+    def _share_on(self, problem: Problem) -> Policy[State]:
+        other = self.rebuild(problem)
+        other._last_ridge = self._rounds_ridge
+        return other
+
+    @cached_property
+    def _rounds_ridge(self) -> LastRidge:
+        """The estimate that the policies of all rounds share."""
+        return LastRidge()
+
+    def ridge(self, record: AnyRecord, lam: float, *, symmetric: bool) -> Ridge:
+        """The estimate from a record; in the rounds of a problem with contexts, made once for all."""
+        if self._last_ridge is None:
+            return Ridge(self.problem, record, lam, symmetric=symmetric)
+        return self._last_ridge.of(self.problem, record, lam, symmetric=symmetric)
+
+    def __getstate__(self) -> dict[str, Any]:
+        made = ("_kept_on", "_rounds_ridge", "_last_ridge")  # again where they are needed
+        return {name: value for name, value in vars(self).items() if name not in made}
 
     def rebuild(self, problem: Problem) -> Policy[State]:
         """The same settings on another problem."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple
@@ -15,7 +15,6 @@ from gbb._support.checks import FloatArray, IntArray
 from gbb.cuts import Cut, KCut, greedy
 from gbb.learning.radius import check_radius, confidence_radius, default_radius, delta_after
 from gbb.learning.record import AnyRecord, empty, observe
-from gbb.learning.ridge import Ridge
 from gbb.policies._base import AnyPolicy, Choice, Policy, playable
 from gbb.policies._safety.accounts import (
     Accounts,
@@ -75,6 +74,18 @@ class Conservative(Policy[Guarded]):
     any matrix of the confidence set. When the baseline's reward is not given, the least or most that its
     own rounds leave possible is put in its place, whichever makes the condition harder.
 
+    Where contexts change what the baseline pays, ``baseline_reward`` is a function: it says r_t(b), what
+    the baseline pays in a round with the context of round t. What is kept is then
+
+        ``r_1(a_1) + ... + r_t(a_t) >= (1 - eps) (r_1(b) + ... + r_t(b))``  for all t,
+
+    and a proposal a is played in round t if, with the sums over the rounds so far,
+
+        ``Y - deviation(k) + low_t(a) + sum at b of r_s(b) >= (1 - eps) (sum of r_s(b) + r_t(b))``.
+
+    The left side less the right one grows by ``eps r_t(b) >= 0`` in a round at the baseline: if the
+    promise is kept before a round, whatever its context, the baseline keeps it.
+
     Rewards may come late, in part or never (see the notes): what is missing counts as the least that is
     possible, so that the promise does not wait for it.
 
@@ -91,13 +102,16 @@ class Conservative(Policy[Guarded]):
         The share of the baseline's reward that may be lost, in sum and at any time; in (0, 1].
     baseline_reward
         What the baseline is known to pay per round, summed over all edges; >= 0. Estimated from the
-        rounds that play it when left out.
+        rounds that play it when left out. With contexts it may be a function of the context; a number,
+        or an estimate, is for a baseline that pays the same in all of them.
     floor
         The least that one number of a round's rewards can be in expectation: 0 for powers. It is not
         said of numbers that are known to pay 0, for want of edges or because their weights are 0.
         Without it the confidence set is all there is, which at first says little.
     max_changes
-        How many agents may change their arm from one round to the next; any number when left out.
+        How many agents may change their arm from one round to the next; any number when left out. Not
+        together with a ``baseline_reward`` by context: the way home leads through rounds whose context
+        nobody knows.
     cut
         For the default policy: the paper's greedy cut when left out.
     lam
@@ -177,7 +191,7 @@ class Conservative(Policy[Guarded]):
         policy: AnyPolicy | None = None,
         baseline: ArrayLike | Mapping[str, str] | None = None,
         eps: float = 0.03,
-        baseline_reward: float | None = None,
+        baseline_reward: float | Callable[[Any], float] | None = None,
         floor: float | None = None,
         max_changes: int | None = None,
         cut: Cut | KCut | None = None,
@@ -205,7 +219,7 @@ class Conservative(Policy[Guarded]):
         self._scale = noise_scale(problem, self.shared_noise)
         self.baseline = playable(problem, "baseline", baseline)
         self.eps = checks.real("eps", eps, low=0.0, low_open=True, high=1.0)
-        self.baseline_reward = _optional("baseline_reward", baseline_reward, low=0.0)
+        self.baseline_reward, self._worth = _check_worth(problem, baseline_reward, max_changes)
         self.floor = _optional("floor", floor)
         self.max_changes = (
             None if max_changes is None else checks.integer("max_changes", max_changes, low=1)
@@ -216,7 +230,12 @@ class Conservative(Policy[Guarded]):
         self.learns_two_way = self.confidence == "symmetric" or policy.learns_two_way
         self._delta_of_set = self.delta / EVENTS
         two_way = self.confidence == "symmetric"
-        self._rules = Rules(problem, self.baseline, self.paying, two_way)
+        self._rules = Rules(problem, self.baseline, self.paying, two_way, self._worth or 0.0)
+
+    @property
+    def _by_context(self) -> bool:
+        """Whether it is known round by round what the baseline pays."""
+        return callable(self.baseline_reward)
 
     @cached_property
     def in_all_dimensions(self) -> Conservative:
@@ -330,7 +349,7 @@ class Conservative(Policy[Guarded]):
 
     def _accounts(self, state: Guarded) -> Accounts:
         halves = self.confidence == "symmetric"
-        ridge = Ridge(self.problem, state.record, self.lam, symmetric=halves)
+        ridge = self.ridge(state.record, self.lam, symmetric=halves)
         radius = confidence_radius(ridge, self._delta_of_set, shrinking=True, scale=self._scale)
         told, unit = state.away.told, float(np.count_nonzero(self.paying))
         earned = state.away.paid - self._deviation(told)
@@ -340,7 +359,7 @@ class Conservative(Policy[Guarded]):
             earned += least_missing(ridge, radius, state.ledger.missing, self.floor)
         least, most = self.baseline_bounds(state)
         torn = state.at_baseline.rounds * unit > state.at_baseline.told
-        if torn and self.baseline_reward is None:
+        if torn and self.baseline_reward is None and self.problem.contexts is None:
             mean, width = ridge.total(self.baseline)
             least = max(least, mean - radius * width)
             most = min(most, mean + radius * width)
@@ -354,6 +373,7 @@ class Conservative(Policy[Guarded]):
             floor=self.floor,
             rounds=(state.at_baseline.rounds, state.away.rounds),
             earned=earned,
+            worth=(state.at_baseline.worth, state.away.worth) if self._by_context else None,
         )
 
     def _deviation(self, told: int) -> float:
@@ -361,7 +381,10 @@ class Conservative(Policy[Guarded]):
 
     def baseline_bounds(self, state: Guarded) -> tuple[float, float]:
         """The least and the most that the baseline may pay per round, given what it paid."""
-        if self.baseline_reward is not None:
+        if self._by_context:
+            worth = np.nan if self._worth is None else self._worth
+            return worth, worth
+        if isinstance(self.baseline_reward, float):
             return self.baseline_reward, self.baseline_reward
         told, paid = state.at_baseline.told, state.at_baseline.paid
         if told == 0:
@@ -387,6 +410,25 @@ class Conservative(Policy[Guarded]):
             "substituted": state.last.substituted,
             "baseline": self.baseline.tolist(),
         }
+
+
+def _check_worth(
+    problem: Problem, reward: float | Callable[[Any], float] | None, max_changes: int | None
+) -> tuple[float | Callable[[Any], float] | None, float | None]:
+    """What is known of the baseline's reward, and what a function says of it in this round."""
+    if not callable(reward):
+        return _optional("baseline_reward", reward, low=0.0), None
+    if problem.whole.contexts is None:
+        rule = "be a number where the problem has no contexts"
+        raise checks.input_error("baseline_reward", rule, "a function")
+    if max_changes is not None:
+        raise checks.conflict(
+            "`max_changes` cannot be combined with a `baseline_reward` by context: the way home leads "
+            "through rounds whose context nobody knows."
+        )
+    if problem.contexts is not None:  # of all rounds
+        return reward, None
+    return reward, checks.real("baseline_reward", reward(problem.context), low=0.0)
 
 
 def _optional(name: str, value: float | None, low: float = -np.inf) -> float | None:

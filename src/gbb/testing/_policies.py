@@ -15,7 +15,7 @@ from gbb._support.checks import FloatArray, InputError, IntArray
 from gbb.policies import AnyPolicy, Choice, Policy
 from gbb.problem import Problem
 from gbb.simulation import engine
-from gbb.testing._problems import PAPER_PROBLEMS, PROBLEMS, environment
+from gbb.testing._problems import PAPER_PROBLEMS, PROBLEMS, constant_twins, environment
 
 HORIZON = 9
 SOME = PAPER_PROBLEMS["general arms"]
@@ -168,6 +168,19 @@ class PolicyContract:
     def test_the_guarantee_names_an_alpha_of_the_theory_report(self) -> None:
         guarantee = self.kind.guarantee
         assert guarantee is None or guarantee in theory.Report.__dataclass_fields__
+
+    def test_a_context_that_never_changes_changes_nothing(self, problem: Problem) -> None:
+        if not self.kind.plays_any_problem or problem.contexts is not None:
+            return
+        plain = self.play(self.build(problem), 5)[0]
+        for twin, context in constant_twins(problem):
+            policy = self.build(twin)
+            env, one_env = environment(problem), environment(twin).during([context] * HORIZON)
+            assert np.array_equal(one_env.M_star.ravel(), env.M_star.ravel())
+            streams = np.random.default_rng(77), np.random.default_rng(5)
+            steps = simulation.play(one_env, policy, HORIZON, streams)
+            for before, step in zip(plain, steps, strict=True):
+                assert same_choice(before.choice, step.choice), repr(twin.contexts)
 
     def test_the_engine_chooses_as_the_reference_does(self, problem: Problem) -> None:
         policy, env = self.build(problem), environment(problem)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gbb.contexts import EdgeTypes, Regimes, Vector
 from gbb.environment import Environment
 from gbb.graph import Graph
 from gbb.problem import Problem
@@ -73,6 +74,23 @@ PAPER_PROBLEMS = dict(_paper_problems())
 OTHER_PROBLEMS = dict(_other_problems())
 PROBLEMS = PAPER_PROBLEMS | OTHER_PROBLEMS
 """A problem of every kind by what it is."""
+
+
+def constant_twins(problem: Problem) -> Iterator[tuple[Problem, Any]]:
+    """The same problem said by contexts, each with the context that makes it so in every round."""
+    known: dict[str, Any] = {
+        name: getattr(problem, name) for name in ("sigma", "S", "L", "feedback")
+    }
+    known["allowed"] = None if problem.allowed.all() else problem.allowed
+    types = problem.edge_types if problem.types > 1 else None
+    weights = problem.edge_weights if problem.weighted else None
+    links: dict[str, Any] = {"edge_types": types, "edge_weights": weights}
+    yield Problem(problem.graph, problem.arms, **known, **links, contexts=Regimes(1)), 0
+    yield Problem(problem.graph, problem.arms, **known, **links, contexts=Vector(1)), [1.0]
+    links["edge_types"] = None
+    kinds = EdgeTypes(problem.types, alike=problem.links_alike)
+    twin = Problem(problem.graph, problem.arms, **known, **links, contexts=kinds)
+    yield twin, problem.edge_types
 
 
 def environment(problem: Problem) -> Environment:

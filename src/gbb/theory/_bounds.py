@@ -30,6 +30,11 @@ def regret_bound(
         (sigma sqrt(d^2 log((1 + T m L^2 / lam) / delta)) + sqrt(lam) S)
         + L S m ceil(d^2 log2(T m L^2 / (lam delta)))``.
 
+    With several matrices ``P d^2`` parameters take the place of ``d^2`` and a bound on the norm of all
+    matrices together that of S; with weights, features or contexts the largest norm of an edge's
+    regressors that of L. With contexts the regret is that against the sum of every round's own
+    ``alpha_t OPT_t`` (docs/contexts.md has the proof).
+
     That needs expected rewards that are not negative, as the paper assumes: a round then loses at most
     ``L S m``. Without it (``non_negative=False``) a round may lose ``2 L S m``, which takes its place.
     It is about rewards per edge, and refused for others.
@@ -39,7 +44,7 @@ def regret_bound(
     T = checks.integer("T", T, low=1)
     lam = check_lam(lam)
     delta = checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
-    d2, L, S, m = problem.d**2, problem.L, problem.S, problem.m
+    d2, L, S, m = problem.parameters, _longest(problem), problem.norm, problem.m
     seen = T * m * L**2 / lam
     radius = problem.sigma * math.sqrt(d2 * math.log((1 + seen) / delta)) + math.sqrt(lam) * S
     learning = math.sqrt(32 * T * m * d2 * max(2.0, (L * S) ** 2) * math.log1p(seen / d2)) * radius
@@ -54,8 +59,13 @@ def critical_covariance_bound(
     T = checks.integer("T", T, low=1)
     lam = check_lam(lam)
     delta = checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
-    seen = T * problem.m * problem.L**2 / lam
-    return max(0, math.ceil(problem.d**2 * math.log2(seen / delta)))
+    seen = T * problem.m * _longest(problem) ** 2 / lam
+    return max(0, math.ceil(problem.parameters * math.log2(seen / delta)))
+
+
+def _longest(problem: Problem) -> float:
+    """A bound on the norm of what an edge's reward is linear in."""
+    return problem.L * problem.edge_reach
 
 
 def critical_covariance_count(problem: Problem, allocations: ArrayLike, *, lam: float = 1.0) -> int:

@@ -40,6 +40,10 @@ PLACES: Places = {
         "control.answers",
         "The best allocation by what is known, with its predicted reward.",
     ),
+    "table": (
+        "control.table",
+        "The best allocation in each context, with its predicted reward: a table for a plant.",
+    ),
     "predict": (
         "control.predict",
         "What an allocation pays by what is known, with its interval.",

@@ -7,14 +7,16 @@ from typing import Annotated, Any
 import typer
 
 from gbb._cli.control import files
+from gbb._cli.control.contexts import ContextGiven, context_of
 from gbb._cli.control.options import Format, Name, Out, Storage, open_controller
 from gbb._cli.errors import warn
 from gbb._cli.show import console, number
 
 
-def recommend(
+def recommend(  # noqa: PLR0917
     url: Storage,
     name: Name = None,
+    context: ContextGiven = None,
     seconds: Annotated[float, typer.Option(help="Time limit of the search.")] = 2.0,
     format: Format = "text",
     out: Out = None,
@@ -22,11 +24,13 @@ def recommend(
     """The best allocation by what is known, with its predicted reward."""
     format = files.format_of(format, out)
     with open_controller(url, name) as controller:
-        best = controller.recommend(seconds=seconds)
+        known = context_of(controller.problem, context)
+        best = controller.recommend(known, seconds=seconds)
     from gbb.controller.answers.plain import plain_recommendation
 
     data, rows = plain_recommendation(best), best.allocation.items()
-    files.show(format, "recommended", ("agent", "arm"), rows, data=data, out=out)
+    title = "recommended" if context is None else f"recommended, context {context}"
+    files.show(format, title, ("agent", "arm"), rows, data=data, out=out)
     if format == "text":
         console.print(
             f"predicted reward {number(best.reward)} a round, in [{number(best.low)}, "

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from gbb._cli import options as opt
+from gbb._cli.control.contexts import ContextsFile, contexts_of
 from gbb._cli.control.links import LINK_WORDS, LinksFile, graph_beside, links_of
 from gbb._cli.control.options import Storage, url_of
 from gbb._cli.control.safety import Safety
@@ -38,6 +39,7 @@ def create(
     options: GraphOptions,
     cut: CutName = "greedy",
     links: LinksFile = None,
+    contexts: ContextsFile = None,
     feedback: Feedback = "edge",
     sigma: Sigma = None,
     S: Annotated[
@@ -71,6 +73,7 @@ def create(
             edge_types=types,
             edge_weights=weights,
             feedback=feedback,
+            contexts=contexts_of(contexts),
         )
         settings = learner.settings(radius=radius, horizon=horizon)
         (spec,) = read_policies([policy], settings)

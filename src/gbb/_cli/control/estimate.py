@@ -21,8 +21,9 @@ def estimate(url: Storage, name: Name = None, format: Format = "text", out: Out 
     with open_controller(url, name) as controller:
         estimates, problem = controller.estimate(), controller.problem
     names = problem.arm_names or range(problem.K)
+    whose = () if problem.matrix_names is None else ("matrix",)
     rows = [
-        (each.edge_type, first, second, *_cells(each, a, b, format))
+        (each.edge_type, *[each.matrix for _ in whose], first, second, *_cells(each, a, b, format))
         for each in estimates
         for a, first in enumerate(names)
         for b, second in enumerate(names)
@@ -30,8 +31,10 @@ def estimate(url: Storage, name: Name = None, format: Format = "text", out: Out 
     from gbb.controller.answers.plain import plain_estimate
 
     data = [plain_estimate(each) for each in estimates]
-    title = f"estimated reward of an edge, {len(estimates)} edge types"
-    files.show(format, title, COLUMNS, rows, data=data, out=out)
+    what = "matrices" if whose else "edge types"
+    title = f"estimated reward of an edge, {len(estimates)} {what}"
+    columns = (COLUMNS[0], *whose, *COLUMNS[1:])
+    files.show(format, title, columns, rows, data=data, out=out)
     if (caveat := estimates[0].caveat) is not None:
         warn(caveat)
 

@@ -51,14 +51,24 @@ def _say_ask(content: Content) -> str:
     arms = ", ".join(f"{agent}={arm}" for agent, arm in content["allocation"].items())
     after = f" after trial {content['after']}" if "after" in content else ""
     repaired = f" ({content['repaired']} repaired)" if "repaired" in content else ""
-    return f"{arms}{repaired}{after}"
+    return f"{_say_context(content)}{arms}{repaired}{after}"
+
+
+def _say_context(content: Content) -> str:
+    """What was known before the round, where that is short."""
+    known = content.get("context")
+    if isinstance(known, dict):
+        known = ", ".join(f"{name}={number(value)}" for name, value in known.items())
+    elif isinstance(known, list | tuple):
+        known = ", ".join(map(_value, known[:4])) + (", ..." if len(known) > 4 else "")
+    return "" if known is None else f"at {known}: "
 
 
 def _say_told(content: Content) -> str:
     rewards = [row[-1] for row in content["rewards"]]
     key = f", key {content['key']}" if "key" in content else ""
     count = "1 reward" if len(rewards) == 1 else f"{len(rewards):,} rewards"
-    return f"{count}, {number(math.fsum(rewards))} in all{key}"
+    return f"{_say_context(content)}{count}, {number(math.fsum(rewards))} in all{key}"
 
 
 def _say_closed(content: Content) -> str:

@@ -25,7 +25,8 @@ def import_(  # noqa: PLR0917
         typer.Argument(
             metavar="LOG",
             help="A CSV: a row for each reward (key, source, target, source_arm, target_arm, reward), "
-            "as export writes it, or a row for each round (key, agents' names, links as a->b).",
+            "as export writes it, or a row for each round (key, agents' names, links as a->b); with "
+            "contexts, a column context, or one for each number, as 'context wind'.",
         ),
     ],
     name: Name = None,
@@ -71,6 +72,7 @@ def _rows(found: Imported) -> list[tuple[str, Any]]:
         arms, rewards = found.first["allocation"], found.first["rewards"]
         rows += [
             ("first round", found.first["key"]),
+            *([("its context", found.first["context"])] if "context" in found.first else []),
             ("its arms", _some(f"{agent} {arm}" for agent, arm in arms.items())),
             ("its rewards", _some(" ".join(map(str, row)) for row in rewards)),
         ]

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from gbb._cli.control import files
+from gbb._cli.control.contexts import ContextGiven, context_of
 from gbb._cli.control.options import Format, Name, Storage, open_controller
 from gbb._cli.errors import warn
 from gbb._cli.show import number
@@ -24,6 +25,7 @@ def predict(
             "- reads it.",
         ),
     ],
+    context: ContextGiven = None,
     name: Name = None,
     format: Format = "text",
 ) -> None:
@@ -32,7 +34,7 @@ def predict(
     inline = "=" in allocation and not Path(allocation).exists()
     arms = _inline(allocation) if inline else files.allocation_from(allocation)
     with open_controller(url, name) as controller:
-        found = controller.predict(arms)
+        found = controller.predict(arms, context_of(controller.problem, context))
     from gbb.controller.answers.plain import plain_prediction
 
     data = plain_prediction(found)

@@ -18,10 +18,10 @@ def run(url: Storage, name: Name = None) -> None:
     """Answer lines of JSON on standard input until it ends, each with one on standard output.
 
     A line is {"do": VERB, ...}: ask, tell, next, fail, abandon, retract,
-    attach, open, recommend, predict, estimate, status, watch, history, diagnose,
-    check, forbid, pin, allow, discount, set-policy or replace-graph. An "id"
-    comes back in the answer; an error is an answer, {"error": "..."}. What
-    was answered is kept, however it ends.
+    attach, open, recommend, table, predict, estimate, status, watch, history,
+    diagnose, check, forbid, pin, allow, discount, set-policy or replace-graph.
+    An "id" comes back in the answer; an error is an answer, {"error": "..."}.
+    What was answered is kept, however it ends.
     """
     with open_controller(url, name) as controller:
         from gbb.controller.calls import MOST_BYTES, answer, too_long

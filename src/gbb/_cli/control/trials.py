@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from gbb._cli.control import files
+from gbb._cli.control.contexts import ContextGiven, context_of
 from gbb._cli.control.options import Format, Name, Storage, TrialNumber, open_controller
 from gbb._support import checks
 
@@ -20,6 +21,7 @@ def ask(  # noqa: PLR0917
     count: Annotated[
         int | None, typer.Option(help="Ask for so many trials at once; 1 when left out.")
     ] = None,
+    context: ContextGiven = None,
     timeout: Annotated[
         float | None, typer.Option(help="Close them, as never heard of, after so many seconds.")
     ] = None,
@@ -31,10 +33,13 @@ def ask(  # noqa: PLR0917
         raise checks.conflict("`--trial` and `--count` cannot be combined.")
     if trial is not None and timeout is not None:
         raise checks.conflict("`--trial` and `--timeout` cannot be combined.")
+    if trial is not None and context is not None:
+        raise checks.conflict("`--trial` and `--context` cannot be combined.")
     asked = 1 if count is None else count
     with open_controller(url, name) as controller:
         if trial is None:
-            trials = controller.ask_many(asked, timeout=timeout)
+            known = context_of(controller.problem, context)
+            trials = controller.ask_many(asked, context=known, timeout=timeout)
         else:
             trials = [controller.trial(trial)]
     from gbb.controller.answers.plain import plain_trial
@@ -42,6 +47,8 @@ def ask(  # noqa: PLR0917
     data = [plain_trial(trial) for trial in trials]
     rows = [(t.id, t.round, *pair) for t in trials for pair in t.allocation.items()]
     title = f"trial {trials[0].id}" if len(trials) == 1 else f"{len(trials)} trials"
+    if context is not None:
+        title += f", context {context}"
     columns = ("trial", "round", "agent", "arm")
     files.show(format, title, columns, rows, data=data[0] if len(data) == 1 else data)
 
@@ -79,7 +86,7 @@ def tell(  # noqa: PLR0917
     )
 
 
-def attach(
+def attach(  # noqa: PLR0917
     url: Storage,
     allocation: Annotated[
         str,
@@ -88,6 +95,7 @@ def attach(
         ),
     ],
     rewards: Annotated[str, typer.Argument(metavar="REWARDS", help="CSV or JSON rows as in tell.")],
+    context: ContextGiven = None,
     key: Annotated[
         str | None, typer.Option(help="The round's own name: attached again, it counts once.")
     ] = None,
@@ -97,6 +105,7 @@ def attach(
     arms = files.allocation_from(allocation)
     with open_controller(url, name) as controller:
         given = files.rewards_from(rewards, controller.problem.feedback)
-        controller.attach(arms, given, key=key)
+        known = context_of(controller.problem, context)
+        controller.attach(arms, given, context=known, key=key)
         rounds = controller.status()["rounds"]
     typer.echo(f"attached; {rounds} rounds told")

@@ -9,6 +9,7 @@ import numpy as np
 
 from gbb._cli.given.tables import Arms
 from gbb._cli.show import console, grid, number, pairs
+from gbb.contexts import Contexts
 from gbb.graph import Graph
 from gbb.policies import AnyPolicy
 from gbb.problem import Problem
@@ -51,6 +52,7 @@ def print_understood(problem: Problem, policy: AnyPolicy) -> None:
         ("links", f"{problem.m:,} directed edges, two for each link"),
         ("types", _types(problem)),
         ("weights", _weights(problem)),
+        *([("contexts", _contexts(problem.contexts))] if problem.contexts is not None else []),
         ("a round reports", f"{REPORTS[problem.feedback]} ({problem.observations:,})"),
         ("S, the norm of M*", f"at most {number(problem.S)}"),
         ("L, of edge-arms", f"at most {number(problem.L)}"),
@@ -63,16 +65,24 @@ def print_understood(problem: Problem, policy: AnyPolicy) -> None:
 
 
 def _types(problem: Problem) -> str:
-    if problem.types == 1:
+    types = problem.known_links.get("edge_types")
+    if types is None:
         return "one"
-    counts = np.bincount(problem.edge_types, minlength=problem.types).tolist()
+    counts = np.bincount(types).tolist()
     return _list([f"{type} ({count:,} edges)" for type, count in enumerate(counts)])
 
 
+def _contexts(contexts: Contexts) -> str:
+    kind, (_, names), *more = contexts.to_dict().items()
+    shown = str(names) if isinstance(names, int) else _list(names)
+    return ", ".join([f"{kind[1]}, {shown}", *(f"{key} {value}" for key, value in more)])
+
+
 def _weights(problem: Problem) -> str:
-    if not problem.weighted:
+    values = problem.known_links.get("edge_weights")
+    if values is None:
         return "all 1"
-    values, other = problem.edge_weights, int((problem.edge_weights != 1.0).sum())
+    other = int((values != 1.0).sum())
     low, high = number(float(values.min())), number(float(values.max()))
     return f"from {low} to {high}, {other:,} of {problem.m:,} other than 1"
 

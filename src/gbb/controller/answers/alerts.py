@@ -135,8 +135,9 @@ def judge_misfit(turn: Turn) -> str | None:
     most = max(FEWEST_ROUNDS, min(ROUNDS, NUMBERS // (problem.n + problem.m)))
     start = max(state.setup.graph_seq, state.seq - 2 * most)
     events = turn.study.events(after=start, seal=turn.study.event(start).seal)
-    played, paid = read_rounds(events, problem)
-    if len(played) < FEWEST_ROUNDS:
+    told = read_rounds(events, problem)
+    if len(told.played) < FEWEST_ROUNDS:
         return None
-    found = diagnose(problem, played, paid, worst=0)
+    known = told.contexts(problem)
+    found = diagnose(problem, told.played, told.paid, contexts=known, worst=0)
     return found.sentence if found.status == "poor" else None

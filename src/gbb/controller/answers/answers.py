@@ -25,6 +25,8 @@ class Trial:
         The round it was asked in: one more than the rounds told by then.
     arms
         An arm index per agent, in agent order.
+    context
+        What is known before its round, as it is written; None where there are no contexts.
     """
 
     id: int
@@ -32,6 +34,7 @@ class Trial:
     arms: IntArray
     graph: Graph
     arm_names: tuple[str, ...] | None
+    context: Any = None
 
     @cached_property
     def allocation(self) -> dict[Label, Label]:
@@ -81,6 +84,8 @@ class Recommendation:
         Whether no allocation is better for the estimate.
     caveat
         Why it is unreliable, if rewards were told that the declared bounds rule out.
+    context
+        What is known before the round, as it is written; None where there are no contexts.
     """
 
     allocation: dict[Label, Label]
@@ -91,6 +96,7 @@ class Recommendation:
     upper_bound: float
     proven: bool
     caveat: str | None = None
+    context: Any = None
 
     @property
     def gap(self) -> float:
@@ -105,7 +111,7 @@ class Estimate:
     Attributes
     ----------
     edge_type
-        The type's number; all edges have type 0 unless the problem says otherwise.
+        The matrix's number; all edges have type 0 unless the problem says otherwise.
     M_hat, M_width
         The estimate of M* and the half-widths of its entries' intervals (d x d). Of its symmetric part,
         ``(M* + M*') / 2``, where rewards are told per link: nothing else shows, and nothing else counts.
@@ -118,6 +124,8 @@ class Estimate:
         None where rewards are seen in other sums over edges.
     caveat
         Why it is unreliable, if rewards were told that the declared bounds rule out.
+    matrix
+        Whose matrix it is where there are contexts: that of a regime, a number, a type or a feature.
     """
 
     edge_type: int
@@ -128,6 +136,7 @@ class Estimate:
     N: FloatArray | None
     Y: FloatArray | None
     caveat: str | None = None
+    matrix: str | None = None
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,11 @@ from typing import Any
 
 from gbb.controller.answers.answers import Entry
 from gbb.controller.answers.history import read_history
+from gbb.controller.state.context import read_row
+from gbb.controller.state.context_cells import context_cells, context_columns
 from gbb.controller.state.report import Label
 from gbb.controller.storage.events import Event
+from gbb.problem import Problem
 
 KINDS = {"ask", "tell", "attach", "retract"}
 
@@ -27,30 +30,32 @@ def identify(first: Event) -> str:
     return f"{first.seal:08x}"
 
 
-def export_columns(feedback: str) -> tuple[str, ...]:
+def export_columns(problem: Problem) -> tuple[str, ...]:
     """The columns of :func:`export_rows`."""
-    return ("key", "trial", "time", *WHOSE.get(feedback, ENDS), "reward")
+    whose = WHOSE.get(problem.feedback, ENDS)
+    return ("key", "trial", "time", *context_columns(problem, "controller"), *whose, "reward")
 
 
-def export_rows(events: Iterable[Event], feedback: str) -> Iterator[tuple[Any, ...]]:
+def export_rows(events: Iterable[Event], problem: Problem) -> Iterator[tuple[Any, ...]]:
     """A row for each reward; of agents that report, one for each arm, with a blank for a reward.
 
     A round has the key that it was attached under. One without is called after its trial, or its event,
     and its controller.
     """
-    log = list(events)
+    log, feedback = list(events), problem.feedback
     own = identify(log[0])
     entries = list(read_history(log, KINDS))
     gone = {entry.content["of"] for entry in entries if entry.kind == "retract"}
-    asked: dict[int | None, dict[Label, Label]] = {}
+    asked: dict[int | None, Entry] = {}
     for entry in entries:
         if entry.kind == "ask":
-            asked[entry.trial_id] = entry.content["allocation"]
+            asked[entry.trial_id] = entry
         if entry.kind not in ("tell", "attach") or entry.seq in gone:
             continue
-        arms = entry.content["allocation"] if entry.kind == "attach" else asked[entry.trial_id]
-        head = (_key(entry, own), entry.trial_id, entry.time.isoformat())
-        for *whose, reward in _rows(entry, arms, feedback):
+        ask = (entry if entry.kind == "attach" else asked[entry.trial_id]).content
+        known = context_cells(problem, read_row(problem, ask.get("context")))
+        head = (_key(entry, own), entry.trial_id, entry.time.isoformat(), *known)
+        for *whose, reward in _rows(entry, ask["allocation"], feedback):
             yield (*head, *whose, reward)
 
 

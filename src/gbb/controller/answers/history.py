@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gbb._support.checks import FloatArray, IntArray
 from gbb.controller.answers.answers import Entry, name_arms
+from gbb.controller.state.context import name_row, problem_in, row_of
 from gbb.controller.state.fold import read_arms, read_told
 from gbb.controller.state.problem import decode_problem
 from gbb.controller.state.report import names_of
@@ -74,6 +75,10 @@ def _name(event: Event, problem: Problem, played: Problem) -> dict[str, Any]:
         types = {"types": problem.types} if "edge_types" in content["graph"] else {}
         shards = {} if problem.parts is None else {"shards": problem.parts.shards}
         plain["graph"] = {"n": problem.n, "m": problem.links_seen, **types, **shards}
+    if "contexts" in content.get("problem", {}):
+        plain["contexts"] = content["problem"]["contexts"]
+    if "context" in content:
+        plain["context"] = name_row(played, row_of(event))
     if event.kind in ("ask", "attach"):
         arms = read_arms(event, problem)
         plain["allocation"] = name_arms(problem.graph, arms, problem.arm_names)
@@ -90,10 +95,34 @@ def _name_rewards(problem: Problem, event: Event) -> list[list[Any]]:
     return [[*each, value] for each, value in zip(names, seen.values.tolist(), strict=True)]
 
 
-def read_rounds(
-    events: Iterable[Event], problem: Problem, *, unknown: int = 0
-) -> tuple[IntArray, FloatArray]:
-    """Allocations and rewards of all rounds told on the present graph, NaN where a reward is missing.
+class Told(NamedTuple):
+    """Rounds that were told.
+
+    Attributes
+    ----------
+    played
+        An arm index per agent, a row per round (T x n).
+    paid
+        What was reported, NaN where it is missing (T x observations).
+    rows
+        Their contexts, a row each; None where there are none.
+    """
+
+    played: IntArray
+    paid: FloatArray
+    rows: FloatArray | None = None
+
+    def contexts(self, problem: Problem) -> list[Any] | None:
+        """Their contexts as they are written."""
+        return None if self.rows is None else [name_row(problem, row) for row in self.rows]
+
+    def problem_at(self, problem: Problem, t: int) -> Problem:
+        """The problem of round ``t``, counted from 0."""
+        return problem_in(problem, None if self.rows is None else self.rows[t])
+
+
+def read_rounds(events: Iterable[Event], problem: Problem, *, unknown: int = 0) -> Told:
+    """All rounds told on the present graph.
 
     What was retracted, and rounds on graphs that have been replaced, are left out. Agents of whom
     nobody knows what they played have the arm ``unknown``: no reward of their round depends on it.
@@ -113,9 +142,11 @@ def read_rounds(
             kept.pop(event.content["of"], None)
     played = np.zeros((len(kept), problem.n), dtype=np.int64)
     paid = np.full((len(kept), problem.observations), np.nan)
+    rows = [row_of(ask) for ask, _ in kept.values()]
     for t, (ask, told) in enumerate(kept.values()):
         arms = read_arms(ask, problem)
         played[t] = np.where(arms < 0, unknown, arms)
         seen = read_told(told, problem)
         paid[t, slice(None) if seen.positions is None else seen.positions] = seen.values
-    return played, paid
+    known = [row for row in rows if row is not None]
+    return Told(played, paid, np.stack(known) if known else None)

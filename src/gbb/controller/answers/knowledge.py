@@ -11,6 +11,7 @@ import numpy as np
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.controller.answers.answers import Estimate, Prediction, Recommendation, name_arms
+from gbb.controller.state.context import name_row, problem_in
 from gbb.controller.state.report import limit_text, limits_of
 from gbb.controller.state.state import State
 from gbb.learning import Ridge, radius
@@ -43,11 +44,17 @@ class Knowledge:
     state
         What a controller was told. ``lam`` and ``delta``, the regulariser and the probability that a
         statement is wrong, are those of its policy if it has them.
+    context
+        The row of the context of a round that is asked about. One set holds all matrices, so that all
+        statements of all contexts hold together.
     """
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, context: FloatArray | None = None) -> None:
         setup, policy = state.setup, state.setup.policy
-        self.problem, self.record, self.parts = setup.problem, state.record, policy.parts
+        self.problem = problem_in(setup.problem, context)
+        self.context = name_row(setup.problem, context)
+        self._by_context = setup.problem.contexts is not None
+        self.record, self.parts = state.record, policy.parts
         own = setup.problem.allowed
         self.allowed = own if setup.allowed is None else own & setup.allowed
         self.lam = LAM if policy.lam is None else policy.lam
@@ -62,9 +69,9 @@ class Knowledge:
         count = self.out_of_bounds_rounds
         if not count:
             return None
-        limits, text = limits_of(self.problem), limit_text(self.problem)
-        same = float(np.ptp(limits)) == 0.0
-        most = f"+-{float(limits[0]):g} ({text})" if same else f"+-({text})"
+        most = f"+-({limit_text(self.problem)})"
+        if not self._by_context and float(np.ptp(limits := limits_of(self.problem))) == 0.0:
+            most = f"+-{float(limits[0]):g} {most[2:]}"
         return (
             f"{'1 round' if count == 1 else f'{count} rounds'} told rewards beyond {most}; "
             "intervals and bounds rely on S, L and sigma and may be wrong. The history lists these "
@@ -102,6 +109,7 @@ class Knowledge:
     def estimate(self) -> tuple[Estimate, ...]:
         """All of it, type by type."""
         d, types, tables = self.problem.d, self.problem.types, self.record.tables
+        names = self.problem.matrix_names
         entries = self.radius * self.ridge.width(np.eye(d * d)) + self.ridge.blur
         entries = entries.reshape(types, d, d).transpose(0, 2, 1)  # vec stacks columns
         return tuple(
@@ -114,6 +122,7 @@ class Knowledge:
                 N=None if tables is None else _copy(tables[0][g] / self.problem.ways),
                 Y=None if tables is None else _copy(tables[1][g] / self.problem.ways),
                 caveat=self.caveat,
+                matrix=None if names is None else names[g],
             )
             for g in range(types)
         )
@@ -129,7 +138,7 @@ class Knowledge:
         sums = weigh(problem, allocation) @ problem.edge_arms
         most = problem.S * float(np.linalg.norm(sums, axis=1).sum()) + self.slack
         most = min(most, self.ceiling)
-        ends = allocation[problem.graph.sources], allocation[problem.graph.indices]
+        ends = allocation[problem.sources], allocation[problem.targets]
         along = float(np.abs(problem.edge_totals) @ self.norms[ends])
         off = self.radius * width + self.ridge.blur * along
         reward, low, high = np.clip([value, value - off, value + off], -most, most).tolist()
@@ -169,6 +178,7 @@ class Knowledge:
             upper_bound=upper,
             proven=proven,
             caveat=self.caveat,
+            context=self.context,
         )
 
     def _solve(self, seconds: float) -> tuple[IntArray, float, bool]:
@@ -198,7 +208,10 @@ class Knowledge:
         weights, types = problem.edge_totals, problem.edge_types
         turned = (types + problem.types * (weights < 0)).astype(np.int32)
         both = np.concatenate([most, least])
-        links = PairProblem.directed(problem.graph, both, turned, self.allowed, weights=weights)
+        edges = None if problem.one_each else problem.entries.edge
+        links = PairProblem.directed(
+            problem.graph, both, turned, self.allowed, weights=weights, edges=edges
+        )
         wide = self.widths.max(axis=(1, 2))
         near = math.inf if best is None else best.upper_bound
         apart = near + float(np.abs(weights) @ wide[types])

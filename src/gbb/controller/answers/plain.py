@@ -16,7 +16,8 @@ RECOMMENDED = ("allocation", "reward", "low", "high", "upper_bound", "gap", "pro
 
 def plain_trial(trial: Trial) -> dict[str, Any]:
     """A trial's number, its round and its allocation."""
-    return {"trial": trial.id, "round": trial.round, "allocation": trial.allocation}
+    about = {"trial": trial.id, "round": trial.round, **_context(trial.context)}
+    return {**about, "allocation": trial.allocation}
 
 
 def plain_alert(alert: Alert) -> dict[str, Any]:
@@ -31,14 +32,20 @@ def plain_prediction(found: Prediction) -> dict[str, Any]:
 
 def plain_recommendation(best: Recommendation) -> dict[str, Any]:
     """The allocation by names, with all that is said of it."""
-    return {key: getattr(best, key) for key in RECOMMENDED}
+    return {**_context(best.context), **{key: getattr(best, key) for key in RECOMMENDED}}
+
+
+def _context(context: Any) -> dict[str, Any]:
+    """What is known before the round, where there are contexts."""
+    return {} if context is None else {"context": context}
 
 
 def plain_estimate(each: Estimate) -> dict[str, Any]:
     """The arrays as lists of rows."""
     arrays = {key: getattr(each, key) for key in ARRAYS}
     lists = {key: None if value is None else value.tolist() for key, value in arrays.items()}
-    return {"edge_type": each.edge_type, **lists, "caveat": each.caveat}
+    whose = {} if each.matrix is None else {"matrix": each.matrix}
+    return {"edge_type": each.edge_type, **whose, **lists, "caveat": each.caveat}
 
 
 def plain_entry(entry: Entry) -> dict[str, Any]:

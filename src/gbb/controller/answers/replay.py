@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from gbb._support import checks, seeds
 from gbb._support.checks import FloatArray, IntArray
 from gbb._support.seeds import Seed
+from gbb.controller.answers.history import Told
 from gbb.controller.answers.knowledge import Knowledge
 from gbb.controller.state.state import State
 from gbb.environment import TableSystem
@@ -28,6 +29,9 @@ ASSUMPTIONS = (
     "whether a reward is missing does not depend on its value, given the arms",
     "the policy starts with nothing learnt and faces Gaussian noise of size sigma",
 )
+
+
+IN_CONTEXTS = tuple(each.replace("the arms", "the arms and the context") for each in ASSUMPTIONS)
 
 
 @dataclass(frozen=True)
@@ -75,15 +79,18 @@ class Fitted(TableSystem):
         What is played.
     tables
         What an edge pays by type and arms (types x K x K).
-    played, paid
-        The log's allocations, -1 where nobody knows an arm, and rewards, NaN where they are missing.
+    told
+        The log's allocations, -1 where nobody knows an arm, and rewards, NaN where they are missing; in
+        the contexts that its rounds had.
     """
 
-    def __init__(
-        self, problem: Problem, tables: FloatArray, played: IntArray, paid: FloatArray
-    ) -> None:
+    def __init__(self, problem: Problem, tables: FloatArray, told: Told) -> None:
         super().__init__(problem, "gaussian")
-        self._tables, self._played, self._paid = tables, played, paid
+        self._tables, self._told = tables, told
+
+    def problem_at(self, t: int) -> Problem:
+        """The problem of round ``t``, in the context that it had."""
+        return self._told.problem_at(self.problem, t - 1)
 
     def tables_at(self, t: int) -> FloatArray:  # noqa: ARG002
         """The same tables in every round."""
@@ -91,8 +98,8 @@ class Fitted(TableSystem):
 
     def logged(self, t: int, allocation: ArrayLike) -> FloatArray | None:
         """The rewards of round ``t`` of the log if ``allocation`` was played in it."""
-        same = np.array_equal(self._played[t - 1], np.asarray(allocation))
-        return self._paid[t - 1] if same else None
+        same = np.array_equal(self._told.played[t - 1], np.asarray(allocation))
+        return self._told.paid[t - 1] if same else None
 
     def draw(self, t: int, allocation: ArrayLike, rng: np.random.Generator) -> FloatArray:
         """The numbers of round ``t``: logged, or drawn."""
@@ -104,32 +111,31 @@ class Fitted(TableSystem):
         known = self.logged(t, allocation)
         if known is None:
             return self.expected(t, allocation)
-        each = self.problem.sum_reported(self._edge_rewards(t, allocation))
+        each = self.problem_at(t).sum_reported(self._edge_rewards(t, allocation))
         return float(np.where(np.isnan(known), each, known).sum())
 
 
-def fit(state: State, played: IntArray, paid: FloatArray) -> Knowledge:
+def fit(state: State, told: Told) -> Knowledge:
     """What the logged rounds say by themselves, of the problem that is played now."""
     problem = state.setup.problem
     record = empty(problem)
-    for arms, values in zip(played, paid, strict=True):
+    for t, (arms, values) in enumerate(zip(told.played, told.paid, strict=True)):
         seen = np.flatnonzero(~np.isnan(values))
-        record = record.merge(observe(problem, arms, values[seen], seen))
+        record = record.merge(observe(told.problem_at(problem, t), arms, values[seen], seen))
     return Knowledge(replace(state, record=record, out_of_bounds_rounds=0))
 
 
 def replay(
     known: Knowledge,
     policy: AnyPolicy,
-    played: IntArray,
-    paid: FloatArray,
+    told: Told,
     *,
     runs: int,
     seed: Seed,
 ) -> Replay:
     """Play ``policy`` for as many rounds as were logged; ``known`` is fitted to them."""
     runs = checks.integer("runs", runs, low=1)
-    problem, ridge = policy.problem, known.ridge
+    problem, ridge, rounds = policy.problem, known.ridge, len(told.played)
     reach = problem.S * known.norms
     each = seeds.spawn(seed, runs)
 
@@ -138,13 +144,13 @@ def replay(
 
         many logged numbers that has.
         """
-        system = Fitted(problem, np.clip(ridge.means_at(centre), -reach, reach), played, paid)
+        system = Fitted(problem, np.clip(ridge.means_at(centre), -reach, reach), told)
         earned, direction, same, numbers = np.zeros(runs), np.zeros_like(ridge.centre), 0, 0
         for place, child in enumerate(each):
-            for round in play(system, policy, len(played), child):
+            for round in play(system, policy, rounds, child):
                 arms = round.choice.allocation
-                earned[place] += system.earned(round.t, arms) / len(played)
-                direction += ridge.sums(arms)
+                earned[place] += system.earned(round.t, arms) / rounds
+                direction += ridge.sums(arms, system.problem_at(round.t))
                 if (known_rewards := system.logged(round.t, arms)) is not None:
                     same += 1
                     numbers += int(np.count_nonzero(~np.isnan(known_rewards)))
@@ -152,20 +158,21 @@ def replay(
 
     middle, direction, same, numbers = run(ridge.centre)
     # The ends of the confidence set along what is played; the policy may then play something else.
-    length, total = float(np.linalg.norm(direction)), runs * len(played)
+    length, total = float(np.linalg.norm(direction)), runs * rounds
     step = known.radius * direction / max(length, np.finfo(float).tiny)
     worst, best = run(ridge.centre - step)[0], run(ridge.centre + step)[0]
     mean, spread = float(middle.mean()), known.radius * length / total
-    noise = ERRORS * problem.sigma * math.sqrt(numbers / runs) / len(played)
+    noise = ERRORS * problem.sigma * math.sqrt(numbers / runs) / rounds
     return Replay(
         policy=policy.name,
-        rounds=len(played),
+        rounds=rounds,
         runs=runs,
         reward=mean,
         low=min(mean - spread, float(worst.mean())) - ERRORS * _error(worst) - noise,
         high=max(mean + spread, float(best.mean())) + ERRORS * _error(best) + noise,
-        logged=_logged(Fitted(problem, ridge.means, played, paid), played),
+        logged=_logged(Fitted(problem, ridge.means, told), told.played),
         matched=same / total,
+        assumptions=ASSUMPTIONS if problem.contexts is None else IN_CONTEXTS,
     )
 
 

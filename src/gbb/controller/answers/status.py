@@ -32,6 +32,7 @@ def read_status(state: State) -> dict[str, Any]:
         "edges": problem.links_seen,
         "arms": problem.K,
         **(kinds if setup.knows_allowed or not problem.reports_edges else {}),
+        **({} if problem.contexts is None else {"contexts": problem.contexts.to_dict()}),
         "rounds": state.rounds,
         "trials": state.trials,
         "open": sorted(state.open),

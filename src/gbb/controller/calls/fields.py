@@ -104,6 +104,21 @@ def _object(name: str, value: Any) -> dict[str, Any]:
     return value
 
 
+def _context(name: str, value: Any) -> Any:
+    """A name or number; numbers in order or by name; or types of edges, with weights or without."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float | list | dict):
+        raise checks.input_error(name, "be what is known before the round", show(value))
+    if isinstance(value, dict) and value.keys() == {"types", "weights"}:
+        return value["types"], value["weights"]
+    return value
+
+
+def _contexts(name: str, value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise checks.input_error(name, "be a list of contexts", show(value))
+    return [_context(name, each) for each in value]
+
+
 def _anything(_name: str, value: Any) -> Any:
     return value
 
@@ -125,4 +140,6 @@ ALLOCATION = Field(_allocation, "object agent: arm")
 PAIRS = Field(_pairs, "list of pairs of agents")
 NUMBERS = Field(_numbers, "list of numbers")
 OBJECT = Field(_object, "object")
+CONTEXT = Field(_context, "what is known before the round")
+CONTEXTS = Field(_contexts, "list of contexts")
 REWARDS = Field(_anything, "rewards")

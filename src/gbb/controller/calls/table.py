@@ -55,10 +55,10 @@ def respond(controller: Controller, request: Mapping[str, Any]) -> Answer:
     return call.run(controller, **values)
 
 
-def _ask(controller: Controller, count: int | None = None, **timeout: float) -> Answer:
-    if count is None:
-        return plain.plain_trial(controller.ask(**timeout))
-    trials = controller.ask_many(count, **timeout)
+def _ask(controller: Controller, count: int | None = None, **given: Any) -> Answer:
+    if count is None and "contexts" not in given:
+        return plain.plain_trial(controller.ask(**given))
+    trials = controller.ask_many(len(given["contexts"]) if count is None else count, **given)
     return {"trials": [plain.plain_trial(trial) for trial in trials]}
 
 
@@ -67,8 +67,8 @@ def _tell(controller: Controller, trial: int, rewards: Any) -> Answer:
     return _closed(controller, trial)
 
 
-def _next(controller: Controller, trial: int, rewards: Any) -> Answer:
-    return plain.plain_trial(controller.next(trial, _rewards(controller, rewards)))
+def _next(controller: Controller, trial: int, rewards: Any, context: Any = None) -> Answer:
+    return plain.plain_trial(controller.next(trial, _rewards(controller, rewards), context))
 
 
 def _close(verb: Callable[[Controller, int, str], None]) -> Callable[..., Answer]:
@@ -90,8 +90,8 @@ def _watch(controller: Controller, **stale: float) -> Answer:
     return {"alerts": [plain.plain_alert(alert) for alert in controller.watch(**stale)]}
 
 
-def _attach(controller: Controller, allocation: Any, rewards: Any, key: Any = None) -> Answer:
-    controller.attach(allocation, _rewards(controller, rewards), key=key)
+def _attach(controller: Controller, allocation: Any, rewards: Any, **given: Any) -> Answer:
+    controller.attach(allocation, _rewards(controller, rewards), **given)
     return _closed(controller)
 
 
@@ -112,12 +112,17 @@ def _open(controller: Controller, trial: int | None = None) -> Answer:
     return {"trials": [plain.plain_trial(each) for each in controller.open_trials()]}
 
 
-def _recommend(controller: Controller, **seconds: float) -> Answer:
-    return plain.plain_recommendation(controller.recommend(**seconds))
+def _recommend(controller: Controller, **given: Any) -> Answer:
+    return plain.plain_recommendation(controller.recommend(**given))
 
 
-def _predict(controller: Controller, allocation: Any) -> Answer:
-    return plain.plain_prediction(controller.predict(allocation))
+def _table(controller: Controller, contexts: Any, **seconds: float) -> Answer:
+    table = controller.recommend_table(contexts, **seconds)
+    return {"rows": [plain.plain_recommendation(best) for best in table.recommendations]}
+
+
+def _predict(controller: Controller, allocation: Any, context: Any = None) -> Answer:
+    return plain.plain_prediction(controller.predict(allocation, context))
 
 
 def _estimate(controller: Controller) -> Answer:
@@ -185,20 +190,32 @@ _GRAPH = {
 }
 
 CALLS: dict[str, Call] = {
-    "ask": Call(_ask, {"count": f.WHOLE, "timeout": f.NUMBER}),
+    "ask": Call(
+        _ask,
+        {"count": f.WHOLE, "context": f.CONTEXT, "contexts": f.CONTEXTS, "timeout": f.NUMBER},
+    ),
     "tell": Call(_tell, _TOLD),
-    "next": Call(_next, _TOLD),
+    "next": Call(_next, {**_TOLD, "context": f.CONTEXT}),
     "fail": Call(_close(Controller.fail), _CLOSE),
     "abandon": Call(_close(Controller.abandon), _CLOSE),
     "retract": Call(
         _retract, {"trial": f.WHOLE, "key": f.TEXT, "event": f.WHOLE, "reason": f.TEXT}
     ),
     "attach": Call(
-        _attach, {"allocation": f.ALLOCATION.must, "rewards": f.REWARDS.must, "key": f.TEXT}
+        _attach,
+        {
+            "allocation": f.ALLOCATION.must,
+            "rewards": f.REWARDS.must,
+            "context": f.CONTEXT,
+            "key": f.TEXT,
+        },
     ),
     "open": Call(_open, {"trial": f.WHOLE}, writes=False),
-    "recommend": Call(_recommend, {"seconds": f.NUMBER}, writes=False),
-    "predict": Call(_predict, {"allocation": f.ALLOCATION.must}, writes=False),
+    "recommend": Call(_recommend, {"context": f.CONTEXT, "seconds": f.NUMBER}, writes=False),
+    "table": Call(_table, {"contexts": f.CONTEXTS.must, "seconds": f.NUMBER}, writes=False),
+    "predict": Call(
+        _predict, {"allocation": f.ALLOCATION.must, "context": f.CONTEXT}, writes=False
+    ),
     "estimate": Call(_estimate, writes=False),
     "status": Call(Controller.status, writes=False),
     "watch": Call(_watch, {"stale": f.NUMBER}),

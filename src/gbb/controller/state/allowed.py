@@ -73,7 +73,10 @@ def repair(
     choices = allowed & broken[:, None]
     choices[~broken, allocation[~broken]] = True
     types, weights = problem.edge_types.astype(np.int32), problem.edge_weights
-    pairs = PairProblem.directed(problem.graph, optimistic, types, choices, weights=weights)
+    edges = None if problem.one_each else problem.entries.edge
+    pairs = PairProblem.directed(
+        problem.graph, optimistic, types, choices, weights=weights, edges=edges
+    )
     arms = np.array(allocation)
     pays = ArmSearch(pairs, arms).pays
     arms[broken] = np.where(choices, pays, -np.inf)[broken].argmax(axis=1)

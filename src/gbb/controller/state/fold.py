@@ -10,6 +10,7 @@ import numpy as np
 
 from gbb._support.checks import FloatArray, IntArray
 from gbb.controller.state.allowed import change_allowed, move_allowed
+from gbb.controller.state.context import problem_in, row_of
 from gbb.controller.state.learn import learn, relearn
 from gbb.controller.state.problem import decode_problem, refuse_unknown
 from gbb.controller.state.recent import Recent
@@ -36,7 +37,7 @@ Step = Callable[[State, Event], State]
 LEARNT = ("tell", "attach")
 """The kinds of events that a round is learnt from."""
 
-ATTACH_KEYS = PARTIAL | {"key", "played"}
+ATTACH_KEYS = PARTIAL | {"key", "played", "context"}
 """All that an attach event says besides its numbers."""
 
 
@@ -72,8 +73,8 @@ def read_told(event: Event, problem: Problem) -> Observed:
 
 def read_ask(event: Event, arms: IntArray, place: Sequence[Any]) -> Ask:
     """What an event asks for; ``place`` is its round, setup, graph and times."""
-    substituted = "substituted" in event.content
-    return Ask.of(arms, event.content.get("couple"), place, substituted=substituted)
+    couple, substituted = event.content.get("couple"), "substituted" in event.content
+    return Ask.of(arms, couple, place, substituted=substituted, context=row_of(event))
 
 
 def read_counted(event: Event, problem: Problem) -> FloatArray | None:
@@ -102,7 +103,7 @@ def _ask(state: State, event: Event) -> State:
 
 def _tell(state: State, event: Event) -> State:
     ask = state.open[cast(int, event.trial)]
-    problem = state.problem_on(ask.graph)
+    problem = state.problem_of(ask)
     told = read_told(event, problem)
     state = _close(state, event, told.spread(problem.observations))
     # A choice of another policy, or on another graph, is no choice of this one.
@@ -133,7 +134,7 @@ def _tables(state: State, event: Event) -> State:
 
 def _attach(state: State, event: Event) -> State:
     refuse_unknown("an attached round", event.content, ATTACH_KEYS)
-    problem = state.setup.problem
+    problem = problem_in(state.setup.problem, row_of(event))
     if "key" in event.content:
         state = replace(state, keys=state.keys.plus(event.content["key"], event.seq))
     return learn(state, None, problem, read_arms(event, problem), read_told(event, problem))
@@ -240,7 +241,8 @@ def _reopen(state: State, event: Event, trial: int) -> State:
         state = replace(state, past_problems={**state.past_problems, graph: problem})
     problem = state.problem_on(graph)
     place, substituted = (round, made, graph, event.time), "substituted" in content
-    ask = Ask.of(read_arms(event, problem), couple, place, substituted=substituted)
+    arms, row = read_arms(event, problem), row_of(event)
+    ask = Ask.of(arms, couple, place, substituted=substituted, context=row)
     memory = state.memory
     if "counted" in content:
         memory = state.setup.policy.reopen(memory, trial, ask.choice, read_counted(event, problem))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gbb._support.checks import FloatArray, IntArray
+from gbb.controller.state.context import problem_in
 from gbb.controller.state.state import Setup, State
 from gbb.controller.storage.bytes import Observed
 from gbb.learning import AnyRecord, observe
@@ -91,9 +92,9 @@ def relearn(setup: Setup, state: State, memory: Any = None) -> State:
     return replace(state, memory=policy.absorb(start, None, seen, rounds=rounds))
 
 
-def playing(state: State) -> AnyPolicy:
-    """The policy that chooses: in all dimensions where the halves cannot be had."""
-    policy = state.setup.policy
+def playing(state: State, row: FloatArray | None = None) -> AnyPolicy:
+    """The policy that chooses, at the context of ``row``: in all dimensions where halves are not had."""
+    policy = state.setup.policy.on(problem_in(state.setup.problem, row))
     return policy if learns_halves(state) else policy.in_all_dimensions
 
 
@@ -117,9 +118,10 @@ def keep_two_way(problem: Problem, observed: Observed) -> Observed:
     Symmetric halves are learnt from them alone: there ``y_ij + y_ji`` counts, whose mean depends on the
     symmetric half of M*. One direction by itself also holds what M* does to the order of the two arms,
     which would pass for noise. Rewards that are sums over edges, as those of links are, have no
-    directions and are all kept.
+    directions and are all kept; so are those of edges with several features.
     """
-    if not problem.reports_edges or (observed.positions is None and problem.symmetric):
+    sums = not problem.reports_edges or not problem.one_each
+    if sums or (observed.positions is None and problem.symmetric):
         return observed
     places = np.arange(problem.m) if observed.positions is None else observed.positions
     back = problem.graph.reverse[places]

@@ -36,6 +36,10 @@ def encode_policy(policy: AnyPolicy) -> Spec:
     if not policy.controllable:
         rule = "be one that learns from records and settings that a log can hold"
         raise checks.input_error("policy", rule, kind.__name__)
+    if policy.keeps_accounts and policy.problem.contexts is not None:
+        rule = "be one that keeps no accounts of a baseline where there are contexts"
+        cure = "What a baseline pays differs by context; JointOFUL and ThompsonSampling play them."
+        raise checks.input_error("policy", rule, kind.__name__, cure)
     settings = policy.settings() | held
     if settings.get("cut") is not None:
         settings["cut"] = _encode_cut(settings["cut"])

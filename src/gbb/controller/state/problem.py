@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from gbb import policies
 from gbb._support import checks
+from gbb._support.checks import InputError
+from gbb.contexts import Contexts, from_dict
 from gbb.controller.storage.errors import StorageError
 from gbb.graph import Graph
 from gbb.graph.parts import Parts
@@ -19,8 +21,11 @@ Spec = dict[str, Any]
 LARGEST_POOL = 1024
 """Numbers in a seed's pool: mixing them takes the square of it, and mostly there are four."""
 
-GRAPH_KEYS = frozenset({"indptr", "indices", "names", "edge_types", "edge_weights", "parts"})
-PROBLEM_KEYS = frozenset({"arms", "arm_names", "sigma", "S", "L", "feedback", "allowed"})
+LINKS = ("edge_types", "edge_weights", "features")
+GRAPH_KEYS = frozenset({"indptr", "indices", "names", "parts", *LINKS})
+PROBLEM_KEYS = frozenset(
+    {"arms", "arm_names", "sigma", "S", "L", "feedback", "allowed", "contexts"}
+)
 """All that the log says of a graph and of a problem."""
 
 
@@ -47,14 +52,12 @@ def encode_graph(problem: Problem) -> Spec:
 
 
 def _links(problem: Problem) -> Spec:
-    types = {"edge_types": problem.edge_types} if problem.types > 1 else {}
-    weights = {"edge_weights": problem.edge_weights} if problem.weighted else {}
     parts = {} if problem.parts is None else {"parts": problem.parts}
-    return {**types, **weights, **parts}
+    return {**problem.known_links, **parts}
 
 
 def encode_problem(problem: Problem) -> Spec:
-    """A problem but for its graph; ``feedback`` and ``allowed`` only where they say something."""
+    """A problem but for its graph; feedback, allowed arms and contexts only where there are any."""
     names = None if problem.arm_names is None else list(problem.arm_names)
     bounds = {"sigma": problem.sigma, "S": problem.S, "L": problem.L}
     spec: Spec = {"arms": problem.arms, "arm_names": names, **bounds}
@@ -62,6 +65,8 @@ def encode_problem(problem: Problem) -> Spec:
         spec["feedback"] = problem.feedback
     if not problem.allowed.all():
         spec["allowed"] = problem.allowed
+    if problem.contexts is not None:
+        spec["contexts"] = problem.contexts.to_dict()
     return spec
 
 
@@ -71,14 +76,26 @@ def decode_problem(base: Spec, spec: Spec) -> Problem:
     refuse_unknown("the problem", base, PROBLEM_KEYS)
     names = spec["names"]
     graph = Graph(spec["indptr"], spec["indices"], None if names is None else tuple(names))
-    links = {"edge_types": spec.get("edge_types"), "edge_weights": spec.get("edge_weights")}
+    links = {name: spec.get(name) for name in LINKS}
     parts = Parts(**spec["parts"]) if "parts" in spec else None
     return build_problem(base, graph, **links, parts=parts)
 
 
 def build_problem(base: Spec, graph: Graph, **known: Any) -> Problem:
     """The problem of :func:`encode_problem` on a graph, with what is known of its links and agents."""
-    return Problem(graph, **{**base, "allowed": None, **known})
+    contexts = _read_contexts(base["contexts"]) if "contexts" in base else None
+    return Problem(graph, **{**base, "allowed": None, **known, "contexts": contexts})
+
+
+def _read_contexts(spec: Spec) -> Contexts:
+    """The kind of contexts that a log says."""
+    try:
+        return from_dict(spec)
+    except (InputError, TypeError, LookupError) as error:
+        raise StorageError(
+            f"The log has contexts that this version of gbb cannot read ({error}). Use the version "
+            "that wrote it, or a newer one."
+        ) from None
 
 
 def narrow_problem(
@@ -90,7 +107,7 @@ def narrow_problem(
     On the paper's it chooses as in the paper, and agents left with a forbidden arm are repaired, unless
     it is a policy whose choices nobody may repair.
     """
-    beyond = bool(_links(on)) or not on.reports_edges or "allowed" in base
+    beyond = bool(_links(on)) or not on.reports_edges or "allowed" in base or "contexts" in base
     policy = policies.find(kind)
     knows = policy.needs_allowed or (beyond and policy.plays_any_problem)
     now = allowed if knows else None

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gbb._support.checks import IntArray
+from gbb._support.checks import FloatArray, IntArray
 from gbb.controller.state.allowed import Allowed
+from gbb.controller.state.context import problem_in
 from gbb.controller.state.keys import Keys
 from gbb.controller.state.policy import decode_policy
 from gbb.controller.state.problem import Spec, decode_problem, decode_seed, narrow_problem
@@ -27,6 +28,7 @@ class Ask(NamedTuple):
     It is open since ``since`` and times out at ``deadline``, both in seconds since 1970.
     Was it ``substituted``, the policy's own proposal was another.
     ``shards`` are those that have told their tables of it.
+    ``context`` is what was known before its round, if anything was, as a row of numbers.
     """
 
     allocation: IntArray
@@ -38,6 +40,7 @@ class Ask(NamedTuple):
     deadline: float | None = None
     substituted: bool = False
     shards: frozenset[int] = frozenset()
+    context: FloatArray | None = None
 
     @classmethod
     def of(
@@ -47,10 +50,11 @@ class Ask(NamedTuple):
         place: Sequence[Any],
         *,
         substituted: bool = False,
+        context: FloatArray | None = None,
     ) -> Ask:
         """An ask of an event; ``place`` is its round, setup, graph and times."""
         pair = None if couple is None else (couple[0], couple[1])
-        return cls(arms, pair, *place)._replace(substituted=substituted)
+        return cls(arms, pair, *place)._replace(substituted=substituted, context=context)
 
     @property
     def place(self) -> tuple[int, int, int, float, float | None]:
@@ -189,6 +193,10 @@ class State:
         """The problem on the graph of an event, which is the present one or an open trial's."""
         here = graph == self.setup.graph_seq
         return self.setup.problem if here else self.past_problems[graph]
+
+    def problem_of(self, ask: Ask) -> Problem:
+        """The problem of an open trial's round: on its graph, at its context."""
+        return problem_in(self.problem_on(ask.graph), ask.context)
 
     @property
     def two_way_record(self) -> AnyRecord:

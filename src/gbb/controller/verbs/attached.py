@@ -8,30 +8,42 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gbb._support import checks
-from gbb._support.checks import IntArray
+from gbb._support.checks import FloatArray, IntArray
+from gbb.controller.state.context import problem_in, row_of, same_rows, say_row
 from gbb.controller.state.fold import read_arms, read_told
 from gbb.controller.state.report import WORDS, Label, names_of
 from gbb.controller.storage.bytes import Observed, pack_allocation, pack_played, pack_rewards
 from gbb.controller.storage.events import Draft, Event
+from gbb.graph import links
 from gbb.problem import Problem
 
 
 class Round(NamedTuple):
-    """A round of ``problem``: the arms, -1 where nobody knows them, and what was seen."""
+    """A round of ``problem``: the arms, -1 where nobody knows them, and what was seen.
+
+    And the row of its context, where the problem has any.
+    """
 
     problem: Problem
     arms: IntArray
     seen: Observed
+    context: FloatArray | None = None
+
+    @property
+    def own_problem(self) -> Problem:
+        """The problem at its context."""
+        return problem_in(self.problem, self.context)
 
 
 def draft_attach(round: Round, key: str | None) -> Draft:
     """The event of a round; it says how many arms are known where some are not."""
-    problem, arms, seen = round
+    problem, arms, seen, context = round
     content: dict[str, Any] = {}
     if seen.positions is not None:
         content[WORDS[problem.feedback].counted] = int(seen.positions.size)
     if key is not None:
         content["key"] = key
+    content |= say_row(context)
     known = int(np.count_nonzero(arms >= 0))
     if known < problem.n:
         content["played"] = known
@@ -43,13 +55,14 @@ def draft_attach(round: Round, key: str | None) -> Draft:
 
 def read_attached(problem: Problem, event: Event, told: Event | None = None) -> Round:
     """The round of an attach event, or of an ask and the event that ``told`` it."""
-    return Round(
-        problem, read_arms(event, problem), read_told(event if told is None else told, problem)
-    )
+    seen = read_told(event if told is None else told, problem)
+    return Round(problem, read_arms(event, problem), seen, row_of(event))
 
 
 def are_same(one: Round, other: Round) -> bool:
-    """Whether two rounds say the same: all rewards, and all arms that both know."""
+    """Whether two rounds say the same: context, all rewards, and all arms that both know."""
+    if not same_rows(one.context, other.context):
+        return False
     if one.problem.graph == other.problem.graph:
         both = (one.arms >= 0) & (other.arms >= 0)
         return bool(
@@ -107,8 +120,9 @@ def find_unknown(
     if not doubtful.size:
         return None
     positions = np.arange(seen.values.size) if seen.positions is None else seen.positions
-    order = np.argsort(problem.adds_to, kind="stable")
-    counts = np.bincount(problem.adds_to, minlength=problem.observations)
+    adds_to = links.added_to(problem.graph, problem.feedback)
+    order = np.argsort(adds_to, kind="stable")
+    counts = np.bincount(adds_to, minlength=problem.observations)
     starts = np.cumsum(counts) - counts
     places = positions[doubtful]
     times = counts[places]

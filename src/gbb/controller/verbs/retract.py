@@ -9,6 +9,7 @@ from typing import Any
 
 from gbb._support import checks
 from gbb.controller.answers.answers import Trial
+from gbb.controller.state.context import say_row
 from gbb.controller.state.fold import LEARNT
 from gbb.controller.state.log import Log, Turn
 from gbb.controller.state.problem import encode_graph
@@ -121,6 +122,7 @@ def _encode_ask(turn: Turn, replay: LogWithout) -> tuple[dict[str, Any], bytes]:
         "of": closing.seq,
         "closed_by": closing.kind,
         "ask": [ask.round, ask.setup, ask.graph, ask.couple],
+        **say_row(ask.context),
     }
     data = pack_allocation(ask.allocation, turn.state.setup.problem.K)
     if ask.substituted:

@@ -13,7 +13,7 @@ from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.controller.state.report import WORDS
 from gbb.controller.storage.bytes import Observed
-from gbb.graph import lookup
+from gbb.graph import links, lookup
 from gbb.problem import LARGEST, Problem
 
 if TYPE_CHECKING:
@@ -111,7 +111,8 @@ def _find_places(problem: Problem, whose: list[list[Any]]) -> IntArray:
         sources, targets = whose
         if problem.reports_edges:
             return lookup.find_edges("rewards", problem.graph, sources, targets)
-        return lookup.find_links("rewards", problem.graph, (sources, targets), problem.adds_to)
+        adds_to = links.added_to(problem.graph, problem.feedback)
+        return lookup.find_links("rewards", problem.graph, (sources, targets), adds_to)
     (agents,) = whose
     places = lookup.find_agents("rewards", problem.graph, agents)
     if (twice := lookup.find_repeat(places)) is not None:

@@ -65,18 +65,20 @@ def replace_graph(
     edge_weights: ArrayLike | None,
     cut: Cut | KCut | None,
     *,
+    features: ArrayLike | None = None,
     parts: Parts | None = None,
 ) -> None:
     """Play on another graph, whose links are known as those of the present one are.
 
-    What was learnt of a type stays with its number: none may go.
+    What was learnt of a type stays with its number: none may go. With contexts none may come either, as
+    the matrices of a regime are as many as the types.
     """
     if not isinstance(graph, Graph):
         raise checks.input_error("graph", "be a gbb.Graph", type(graph).__name__)
     setup, old = turn.state.setup, turn.state.setup.problem
-    links = {"edge_types": edge_types, "edge_weights": edge_weights}
-    for name, had in (("edge_types", old.types > 1), ("edge_weights", old.weighted)):
-        if had and links[name] is None:
+    links = {"edge_types": edge_types, "edge_weights": edge_weights, "features": features}
+    for name in old.known_links:
+        if links[name] is None:
             rule = "be given for the new graph, as the present one has them"
             raise checks.input_error(name, rule, "None", "Pass one for each directed edge.")
     if isinstance(edge_types, str) and not _own_types_stay(old, graph):
@@ -89,6 +91,9 @@ def replace_graph(
             f"`edge_types` must keep all {old.types} types, because data was recorded for them, "
             f"but got {new.types}."
         )
+    if new.types > old.types and old.contexts is not None:
+        rule = f"make {old.types} matrices, as many as there are, where there are contexts"
+        raise checks.input_error("edge_types", rule, new.types, "Create another controller.")
     spec = move_policy(setup.spec, old.graph, new, cut)
     content = {"graph": problems.encode_graph(new), "policy": spec}
     turn.append(Draft("graph", {**content, **_in_play(turn, spec, graph)}))
@@ -100,8 +105,8 @@ def _check_form(old: Problem, new: Problem) -> None:
         return
     cure = "Create another controller for them."
     if old.keeps_tables:
-        back = new.graph.reverse
-        same_types = np.array_equal(new.edge_types, new.edge_types[back])
+        back, types = new.graph.reverse, new.known_links.get("edge_types", np.zeros(new.m))
+        same_types = np.array_equal(types, types[back])
         rule = "be the same in both directions of every link, as on the present graph"
         name = "edge_weights" if same_types else "edge_types"
         raise checks.input_error(name, rule, "a link whose directions differ", cure)
@@ -111,7 +116,8 @@ def _check_form(old: Problem, new: Problem) -> None:
 
 def _own_types_stay(old: Problem, graph: Graph) -> bool:
     """Whether agent i's own matrix is agent i's on ``graph`` too."""
-    own = np.array_equal(old.edge_types, old.graph.sources)
+    types = old.known_links.get("edge_types")
+    own = types is not None and np.array_equal(types, old.graph.sources)
     return own and list(graph.labels[: old.n]) == list(old.graph.labels)
 
 

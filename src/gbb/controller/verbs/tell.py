@@ -8,6 +8,7 @@ import numpy as np
 
 from gbb._support import checks
 from gbb._support.checks import InputError
+from gbb.controller.state.context import read_row
 from gbb.controller.state.log import Turn
 from gbb.controller.state.report import WORDS, limit_text, limits_of, names_of
 from gbb.controller.storage.bytes import Observed, pack_rewards
@@ -31,7 +32,7 @@ def tell(turn: Turn, trial: int, rewards: Rewards) -> None:
     """Close ``trial`` with its rewards; the same again changes nothing."""
     state, ask = turn.state, turn.state.open.get(trial)
     if ask is not None:
-        problem = state.problem_on(ask.graph)
+        problem = state.problem_of(ask)
         draft, seen = _draft_tell(problem, trial, rewards)
         turn.append(draft)
         warn_out_of_bounds(turn, problem, seen, trial)
@@ -58,16 +59,19 @@ def close(turn: Turn, trial: int, kind: str, reason: str) -> None:
     check_closed_by(kind, trial, find_closing(turn, trial)[1])
 
 
-def attach(turn: Turn, allocation: Any, rewards: Rewards, key: str | None) -> None:
+def attach(
+    turn: Turn, allocation: Any, rewards: Rewards, key: str | None, context: Any = None
+) -> None:
     """Learn from a round that was played elsewhere; the same again under its key changes nothing."""
     state = turn.state
     place = None if key is None else state.keys.get(key)
     problem = state.setup.problem if place is None else turn.problem_at(place)
     seen = read_rewards(problem, rewards)
-    round = Round(problem, read_played(problem, allocation, seen), seen)
+    row = read_row(problem, context)
+    round = Round(problem, read_played(problem, allocation, seen), seen, row)
     if place is None:
         turn.append(draft_attach(round, key))
-        warn_out_of_bounds(turn, problem, seen, None)
+        warn_out_of_bounds(turn, round.own_problem, seen, None)
         return
     if not are_same(round, read_attached(problem, turn.study.event(place))):
         raise InputError(

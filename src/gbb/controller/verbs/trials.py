@@ -7,6 +7,7 @@ import numpy as np
 from gbb._support import checks
 from gbb._support.checks import InputError
 from gbb.controller.answers.answers import Trial
+from gbb.controller.state.context import name_row, row_of
 from gbb.controller.state.fold import read_arms
 from gbb.controller.state.log import Turn
 from gbb.controller.state.state import State
@@ -19,7 +20,8 @@ def make_trial(state: State, id: int) -> Trial:
     """An open trial as its asker sees it."""
     ask = state.open[id]
     problem = state.problem_on(ask.graph)
-    return Trial(id, ask.round, ask.allocation, problem.graph, problem.arm_names)
+    context = name_row(problem, ask.context)
+    return Trial(id, ask.round, ask.allocation, problem.graph, problem.arm_names, context)
 
 
 def find_open(state: State, trial: Trial | int) -> int:
@@ -68,15 +70,17 @@ def _check_own(turn: Turn, trial: Trial) -> None:
     """Refuse a trial of another controller: its rewards would be learnt as those of other arms."""
     ask = turn.state.open.get(trial.id)
     if ask is not None:
-        own, played = turn.state.problem_on(ask.graph).graph, ask.allocation
+        problem, played, row = turn.state.problem_on(ask.graph), ask.allocation, ask.context
     else:
         asked, _ = find_closing(turn, trial.id)
         problem = turn.problem_at(asked.seq)
-        own, played = problem.graph, read_arms(asked, problem)
-    graph = trial.graph
+        played, row = read_arms(asked, problem), row_of(asked)
+    graph, own = trial.graph, problem.graph
     same_agents = own is graph or (own.n == graph.n and own.labels == graph.labels)
-    if not same_agents or not np.array_equal(played, trial.arms):
+    same_arms = same_agents and np.array_equal(played, trial.arms)
+    if not same_arms or name_row(problem, row) != trial.context:
+        what = "had another context" if same_arms else "played other arms"
         raise InputError(
-            f"`trial` belongs to another controller: trial {trial.id} of this one played other arms. "
+            f"`trial` belongs to another controller: trial {trial.id} of this one {what}. "
             "Nothing was changed."
         )

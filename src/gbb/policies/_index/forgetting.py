@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from typing import Generic
+from typing import Any, Generic
 
 import numpy as np
 
@@ -29,7 +29,7 @@ class ForgettingPolicy(Policy[State], Generic[State]):
     def __init__(self, inner: JointOFUL, *, name: str | None) -> None:
         super().__init__(inner.problem, name=name)
         self.inner = inner
-        self.cut, self.lam = inner.cut, inner.lam
+        self.cut, self.lam, self.radius = inner.cut, inner.lam, inner.radius
         self.delta: float = inner.delta
         self.learns_two_way = inner.learns_two_way
 
@@ -44,6 +44,9 @@ class ForgettingPolicy(Policy[State], Generic[State]):
     @abstractmethod
     def add(self, state: State, seen: AnyRecord) -> State:
         """The state after one more round."""
+
+    def settings(self) -> dict[str, Any]:
+        return {**super().settings(), "cut": self.inner.settings()["cut"]}
 
     def record_of(self, state: State) -> AnyRecord | None:
         return self.remember(state).record

@@ -14,6 +14,7 @@ from gbb._kernels.choice.links import Links
 from gbb._kernels.choice.whitened import Whitened
 from gbb._kernels.lanes import WIDTH, aligned_zeros, padded
 from gbb._support.checks import FloatArray, IntArray
+from gbb._support.rows import unique_rows
 from gbb.learning.tuples import Tuples
 from gbb.policies._index.objective import Objective
 
@@ -58,10 +59,8 @@ class LinkSearch:
         agent, other, table, back = (each[kept] for each in (agent, other, table, back))
         weight = weight[kept]
         group = self.tuples.group_of
-        bundles, which, size = np.unique(
-            np.stack([agent, table, group[other]]), axis=1, return_inverse=True, return_counts=True
-        )
-        total = np.bincount(which.ravel(), weights=weight, minlength=bundles.shape[1])
+        bundles, which, size = unique_rows(agent, table, group[other])
+        total = np.bincount(which, weights=weight, minlength=len(size))
         bars = aligned_zeros(problem.n, padded(problem.K))
         bars[:, : problem.K][~problem.allowed] = -np.inf
         bars[:, problem.K :] = -np.inf
@@ -77,8 +76,8 @@ class LinkSearch:
             part=np.array(self.tuples.group_part),
             instead=np.array(self.tuples.group_instead),
             bundle_start=_starts(bundles[0], problem.n),
-            bundle_table=np.ascontiguousarray(bundles[1]),
-            bundle_group=np.ascontiguousarray(bundles[2]),
+            bundle_table=bundles[1],
+            bundle_group=bundles[2],
             bundle_weight=total.astype(np.float64),
             bundle_size=size,
             used=self._used,
@@ -182,12 +181,8 @@ class LinkSearch:
         agent = np.repeat(np.arange(problem.n), np.diff(links.start))
         slots, slot = np.unique(agent * tables + links.table, return_inverse=True)
         whose = np.repeat(np.arange(problem.n), np.diff(links.bundle_start))
-        joint, which = np.unique(
-            np.stack([links.bundle_table, links.group[whose], links.bundle_group]),
-            axis=1,
-            return_inverse=True,
-        )
-        total = np.bincount(which.ravel(), weights=links.bundle_weight)
+        joint, which, _ = unique_rows(links.bundle_table, links.group[whose], links.bundle_group)
+        total = np.bincount(which, weights=links.bundle_weight)
         owner, table = np.divmod(slots, tables)
         mate = np.arange(tables) if self.merged else np.roll(np.arange(tables), problem.types)
         mates = np.searchsorted(slots, owner * tables + mate[table])
@@ -205,9 +200,9 @@ class LinkSearch:
             slot=slot,
             back=np.searchsorted(slots, links.other * tables + links.back),
             bundle_slot=np.searchsorted(slots, whose * tables + links.bundle_table),
-            joint_table=np.ascontiguousarray(joint[0]),
-            joint_own=np.ascontiguousarray(joint[1]),
-            joint_other=np.ascontiguousarray(joint[2]),
+            joint_table=joint[0],
+            joint_own=joint[1],
+            joint_other=joint[2],
             joint_weight=total.astype(np.float64),
             around=aligned_zeros(len(slots), padded(problem.K)),
             crowd=np.zeros((len(slots), problem.K), dtype=np.int64),

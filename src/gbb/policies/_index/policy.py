@@ -303,7 +303,7 @@ class IndexPolicy(Policy[Learned]):
         return self.fit(state.record)._estimate(state)
 
     def _estimate(self, state: Learned) -> tuple[Ridge, float]:
-        ridge = Ridge(self.problem, state.record, self.lam, symmetric=self.learns_two_way)
+        ridge = self.ridge(state.record, self.lam, symmetric=self.learns_two_way)
         if self.adaptive:
             return ridge, confidence_radius(ridge, self.delta, shrinking=self.shrinking)
         return ridge, float(self.radii(np.array([float(state.rounds)]))[0])

@@ -18,8 +18,7 @@ from gbb.problem import Problem
 
 def paying(problem: Problem) -> NDArray[np.bool_]:
     """Which numbers of a round may pay at all; the others have no edge, or edges of weight 0 only."""
-    paying: NDArray[np.bool_] = problem.sum_reported(problem.edge_weights != 0.0) > 0.0
-    return paying
+    return problem.paying
 
 
 def noise_scale(problem: Problem, shared: bool) -> float:
@@ -34,7 +33,7 @@ def noise_scale(problem: Problem, shared: bool) -> float:
     self-normalised bound asks of a round, with ``sqrt(o) sigma`` in place of sigma. It is reached:
     by one noise that all share, in the sum over all.
     """
-    return math.sqrt(np.count_nonzero(paying(problem))) if shared else 1.0
+    return math.sqrt(np.count_nonzero(paying(problem.whole))) if shared else 1.0
 
 
 def deviation(problem: Problem, rounds: int, delta: float, *, scale: float = 1.0) -> float:
@@ -50,11 +49,12 @@ def deviation_of(problem: Problem, told: int, delta: float, scale: float) -> flo
     N numbers, o of which may pay in a round, and scale by :func:`noise_scale`, for all N
     at once with probability 1 - delta, whichever numbers are counted and in whatever order, as long as
     what they say does not decide that: the self-normalised bound of Abbasi-Yadkori, Pal and
-    Szepesvari (2011, Theorem 1) in one dimension with regulariser o.
+    Szepesvari (2011, Theorem 1) in one dimension with regulariser o. With contexts o is how many may
+    pay in some round, so that the regulariser is the same in all.
     """
     if told == 0:
         return 0.0
-    unit = int(np.count_nonzero(paying(problem)))
+    unit = int(np.count_nonzero(paying(problem.whole)))
     one = self_normalised(scale * problem.sigma, math.log((told + unit) / unit), delta)
     return one * math.sqrt(told + unit)
 
@@ -140,6 +140,9 @@ class Accounts:
         How many rounds were asked at the baseline and away from it.
     earned
         The least that the rounds away from the baseline pay in expectation.
+    worth
+        What the baseline pays in sum in the rounds at it and in those away from it, where that is known
+        round by round; ``least`` and ``most`` are then those of this round.
     """
 
     ridge: Ridge
@@ -151,13 +154,20 @@ class Accounts:
     floor: float | None
     rounds: tuple[int, int]
     earned: float
+    worth: tuple[float, float] | None = None
 
     def low(self, arms: IntArray) -> float:
         """The least that a round with these arms pays in expectation."""
         return lower_bound(self.ridge, self.radius, arms, self.floor)
 
     def safe(self, plan: Iterable[IntArray]) -> bool:
-        """Whether the promise holds after every round of ``plan``."""
+        """Whether the promise holds after every round of ``plan``.
+
+        Where what the baseline pays changes from round to round, only the first can be elsewhere: at the
+        baseline a round adds ``eps`` of what it pays to the margin, whatever that is.
+        """
+        if self.worth is not None:
+            return self._safe_now(next(iter(plan)))
         at_baseline, away = self.rounds
         earned = self.earned
         for arms in plan:
@@ -169,6 +179,17 @@ class Accounts:
             if not self._margin(at_baseline, away, earned) >= 0.0:
                 return False
         return True
+
+    def _safe_now(self, arms: IntArray) -> bool:
+        assert self.worth is not None
+        at_baseline, away = self.worth
+        if np.array_equal(arms, self.baseline):
+            return self._kept((at_baseline + self.least, away), self.earned) >= 0.0
+        return self._kept((at_baseline, away + self.most), self.earned + self.low(arms)) >= 0.0
+
+    def _kept(self, worth: tuple[float, float], earned: float) -> float:
+        """By how much the promise is kept at least, where the baseline pays these sums."""
+        return earned + worth[0] - (1.0 - self.eps) * sum(worth)
 
     def _margin(self, at_baseline: int, away: int, earned: float) -> float:
         """By how much the promise is kept at least, after so many rounds."""
@@ -182,13 +203,18 @@ class Accounts:
         where nothing is known of it.
         """
         at_baseline, away = self.rounds
-        left = self._margin(at_baseline, away, self.earned)
-        credit = at_baseline - (1.0 - self.eps) * (at_baseline + away)
-        reward = self.least if credit >= 0.0 else self.most
-        budget = self.eps * (at_baseline + away) * reward
+        if self.worth is None:
+            left = self._margin(at_baseline, away, self.earned)
+            credit = at_baseline - (1.0 - self.eps) * (at_baseline + away)
+            reward = self.least if credit >= 0.0 else self.most
+            total, home = (at_baseline + away) * reward, at_baseline * reward
+        else:
+            left = self._kept(self.worth, self.earned)
+            total, home = sum(self.worth), self.worth[0]
+        budget = self.eps * total
         values = {
-            "promised": (1.0 - self.eps) * (at_baseline + away) * reward,
-            "earned": at_baseline * reward + self.earned,
+            "promised": (1.0 - self.eps) * total,
+            "earned": home + self.earned,
             "budget": budget,
             "left": left,
             "used": max(0.0, 1.0 - left / budget) if budget > 0.0 else math.nan,

@@ -25,24 +25,33 @@ class Account(NamedTuple):
     parts
         Numbers whose sum is exactly what was told, so that the order of telling does not matter and
         what is taken back leaves nothing behind.
+    worths
+        The same for what the baseline pays in the rounds that were asked, where that is known by
+        context.
     """
 
     rounds: int = 0
     told: int = 0
     parts: tuple[float, ...] = ()
+    worths: tuple[float, ...] = ()
+
+    @property
+    def worth(self) -> float:
+        """What the baseline pays in these rounds, in sum, where that is known by context."""
+        return math.fsum(self.worths)
 
     @property
     def paid(self) -> float:
         """What was told, in sum, rounded once."""
         return math.fsum(self.parts)
 
-    def ask(self, rounds: int) -> Account:
-        """So many rounds more; -1 for one that was not played."""
-        return self._replace(rounds=self.rounds + rounds)
+    def ask(self, rounds: int, worth: float = 0.0) -> Account:
+        """So many rounds more, in which the baseline pays ``worth``; -1 for one that was not played."""
+        return self._replace(rounds=self.rounds + rounds, worths=_add(self.worths, rounds * worth))
 
     def tell(self, told: int, paid: float) -> Account:
         """So many numbers more, with their sum; both negative for what is taken back."""
-        return Account(self.rounds, self.told + told, _add(self.parts, paid))
+        return self._replace(told=self.told + told, parts=_add(self.parts, paid))
 
 
 def _add(parts: tuple[float, ...], number: float) -> tuple[float, ...]:
@@ -128,12 +137,15 @@ class Rules(NamedTuple):
         Which numbers of a round may pay.
     two_way
         Whether a direction of a link counts only together with the other.
+    worth
+        What the baseline pays in this round, where that is known by context.
     """
 
     problem: Problem
     baseline: IntArray
     paying: NDArray[np.bool_]
     two_way: bool
+    worth: float = 0.0
 
     def told(self, paid: FloatArray) -> NDArray[np.bool_]:
         """Which numbers of a round count as told."""
@@ -189,9 +201,9 @@ class Ledger(NamedTuple):
 
     def _ask(self, rules: Rules, arms: IntArray, sign: int) -> Ledger:
         if np.array_equal(arms, rules.baseline):
-            return self._replace(at_baseline=self.at_baseline.ask(sign))
+            return self._replace(at_baseline=self.at_baseline.ask(sign, rules.worth))
         missing = self.missing.add(rules.problem, arms, rules.paying, sign)
-        return self._replace(away=self.away.ask(sign), missing=missing)
+        return self._replace(away=self.away.ask(sign, rules.worth), missing=missing)
 
     def _tell(self, rules: Rules, arms: IntArray, paid: FloatArray, sign: int) -> Ledger:
         told = rules.told(paid)

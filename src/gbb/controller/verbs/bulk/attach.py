@@ -11,6 +11,7 @@ import numpy as np
 
 from gbb.controller.answers.answers import name_arms
 from gbb.controller.answers.export import identify
+from gbb.controller.state.context import name_row
 from gbb.controller.state.log import Turn
 from gbb.controller.state.report import limits_of, names_of
 from gbb.controller.storage.events import Event
@@ -44,7 +45,7 @@ class Imported:
     empty
         How many rounds have no reward at all; they are left out.
     first
-        The first round: its key, arms and rewards by name.
+        The first round: its key, arms and rewards by name, and its context if it has one.
     """
 
     rounds: int
@@ -83,7 +84,7 @@ def import_rounds(turn: Turn, rounds: Rounds, *, dry_run: bool = False) -> Impor
         round = rounds.round(number)
         turn.append(draft_attach(round, rounds.keys[number]))
         if number in far:
-            warn_out_of_bounds(turn, round.problem, round.seen, None)
+            warn_out_of_bounds(turn, round.own_problem, round.seen, None)
     texts = turn.notices[said:]
     if len(texts) > 1:
         turn.notices[said:] = [f"{texts[0]} So do rewards of {len(texts) - 1} more rounds."]
@@ -98,8 +99,10 @@ def summarise(rounds: Rounds, new: int) -> Imported:
     if told:
         round, problem = rounds.round(told[0]), rounds.problem
         names = names_of(problem, round.seen.positions)
+        context = name_row(problem, round.context)
         first = {
             "key": rounds.keys[told[0]],
+            **({} if context is None else {"context": context}),
             "allocation": name_arms(problem.graph, round.arms, problem.arm_names),
             "rewards": [
                 [*whose, value]
@@ -121,7 +124,12 @@ def summarise(rounds: Rounds, new: int) -> Imported:
 
 def _far_rounds(rounds: Rounds) -> set[int]:
     """The rounds with rewards far outside the declared bounds."""
-    far = np.abs(rounds.rewards) > limits_of(rounds.problem)[rounds.places]
+    if rounds.contexts is None:
+        limits = limits_of(rounds.problem)[rounds.places]
+    else:
+        each = (limits_of(rounds.problem.at_row(row)) for row in rounds.contexts)
+        limits = np.stack(list(each))[rounds.rounds, rounds.places]
+    far = np.abs(rounds.rewards) > limits
     return set(rounds.rounds[far].tolist())
 
 

@@ -32,6 +32,8 @@ class Entries(NamedTuple):
         The rewards.
     missing
         How many cells for a reward are blank.
+    contexts
+        The rounds' contexts, a row of numbers each; None where there are none.
     """
 
     keys: list[str]
@@ -39,6 +41,7 @@ class Entries(NamedTuple):
     paid: IntArray
     rewards: FloatArray
     missing: int
+    contexts: FloatArray | None = None
 
 
 class Read(NamedTuple):

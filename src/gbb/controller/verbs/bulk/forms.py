@@ -7,7 +7,9 @@ import warnings
 import numpy as np
 
 from gbb._support import checks
+from gbb.controller.state.context_cells import context_columns
 from gbb.controller.verbs.bulk.cells import Cells
+from gbb.controller.verbs.bulk.contexts import read_contexts
 from gbb.controller.verbs.bulk.entries import Entries, as_written
 from gbb.controller.verbs.bulk.long import is_long, read_long
 from gbb.controller.verbs.bulk.wide import read_wide
@@ -27,11 +29,12 @@ def read_entries(problem: Problem, cells: Cells, key: str | None, prefix: str) -
     if (found.codes < 0).any():
         raise cells.wrong(int(np.argmax(found.codes < 0)), f"has no {column!r}")
     read = (read_long if is_long(problem, cells) else read_wide)(problem, cells, found.codes)
-    _leave_out(cells, {*read.known, column})
+    contexts = read_contexts(problem, cells, found.codes, len(found.values))
+    _leave_out(cells, {*read.known, column, *context_columns(problem, "log")})
     if not cells.rows:
         raise cells.unfit("it holds a header only")
     keys = [f"{prefix}{as_written(value)}" for value in found.values]
-    return Entries(keys, read.arms, read.paid, read.rewards, read.missing)
+    return Entries(keys, read.arms, read.paid, read.rewards, read.missing, contexts)
 
 
 def _key_column(cells: Cells, key: str | None) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbb._support.checks import FloatArray, IntArray
+from gbb.controller.answers.history import Told
 from gbb.controller.state.report import names_of
 from gbb.controller.storage.bytes import Observed
 from gbb.controller.verbs.attached import Round, find_unknown
@@ -41,6 +42,8 @@ class Rounds:
         Where the rewards of each round begin, and where the last one's end.
     missing
         How many cells for a reward are blank.
+    contexts
+        The context of each key, a row of numbers; None where there are none.
     """
 
     problem: Problem
@@ -53,6 +56,7 @@ class Rounds:
     rewards: FloatArray
     starts: IntArray
     missing: int
+    contexts: FloatArray | None = None
 
     def first_row(self, number: int) -> int:
         """The row of the table where round ``number`` first pays something."""
@@ -68,14 +72,16 @@ class Rounds:
         start, end = self.starts[number : number + 2]
         full = end - start == self.problem.observations
         seen = Observed(None if full else self.places[start:end], self.rewards[start:end])
-        return Round(self.problem, self.played[number].astype(np.int64), seen)
+        row = None if self.contexts is None else self.contexts[number]
+        return Round(self.problem, self.played[number].astype(np.int64), seen, row)
 
-    def tables(self) -> tuple[IntArray, FloatArray]:
+    def tables(self) -> Told:
         """What was played and paid in the rounds that have a reward, NaN where one is missing."""
         paid = np.full((len(self.keys), self.problem.observations), np.nan)
         paid[self.rounds, self.places] = self.rewards
         told = self.told()
-        return self.played[told].astype(np.int64), paid[told]
+        rows = None if self.contexts is None else self.contexts[told]
+        return Told(self.played[told].astype(np.int64), paid[told], rows)
 
 
 def read_log(problem: Problem, cells: Cells, key: str | None, prefix: str) -> Rounds:
@@ -106,6 +112,7 @@ def read_log(problem: Problem, cells: Cells, key: str | None, prefix: str) -> Ro
         rewards,
         starts,
         entries.missing,
+        entries.contexts,
     )
 
 

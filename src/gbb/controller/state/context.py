@@ -1,0 +1,69 @@
+"""What is known before a round, as events hold it: the row of numbers that its context was read into."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from gbb._support import checks
+from gbb._support.checks import FloatArray
+from gbb.controller.storage.events import Content, Event
+from gbb.problem import Problem
+
+FEW = 16
+"""Rows of so many numbers are written out; longer ones are bytes."""
+
+
+def read_row(problem: Problem, context: Any) -> FloatArray | None:
+    """Check a context; None where there are none, and then none may be given."""
+    if problem.contexts is None:
+        problem.at(context)
+        return None
+    return problem.contexts.read(problem.graph, context)
+
+
+def list_contexts(count: int, context: Any, contexts: Iterable[Any] | None) -> list[Any]:
+    """A context for each of ``count`` rounds: one for all, or a list of them."""
+    if contexts is None:
+        return [context] * count
+    if context is not None:
+        raise checks.conflict("`context` is that of all, `contexts` are those of each: give one.")
+    listed = list(contexts)
+    if len(listed) != count:
+        raise checks.input_error("contexts", f"have one for each of {count} trials", len(listed))
+    return listed
+
+
+def say_row(row: FloatArray | None) -> Content:
+    """What an event says of a row: nothing where there is none."""
+    if row is None:
+        return {}
+    return {"context": row.tolist() if row.size <= FEW else row.astype("<f8")}
+
+
+def row_of(event: Event) -> FloatArray | None:
+    """The row that an event was given."""
+    if "context" not in event.content:
+        return None
+    row = np.asarray(event.content["context"], dtype=np.float64)
+    row.flags.writeable = False
+    return row
+
+
+def same_rows(one: FloatArray | None, other: FloatArray | None) -> bool:
+    """Whether two rounds have the same context, or none."""
+    if one is None or other is None:
+        return one is other
+    return np.array_equal(one, other)
+
+
+def problem_in(problem: Problem, row: FloatArray | None) -> Problem:
+    """The problem of a round with the context of ``row``; itself where there are none."""
+    return problem if row is None else problem.at_row(row)
+
+
+def name_row(problem: Problem, row: FloatArray | None) -> Any:
+    """The context as a person writes it; None where there are none."""
+    return None if row is None or problem.contexts is None else problem.contexts.name(row)

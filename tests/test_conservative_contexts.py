@@ -1,0 +1,135 @@
+"""The conservative wrapper where what the baseline pays changes with what is known before a round."""
+
+import numpy as np
+import pytest
+
+import gbb
+from gbb.contexts import EdgeTypes, Regimes
+from gbb.policies import Choice, Conservative
+from gbb.simulation import play
+
+GRAPH = gbb.Graph.grid(2, 3)
+SCALES = np.array([1.0, 0.05, 0.4])
+TABLE = np.array([[0.1, 0.1, 0.7], [0.1, 0.6, 0.3], [1.0, 0.9, 0.7]])
+BASELINE = np.ones(GRAPH.n, dtype=np.int64)
+
+
+def make(eps=0.2, sigma=0.2, contexts=None, feedback="agent", **settings):
+    """A problem of three regimes, one of which pays next to nothing, and a policy held back in it."""
+    problem = gbb.Problem(
+        GRAPH, np.eye(3), sigma=sigma, S=3.0, feedback=feedback, contexts=contexts or Regimes(3)
+    )
+    env = gbb.Environment(problem, SCALES[: problem.types, None, None] * TABLE)
+    settings = {
+        "baseline_reward": lambda regime: env.at(regime).expected_reward(BASELINE),
+        "policy": gbb.policies.ThompsonSampling(problem, cut=gbb.cuts.greedy(GRAPH)),
+        "baseline": BASELINE,
+        "floor": 0.0,
+        **settings,
+    }
+    return env, Conservative(problem, eps=eps, **settings)
+
+
+def pays(env, regimes):
+    """What the baseline pays in each of the rounds."""
+    return np.array([env.at(int(each)).expected_reward(BASELINE) for each in regimes])
+
+
+@pytest.mark.parametrize("feedback", ["agent", "edge"])
+def test_what_is_kept_is_a_share_of_what_the_baseline_would_have_paid_round_by_round(feedback):
+    """The best rounds come last: a promise by the number of rounds would be broken in them."""
+    regimes = np.concatenate([np.full(150, 1), np.tile([2, 0], 60)])
+    for seed in range(5):
+        env, policy = make(feedback=feedback)
+        env = env.during(regimes)
+        rounds = list(play(env, policy, len(regimes), seed))
+        earned = np.cumsum([each.expected for each in rounds])
+        assert (earned >= 0.8 * np.cumsum(pays(env, regimes))).all()
+        books = policy.report(rounds[-1].state)
+        assert books["promised"] == pytest.approx(0.8 * pays(env, regimes).sum())
+        assert 0.0 <= books["left"] <= books["earned"] - books["promised"] + 1e-9
+        assert 0 < books["away"] < len(regimes)
+
+
+def test_a_round_away_is_affordable_exactly_when_the_rounds_so_far_have_saved_for_it():
+    """With rounds that pay 0.05 of the best one, twenty save as much as one round of the best."""
+    env, policy = make(sigma=1e-9)
+    rng, state = np.random.default_rng(0), policy.init()
+    best, poor = pays(env, [0])[0], pays(env, [1])[0]
+    home = Choice(BASELINE)
+    for saved in range(200):
+        away = policy.at(0).select(state, rng)
+        kept = np.array_equal(away.allocation, BASELINE)
+        if not kept:  # nothing is known yet: such a round may pay the floor, 0
+            assert 0.2 * saved * poor >= 0.8 * best - 1e-9
+            break
+        assert 0.2 * saved * poor < 0.8 * best
+        state = policy.at(1).begin(state, saved, home)
+    assert not kept
+
+
+def test_a_round_that_was_not_played_leaves_nothing_behind():
+    _, policy = make()
+    state = policy.init()
+    for trial, (regime, arms) in enumerate([(0, BASELINE), (2, 0 * BASELINE), (1, BASELINE)]):
+        state = policy.at(regime).begin(state, trial, Choice(arms))
+    before = state.ledger
+    for regime in (0, 1, 2):
+        for arms in (BASELINE, 0 * BASELINE):
+            after = policy.at(regime).begin(state, 9, Choice(arms))
+            back = policy.at(regime).close(after, 9, Choice(arms), None)
+            assert back.at_baseline == before.at_baseline
+            assert back.away == before.away
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_with_one_context_for_all_rounds_choices_are_those_without(known):
+    plain = gbb.Problem(GRAPH, np.eye(3), sigma=0.2, S=3.0, feedback="agent")
+    alone = gbb.Environment(plain, TABLE)
+    reward = alone.expected_reward(BASELINE)
+    inner = gbb.policies.ThompsonSampling(plain, cut=gbb.cuts.greedy(GRAPH))
+    given = {"baseline": BASELINE, "eps": 0.2, "floor": 0.0}
+    policy = Conservative(plain, policy=inner, baseline_reward=reward if known else None, **given)
+    expected = list(play(alone, policy, 80, 3))
+    env, held = make(contexts=Regimes(1), **({} if known else {"baseline_reward": None}))
+    found = list(play(gbb.Environment(env.problem, TABLE).during([0] * 80), held, 80, 3))
+    for one, other in zip(expected, found, strict=True):
+        assert np.array_equal(one.choice.allocation, other.choice.allocation)
+    assert policy.report(expected[-1].state)["left"] == pytest.approx(
+        held.report(found[-1].state)["left"]
+    )
+
+
+def test_links_that_are_down_are_not_missed():
+    """An agent without links reports nothing, and what it cannot pay is no part of a round."""
+    types = np.where((GRAPH.edges == 0).any(axis=1), -1, 0)
+    _, policy = make(contexts=EdgeTypes(3), baseline_reward=lambda _: 1.0)
+    now = policy.at(types)
+    assert now.paying.tolist() == [False] + [True] * 5
+    paid = np.append(np.nan, np.full(5, 0.3))
+    choice = Choice(0 * BASELINE)
+    state = now.close(now.begin(policy.init(), 1, choice), 1, choice, paid)
+    assert state.ledger.missing.numbers == 0
+    assert state.away.told == 5
+
+
+@pytest.mark.parametrize(
+    ("settings", "text"),
+    [
+        (
+            {"max_changes": 2},
+            "`max_changes` cannot be combined with a `baseline_reward` by context",
+        ),
+        ({"baseline_reward": lambda _: -1.0}, "`baseline_reward` to be .*>= 0"),
+        ({"baseline_reward": lambda _: "much"}, "`baseline_reward` to be a"),
+    ],
+)
+def test_bad_settings_are_named(settings, text):
+    with pytest.raises(gbb.InputError, match=text):
+        make(**settings)[1].at(1)
+
+
+def test_a_function_needs_contexts():
+    problem = gbb.Problem(GRAPH, np.eye(3))
+    with pytest.raises(gbb.InputError, match="`baseline_reward` to be a number where"):
+        Conservative(problem, baseline_reward=lambda _: 1.0)
