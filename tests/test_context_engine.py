@@ -226,3 +226,17 @@ def test_contexts_are_played_without_a_warning():
         warnings.simplefilter("error", SlowPolicyWarning)
         found = gbb.simulate(gbb.Environment(problem, M), policies, rounds=9, contexts=law)
     assert (found.regret[:, :, -1] >= -1e-9).all()
+
+
+def test_sums_over_types_that_mix_keep_all_matrices_in_play():
+    """In a sum over edges of two types what one pays is in doubt with the other."""
+    everything = np.arange(3)
+    for kind, feedback, in_play in (
+        ("types", "edge", PARITY),
+        ("types", "agent", everything),
+        ("regimes", "agent", [1]),
+    ):
+        problem, _, _ = make_problem(kind, "general", feedback=feedback)
+        now = problem.at(PARITY if kind == "types" else 1)
+        np.testing.assert_array_equal(now.in_play, np.unique(in_play))
+        assert now.norm == pytest.approx(np.sqrt(len(np.unique(in_play))) * problem.S)
