@@ -104,6 +104,16 @@ def test_rounds_choose_as_the_reference_loop_does(kind, arms, feedback):
         check_replay(env, gbb.policies.build(policy, problem, cut=cut, **settings))
 
 
+@pytest.mark.parametrize("feedback", ["edge", "agent"])
+def test_features_that_stay_are_played_as_the_reference_loop_does(feedback):
+    given = features(np.random.default_rng(1), 1)[0]
+    problem = gbb.Problem(GRAPH, ARMS["general"], S=2, features=given, feedback=feedback)
+    M = np.random.default_rng(3).normal(size=(2, problem.d, problem.d)) / problem.d
+    for policy in ("ThompsonSampling", "JointOFUL"):
+        built = gbb.policies.build(policy, problem, cut=gbb.cuts.greedy(GRAPH))
+        check_replay(gbb.Environment(problem, M), built)
+
+
 @pytest.mark.parametrize("kind", ["regimes", "vector", "types"])
 def test_contexts_go_with_arms_that_are_not_allowed_and_other_noise(kind):
     rng = np.random.default_rng(0)
@@ -183,16 +193,16 @@ def test_noise_summed_by_edge_arms_has_the_law_of_that_of_edges(kind):
     policy = gbb.policies.IndexPolicy(problem, cut=gbb.cuts.greedy(GRAPH), starts=0)
     ends = {True: [], False: []}
     for edge_noise, found in ends.items():
-        for seed in range(400):
+        for seed in range(100):
             seeds = np.random.SeedSequence(seed)
             trace = run_engine(env, policy, 6, np.array([1]), seeds, edge_noise=edge_noise)
             found.append(np.ravel(trace.record.moment(problem)))
     mean, spread = (
         [f(np.array(found), axis=0) for found in ends.values()] for f in (np.mean, np.std)
     )
-    tolerance = 5.0 * spread[0] / 20.0 + 1e-12
+    tolerance = 5.0 * spread[0] / 10.0 + 1e-12
     assert (np.abs(mean[0] - mean[1]) <= 2.0 * tolerance).all()
-    np.testing.assert_allclose(spread[0], spread[1], rtol=0.25, atol=1e-9)
+    np.testing.assert_allclose(spread[0], spread[1], rtol=0.5, atol=1e-9)
 
 
 def test_a_bonus_of_ones_own_sees_the_problem_of_its_round():
@@ -216,3 +226,17 @@ def test_contexts_are_played_without_a_warning():
         warnings.simplefilter("error", SlowPolicyWarning)
         found = gbb.simulate(gbb.Environment(problem, M), policies, rounds=9, contexts=law)
     assert (found.regret[:, :, -1] >= -1e-9).all()
+
+
+def test_sums_over_types_that_mix_keep_all_matrices_in_play():
+    """In a sum over edges of two types what one pays is in doubt with the other."""
+    everything = np.arange(3)
+    for kind, feedback, in_play in (
+        ("types", "edge", PARITY),
+        ("types", "agent", everything),
+        ("regimes", "agent", [1]),
+    ):
+        problem, _, _ = make_problem(kind, "general", feedback=feedback)
+        now = problem.at(PARITY if kind == "types" else 1)
+        np.testing.assert_array_equal(now.in_play, np.unique(in_play))
+        assert now.norm == pytest.approx(np.sqrt(len(np.unique(in_play))) * problem.S)

@@ -355,10 +355,15 @@ class Problem:
 
     @cached_property
     def in_play(self) -> IntArray:
-        """The matrices of this round; all of them where there are no contexts."""
-        everything = np.arange(self.types)
-        found = everything if self._of is None else np.unique(self.entries.type)
-        return checks.frozen(found if self.one_each else everything)
+        """The matrices of this round; all of them where there are no contexts.
+
+        All of them, too, where numbers of a report sum edges of matrices that come together in other
+        ways in other rounds: what is not known of one is then in doubt of the others.
+        """
+        contexts = self.whole.contexts
+        if self._of is None or contexts is None or not (self.keeps_tables or contexts.apart):
+            return checks.frozen(np.arange(self.types))
+        return checks.frozen(np.unique(self.entries.type))
 
     @property
     def edge_types(self) -> IntArray:

@@ -37,6 +37,9 @@ class Contexts(ABC):
     weighs: bool
     """Whether features are other numbers than 0 and the edges' own weights."""
 
+    apart: ClassVar[bool] = False
+    """Whether two contexts have all their matrices in common, or none."""
+
     reach: float
     """No edge of weight 1 has features of a larger norm."""
 

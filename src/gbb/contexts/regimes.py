@@ -29,6 +29,7 @@ class Regimes(Contexts):
     one_each = True
     keeps_alike = True
     weighs = False
+    apart = True
     reach = 1.0
 
     def __init__(self, regimes: int | Sequence[str]) -> None:

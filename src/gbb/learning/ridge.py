@@ -119,14 +119,42 @@ class Ridge:
         own = np.zeros((types, rows, types, d2))
         own[np.arange(types), :, np.arange(types)] = features
         stacked = np.vstack([V.T * scale, own.reshape(types * rows, types * d2)])
-        unseen = np.zeros(types * rows)
+        seen, none = self._seen, np.zeros(types * rows)
         R, centre, pivots, white = self._solver.factor(
-            stacked,
-            np.concatenate([e, unseen]),
-            np.concatenate([moment / scale @ V, unseen]),
+            np.ascontiguousarray(stacked[:, seen]),
+            np.concatenate([e, none]),
+            np.concatenate([moment / scale @ V, none]),
             self.lam,
         )
-        return [(R, centre, pivots, white[len(e) :])]
+        block = R, centre, pivots, white[len(e) :]
+        return [block if len(seen) == len(e) else self._with_unseen(block, stacked[len(e) :])]
+
+    @cached_property
+    def _seen(self) -> IntArray:
+        """The parameters of which anything was seen, or all where no matrix is out of play.
+
+        Of a regime that never was nothing is known, not even by rounding: all its arms tie.
+        """
+        everything = np.arange(self.problem.parameters)
+        if len(self.problem.in_play) == self.problem.types:
+            return everything
+        seen = np.flatnonzero(np.diag(self.record.gram(self.problem)))
+        return seen if seen.size else everything
+
+    def _with_unseen(
+        self, block: tuple[FloatArray, FloatArray, IntArray, FloatArray], own: FloatArray
+    ) -> tuple[FloatArray, FloatArray, IntArray, FloatArray]:
+        """A block of what was seen with the rest of the regressors ``own``, as lam has it."""
+        R, centre, pivots, white = block
+        unseen, root = np.setdiff1d(np.arange(own.shape[1]), self._seen), np.sqrt(self.lam)
+        whole = root * np.eye(own.shape[1])
+        whole[: len(centre), : len(centre)] = R
+        return (
+            whole,
+            np.concatenate([centre, np.zeros(len(unseen))]),
+            np.concatenate([self._seen[pivots], unseen]),
+            np.hstack([white, own[:, unseen] / root]),
+        )
 
     @cached_property
     def _spectrum(self) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -138,13 +166,9 @@ class Ridge:
         gram = self.record.gram(self.problem)
         sizes = np.sqrt(np.diag(gram))
         scale = np.exp2(np.rint(np.log2(np.where(sizes > 0.0, sizes, 1.0))))
-        scaled = gram / scale / scale[:, None]
-        if len(self.problem.in_play) == self.problem.types:
-            e, V = np.linalg.eigh(scaled)
-        else:  # of a context that never was, nothing is known: not even by rounding
-            seen = np.flatnonzero(sizes)
-            e, V = np.zeros(len(sizes)), np.eye(len(sizes))
-            e[seen], V[np.ix_(seen, seen)] = np.linalg.eigh(scaled[np.ix_(seen, seen)])
+        scaled, seen = gram / scale / scale[:, None], self._seen
+        e, V = np.zeros(len(sizes)), np.eye(len(sizes))
+        e[seen], V[np.ix_(seen, seen)] = np.linalg.eigh(scaled[np.ix_(seen, seen)])
         return np.where(e > len(e) * EPS * e.max(initial=0.0), e, 0.0), V, scale
 
     @cached_property

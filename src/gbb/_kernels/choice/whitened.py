@@ -110,7 +110,7 @@ def best_reply(
     rows, first = size + 1, white.segment[i]
     count = white.segment[i + 1] - first
     rest_mean, rest_norm2 = 0.0, 0.0
-    if white.blocks.size > 1:
+    if W.shape[0] > 1:
         rest_mean, rest_norm2 = mean, norm2
         for s in range(count):
             rest_mean -= W[block[entry[first + s]], size]
