@@ -45,7 +45,7 @@ class RoseEffort(Effort):
     fitted: int
 
 
-EFFORTS = RoseEffort(2016, 3.0, 1500), RoseEffort(144, 30.0, 300)
+EFFORTS = RoseEffort(2016, 3.0, 1500), RoseEffort(144, 45.0, 300)
 """In full, two weeks; and quick, a day."""
 
 

@@ -22,13 +22,13 @@ SIGMA, S = 0.2, 1.1
 A wind that jitters by 2 degrees moves one turbine's power by 0.05 of the free stream, but all of them
 together: the farm's power varies as if each had 0.2 of its own."""
 
-CURVE = 0.1
-"""The power curve is tabulated in steps of this, in m/s."""
+CURVE = 41
+"""At how many speeds the power curve is tabulated."""
 
 
 def look_at(farm: Farm) -> Wakes:
     """The contexts of a farm: its layout and the power curve of its turbines."""
-    speeds = np.arange(SPEEDS[0], SPEEDS[1] + CURVE / 2, CURVE)
+    speeds = np.linspace(*SPEEDS, CURVE)
     powers = farm.free_stream(speeds)
     place = np.arange(farm.n)
     x, y = ALONG * (place // farm.rows), ACROSS * (place % farm.rows)
