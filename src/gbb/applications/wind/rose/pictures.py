@@ -70,6 +70,7 @@ def draw_angles(learnt: Learnt, names: Sequence[str]) -> Figure:
         )
         ax.set_title(f"yaw angles: {name}", fontsize="small")
         ax.set_ylabel("turbine")
+        ax.set_yticks(np.arange(4, learnt.upwind.shape[1] + 1, 4))
     figure.colorbar(mesh, ax=maps, label="degrees", shrink=0.8)
     looks = styles(names)
     looks[TABLE] = {"color": "0.35", "linestyle": "--"}
