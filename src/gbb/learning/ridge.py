@@ -229,7 +229,11 @@ class Ridge:
 
     def means_at(self, centre: FloatArray) -> FloatArray:
         """The rewards of every type and edge-arm for the theta of ``centre`` (types x K x K)."""
-        means: FloatArray = (self.table * centre[self.block_of][:, None, None, :]).sum(axis=-1)
+        means = np.empty(self.table.shape[:-1])
+        for g, block in enumerate(
+            self.block_of
+        ):  # a product of all at once would not fit the cache
+            means[g] = (self.table[g] * centre[block]).sum(axis=-1)
         return means
 
     @cached_property

@@ -69,10 +69,31 @@ def wind_command(
             help="Turbines of the farm, and the wind direction in degrees.",
         ),
     ] = "4x4-270",
+    rose: Annotated[
+        bool,
+        typer.Option("--rose", help="Winds from all directions, which are known: 4x4 turbines."),
+    ] = False,
+    seeds: Annotated[
+        int | None,
+        typer.Option(show_default="5", help="With --rose: how many series of winds to play."),
+    ] = None,
+    safe: Annotated[
+        bool,
+        typer.Option("--safe", help="With --rose: also a learner that loses 2 % at most."),
+    ] = False,
 ) -> None:
     """Yaw angles of the turbines of a wind farm, on the simulator FLORIS (extra: wind)."""
     from gbb.applications import wind
 
+    if rose and case != "4x4-270":
+        raise checks.conflict("`--case` is for one wind direction: leave it out with `--rose`.")
+    if not rose and (safe or seeds is not None):
+        raise checks.conflict("`--seeds` and `--safe` need `--rose`.")
+    if rose:
+        from gbb.applications.wind import rose as every_wind
+
+        present(every_wind, options, seeds=5 if seeds is None else seeds, safe=safe)
+        return
     present(wind, options, case=case)
 
 
@@ -107,7 +128,7 @@ def present(
     total = simulated.steps(**settings)
     checks.integer("--seed", options.seed, low=0)
     checks.integer("--rounds", total, low=1)
-    place = options.folder(simulated.__name__.rpartition(".")[2])
+    place = options.folder(simulated.__name__.removeprefix("gbb.applications.").replace(".", "-"))
     check_directory("--out", place)
     with progress_bar(total, "steps") as advance:
         outcome = simulated.run(seed=options.seed, advance=advance, **settings, **(hooks or {}))

@@ -103,12 +103,19 @@ class Farm:
 
     def serial_refine(self, low: float, high: float) -> FloatArray:
         """Yaw angles (n) between ``low`` and ``high`` from FLORIS's own serial-refine optimiser."""
+        (angles,) = self.serial_refine_all(low, high, np.array([self.direction]))
+        result: FloatArray = angles
+        return result
+
+    def serial_refine_all(self, low: float, high: float, directions: FloatArray) -> FloatArray:
+        """The same for each of these wind directions (directions x n), at the nominal speed."""
         name = "floris.optimization.yaw_optimization.yaw_optimizer_sr"
         optimiser = require("wind", "FLORIS", name).YawOptimizationSR
-        search = optimiser(self._nominal(), minimum_yaw_angle=low, maximum_yaw_angle=high)
+        model = self._nominal(directions=directions)
+        search = optimiser(model, minimum_yaw_angle=low, maximum_yaw_angle=high)
         found = search.optimize(print_progress=False)
-        result: FloatArray = np.array(found["yaw_angles_opt"].iloc[0], dtype=np.float64)
-        return result
+        angles: FloatArray = np.array(list(found["yaw_angles_opt"]), dtype=np.float64)
+        return angles
 
     def draw(self, yaw: FloatArray, ax: Axes) -> None:
         """Draw the wind speed at hub height and the rotors, with FLORIS's own plotting."""
@@ -120,14 +127,15 @@ class Farm:
             flow.visualize_cut_plane(plane, ax=ax, min_speed=2.0, max_speed=SPEED, clevels=30)
             layout.plot_turbine_rotors(model, ax=ax)
 
-    def _nominal(self, yaw: FloatArray | None = None) -> Any:
-        """A model of its own at the nominal wind."""
+    def _nominal(self, yaw: FloatArray | None = None, directions: FloatArray | None = None) -> Any:
+        """A model of its own at the nominal wind, or at winds from other directions."""
         model = self._model.copy()
+        towards = np.array([self.direction]) if directions is None else directions
         model.set(
-            wind_directions=[self.direction],
-            wind_speeds=[SPEED],
-            turbulence_intensities=[TURBULENCE],
-            yaw_angles=np.zeros((1, self.n)) if yaw is None else yaw[None, :],
+            wind_directions=towards,
+            wind_speeds=np.full(len(towards), SPEED),
+            turbulence_intensities=np.full(len(towards), TURBULENCE),
+            yaw_angles=np.zeros((len(towards), self.n)) if yaw is None else yaw[None, :],
         )
         return model
 

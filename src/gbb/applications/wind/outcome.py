@@ -61,7 +61,7 @@ def make_outcome(farm: Farm, case: str, played: YawHistory, seed: int) -> Outcom
         rows += [
             (f"{name}, what it played", ", ".join([*reached, f"{numbers[name]:.0%} in the end"])),
             (f"{name}, what it would keep", f"{numbers[f'{name}_kept']:.0%} of the gain"),
-            (f"{name}, least energy so far over zero yaw", _floor(numbers[f"{name}_least"])),
+            (f"{name}, least energy so far over zero yaw", floor_of(numbers[f"{name}_least"])),
         ]
     gain, safety = (
         dict(zip(played.names, each(played), strict=True))
@@ -137,7 +137,7 @@ def _sentences(farm: Farm, numbers: dict[str, float]) -> list[str]:
         f"Held back so as not to lose more than {EPS:.0%} of zero yaw's energy at any time, it had "
         f"{numbers[SAFE]:.0%} in its last rounds; {numbers[SAFE_AND_SLOW]:.0%} when only two turbines "
         f"may turn from one round to the next. Their energy so far was never less than "
-        f"{_floor(numbers[f'{SAFE}_least'])} and {_floor(numbers[f'{SAFE_AND_SLOW}_least'])} of "
+        f"{floor_of(numbers[f'{SAFE}_least'])} and {floor_of(numbers[f'{SAFE_AND_SLOW}_least'])} of "
         "zero yaw's.",
         f"Serial refine is handed the simulator; the policies only see the turbines' powers. Its "
         f"{numbers['serial_refine_gain']:+.0%} are for a steady wind of {SPEED:g} m/s from "
@@ -145,6 +145,6 @@ def _sentences(farm: Farm, numbers: dict[str, float]) -> list[str]:
     ]
 
 
-def _floor(share: float) -> str:
+def floor_of(share: float) -> str:
     """Three digits, never more than the number itself."""
     return f"{np.floor(1000.0 * share) / 1000.0:.3f}"
