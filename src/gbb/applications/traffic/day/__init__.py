@@ -54,7 +54,7 @@ class DayEffort(Effort):
     length: int = 60
 
 
-EFFORTS = DayEffort(), DayEffort(rounds=3 * len(HOURS), survey=2, minutes=5, length=8)
+EFFORTS = DayEffort(), DayEffort(rounds=3 * len(HOURS), survey=2, minutes=5, length=6)
 """In full, and quick."""
 
 
