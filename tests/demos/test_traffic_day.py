@@ -1,4 +1,4 @@
-"""Traffic through the day on the real simulator: what it must show, and plans that change by the clock."""
+"""Traffic through the day on the real simulator: what it must show, and plans that change by clock."""
 
 import json
 

@@ -27,7 +27,7 @@ def draw_hours(losses: Mapping[str, DayLoss]) -> Figure:
     figure = Figure(figsize=(7.0, 4.0), layout="constrained")
     ax = figure.add_subplot()
     clock = np.array([hour.clock for hour in HOURS])
-    top = max(float(each.loss.max()) for each in losses.values())
+    top = max(float(losses[name].loss.max()) for name in LOOKS)
     for regime in REGIMES:
         within = [hour.clock for hour in HOURS if hour.regime == regime]
         ax.axvline(within[0], color="0.9", zorder=0)
@@ -56,7 +56,8 @@ def draw_plans(learnt: Plans, single: Plans, side: int) -> Figure:
         cells = plan.reshape(side, -1)
         ax.imshow(cells, cmap="twilight", vmin=0, vmax=OFFSETS.size, origin="lower")
         for (i, j), arm in np.ndenumerate(cells):
-            ax.text(j, i, str(OFFSETS[arm]), ha="center", va="center", color="white")
+            colour = "white" if arm else "black"  # no offset is drawn almost white
+            ax.text(j, i, str(OFFSETS[arm]), ha="center", va="center", color=colour)
         ax.set_xticks([])
         ax.set_yticks([])
         ax.set_title(name, fontsize="small", loc="left")
