@@ -36,21 +36,31 @@ def traffic_command(
     *,
     options: DemoOptions,
     arms: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="one-hot|fourier|both",
+            show_default="both; fourier with --day",
             help="How the learner sees an offset: on its own, or smoothly.",
         ),
-    ] = "both",
+    ] = None,
+    day: Annotated[
+        bool, typer.Option("--day", help="A plan for each time of day, told to the learner.")
+    ] = False,
 ) -> None:
     """Offsets of a 4 x 4 grid of traffic lights, on the simulator SUMO (extra: traffic)."""
     from gbb.applications import traffic
     from gbb.plotting import save_figure
 
+    if day:
+        from gbb.applications.traffic import day as through_the_day
+
+        present(through_the_day, options, arms=arms or "fourier")
+        return
     place = options.folder("traffic") / "loss.png"
     before = place.exists()
     try:
-        present(traffic, options, {"watch": lambda figure: save_figure(figure, place)}, arms=arms)
+        watch = {"watch": lambda figure: save_figure(figure, place)}
+        present(traffic, options, watch, arms=arms or "both")
     except BaseException:
         if not before:  # the picture so far, of a run that did not end
             place.unlink(missing_ok=True)

@@ -7,7 +7,6 @@ Agents are signals, arms are six offsets of the cycle, and the reward of edge (i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,8 +27,8 @@ from gbb.applications.traffic.rounds import Rounds, late
 from gbb.applications.traffic.streets import Grid
 from gbb.applications.traffic.sumo import Measured, Simulator
 from gbb.applications.traffic.system import OFFSETS, TrafficSystem
+from gbb.applications.traffic.threads import run_all
 
-WORKERS = 2
 Watch = Callable[[Figure], None]
 
 
@@ -158,11 +157,5 @@ class _Demo:
             yield dict(zip(policies, each, strict=True))
 
     def _run_all(self, work: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
-        """``work`` on every item in a few threads, in order; each simulates one round."""
-        pool = ThreadPoolExecutor(WORKERS)
-        try:
-            for found in pool.map(work, items):
-                self.advance(1)
-                yield found
-        finally:
-            pool.shutdown(cancel_futures=True)
+        """``work`` on every item side by side; each simulates one round."""
+        return run_all(work, items, self.advance)

@@ -17,15 +17,19 @@ FEATURES = {
 """Arms as the learner sees them: every offset on its own (36 unknowns), or smooth in it (9)."""
 
 
+def bound_matrix(X: FloatArray) -> float:
+    """S, where rewards lie between -1 and 1: ``||X M X'||_F <= K`` and ``||M||_F <= K ||X^+||^2``."""
+    return OFFSETS.size * float(np.linalg.norm(np.linalg.pinv(X), 2)) ** 2
+
+
 def make_policy(graph: gbb.Graph, name: str, sigma: float) -> gbb.policies.ImprovedOFUL:
     """The paper's improved algorithm with the settings of the demo.
 
-    Rewards lie between -1 and 1 as long as vehicles lose less than two minutes on a street, so that
-    ``||X M X'||_F <= K`` and ``||M||_F <= K ||X^+||^2 = S``. With ``lam = (sigma / S)^2`` the
-    regulariser adds no more than sigma to the radius.
+    Rewards lie between -1 and 1 as long as vehicles lose less than two minutes on a street. With
+    ``lam = (sigma / S)^2`` the regulariser adds no more than sigma to the radius.
     """
     X: FloatArray = FEATURES[name]
-    S = OFFSETS.size * float(np.linalg.norm(np.linalg.pinv(X), 2)) ** 2
+    S = bound_matrix(X)
     seconds = [f"{offset} s" for offset in OFFSETS]
     problem = gbb.Problem(graph, X, sigma=sigma, S=S, arm_names=seconds)
     return gbb.policies.ImprovedOFUL(

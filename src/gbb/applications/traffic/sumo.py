@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import NamedTuple, Self
 from xml.etree import ElementTree
 
 import numpy as np
@@ -53,6 +53,23 @@ class Measured(NamedTuple):
     between: float
 
 
+class Flow(NamedTuple):
+    """Vehicles an hour, at random, along a way, from one second to another."""
+
+    way: Sequence[str]
+    rate: float
+    begin: int = 0
+    end: int = 86400
+
+
+class Counted(NamedTuple):
+    """What SUMO counted: for every directed edge (i, j), and vehicle-seconds lost on all streets."""
+
+    lost: FloatArray
+    passed: FloatArray
+    everywhere: float
+
+
 class Simulator:
     """The files of a :class:`Grid` in a temporary folder; close it or use it in a ``with``."""
 
@@ -69,7 +86,7 @@ class Simulator:
             self.close()
             raise
 
-    def __enter__(self) -> Simulator:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -81,24 +98,35 @@ class Simulator:
 
     def run(self, offsets: ArrayLike, seed: int) -> Measured:
         """One round with ``offsets`` in seconds, one per signal, and traffic drawn from ``seed``."""
+        counted = self.simulate("demand", self.shift(offsets), 60 * self.grid.minutes, seed)[0]
+        rewards: FloatArray = 1.0 - counted.lost / np.maximum(counted.passed, 1.0) / 60.0
+        return Measured(rewards, counted.everywhere / 3600.0, float(counted.lost.sum()) / 3600.0)
+
+    def shift(self, offsets: ArrayLike) -> list[str]:
+        """Rows of a SUMO file that give the signals their offsets."""
         shifts = zip(self.grid.signals, np.asarray(offsets).tolist(), strict=True)
-        end = WARM_UP + 60 * self.grid.minutes
+        return [f'<tlLogic id="{s}" programID="0" offset="{shift}"/>' for s, shift in shifts]
+
+    def simulate(
+        self, demand: str, rows: Sequence[str], seconds: int, seed: int, *, times: int = 1
+    ) -> list[Counted]:
+        """Run SUMO with the demand of that name; what is counted ``times`` times in ``seconds`` each."""
+        end = WARM_UP + times * seconds
         with TemporaryDirectory(dir=self._place) as folder:
             extra, out = Path(folder) / "extra.xml", Path(folder) / "edges.xml"
-            logic = [f'<tlLogic id="{s}" programID="0" offset="{shift}"/>' for s, shift in shifts]
-            data = f'<edgeData id="loss" file="{out}" begin="{WARM_UP}" end="{end}"/>'
-            extra.write_text(_xml("additional", [*logic, data]), encoding="utf-8")
-            options = {"n": "net.xml", "r": "demand.xml"}
+            often = f' freq="{seconds}"' if times > 1 else ""
+            data = f'<edgeData id="loss" file="{out}" begin="{WARM_UP}" end="{end}"{often}/>'
+            extra.write_text(_xml("additional", [*rows, data]), encoding="utf-8")
+            options = {"n": "net.xml", "r": f"{demand}.xml"}
             files = [part for key, name in options.items() for part in (f"-{key}", name)]
             self._call(
                 "sumo", *files, "-a", extra, "--begin", 0, "--end", end, "--seed", seed,
                 "--time-to-teleport", -1, "--xml-validation", "never", "--no-step-log", "true",
             )  # fmt: skip
-            edges = ElementTree.parse(out).getroot().iter("edge")
-            found = {str(edge.get("id")): edge for edge in edges}
-        return self._read(found)
+            spans = ElementTree.parse(out).getroot().findall("interval")
+        return [self._count({str(edge.get("id")): edge for edge in span}) for span in spans]
 
-    def _read(self, found: dict[str, ElementTree.Element]) -> Measured:
+    def _count(self, found: dict[str, ElementTree.Element]) -> Counted:
         def number(edge: ElementTree.Element | None, key: str) -> float:
             return 0.0 if edge is None else float(edge.get(key, 0.0))
 
@@ -106,9 +134,19 @@ class Simulator:
         streets = [found.get(f"{names[j]}:{names[i]}") for i, j in pairs]
         lost = np.array([number(street, "timeLoss") for street in streets])
         passed = np.array([number(street, "left") for street in streets])
-        rewards: FloatArray = 1.0 - lost / np.maximum(passed, 1.0) / 60.0
         everywhere = sum(number(edge, "timeLoss") for edge in found.values())
-        return Measured(rewards, everywhere / 3600.0, float(lost.sum()) / 3600.0)
+        return Counted(lost, passed, everywhere)
+
+    def write_demand(self, name: str, flows: Sequence[Flow]) -> None:
+        """Keep a demand under a name."""
+        rows = [
+            f'<flow id="f{k}" begin="{flow.begin}" end="{flow.end}" '
+            f'period="exp({flow.rate / 3600.0:.8f})" '
+            f'departSpeed="max"><route edges="{_streets(flow.way)}"/></flow>'
+            for k, flow in enumerate(flows)
+            if flow.rate > 0.0
+        ]
+        (self._place / f"{name}.xml").write_text(_xml("routes", rows), encoding="utf-8")
 
     def _build(self) -> None:
         """Have netconvert make the network, and write the demand."""
@@ -123,21 +161,24 @@ class Simulator:
             f'<edge id="{a}:{b}" from="{a}" to="{b}" numLanes="1" speed="{SPEED}"/>'
             for a, b in ways
         ]
-        demand = [(way, self.grid.through) for way in straight]
-        demand += [(way, self.grid.turning) for way in turns]
-        flows = [
-            f'<flow id="f{k}" begin="0" end="86400" period="exp({rate / 3600.0:.8f})" '
-            f'departSpeed="max"><route edges="{_streets(way)}"/></flow>'
-            for k, (way, rate) in enumerate(demand)
-            if rate > 0.0
-        ]
         for name, kind, rows in (("nodes", "nodes", nodes), ("edges", "edges", edges)):
             (self._place / f"{name}.xml").write_text(_xml(kind, rows), encoding="utf-8")
-        (self._place / "demand.xml").write_text(_xml("routes", flows), encoding="utf-8")
+        through = [Flow(way, self.grid.through) for way in straight]
+        self.write_demand("demand", [*through, *(Flow(way, self.grid.turning) for way in turns)])
         self._call(
             "netconvert", "-n", "nodes.xml", "-e", "edges.xml", "-o", "net.xml",
             "--tls.cycle.time", CYCLE, "--tls.default-type", "static", "--no-turnarounds", "true",
         )  # fmt: skip
+
+    def programs(self) -> dict[str, list[str]]:
+        """The phases of every signal, as rows of a SUMO file."""
+        signals = ElementTree.parse(self._place / "net.xml").getroot().iter("tlLogic")
+        return {
+            str(signal.get("id")): [
+                ElementTree.tostring(phase, encoding="unicode").strip() for phase in signal
+            ]
+            for signal in signals
+        }
 
     def _call(self, program: str, *options: object) -> None:
         command = [str(self._bin / program), *map(str, options)]
