@@ -138,6 +138,13 @@ def read_numbers(
     return [checks.real(name, given[name]) for name in known]
 
 
+def check_no_types(types: int, kind: str) -> None:
+    """Refuse edge types of the problem's own where every round says them."""
+    if types > 1:
+        cure = "What an edge pays by comes with every round."
+        raise checks.input_error("edge_types", f"be left out with {kind}", types, cure)
+
+
 def check_alike(graph: Graph, values: FloatArray) -> None:
     """Refuse edges (rows of ``values``) that differ from those back, where they were to be alike."""
     apart = np.flatnonzero((values != values[graph.reverse]).any(axis=1))

@@ -9,15 +9,8 @@ import numpy as np
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray
-from gbb.contexts._base import (
-    Contexts,
-    check_alike,
-    check_most,
-    check_within,
-    count_or_names,
-    find_named,
-    read_numbers,
-)
+from gbb.contexts import _base as base
+from gbb.contexts._base import Contexts
 from gbb.graph import Graph
 from gbb.graph.entries import Entries
 
@@ -46,16 +39,14 @@ class EdgeFeatures(Contexts):
     def __init__(
         self, features: int | Sequence[str], *, most: float = 1.0, alike: bool = False
     ) -> None:
-        self.P, self.names = count_or_names("features", features)
-        self.most = check_most(most)
+        self.P, self.names = base.count_or_names("features", features)
+        self.most = base.check_most(most)
         self.keeps_alike = self.alike = bool(alike)
         self.one_each = self.P == 1
         self.reach = float(np.sqrt(self.P)) * self.most
 
     def count_matrices(self, types: int) -> int:
-        if types > 1:
-            cure = "A type is a feature that is 1."
-            raise checks.input_error("edge_types", "be left out with EdgeFeatures", types, cure)
+        base.check_no_types(types, "EdgeFeatures")
         return self.P
 
     def read(self, graph: Graph, context: Any) -> FloatArray:
@@ -66,17 +57,17 @@ class EdgeFeatures(Contexts):
             context = self._in_order(graph, context)
         shape = (graph.m, self.P)
         values = checks.array("context", context, shape=shape, meaning="directed edges x features")
-        check_within("context", values, self.most)
+        base.check_within("context", values, self.most)
         if self.alike:
-            check_alike(graph, values)
+            base.check_alike(graph, values)
         return checks.frozen(values.ravel())
 
     def _in_order(self, graph: Graph, context: Mapping[Any, Any]) -> FloatArray:
-        places, said = find_named(graph, context)
+        places, said = base.find_named(graph, context)
         features = np.zeros((graph.m, self.P))
         for place, each in zip(places.tolist(), said, strict=True):
             by_name = isinstance(each, Mapping)
-            numbers = read_numbers(each, self.names, self.P) if by_name else each
+            numbers = base.read_numbers(each, self.names, self.P) if by_name else each
             features[place] = checks.array("context", numbers, shape=(self.P,))
         return features
 

@@ -9,14 +9,8 @@ import numpy as np
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray
-from gbb.contexts._base import (
-    Contexts,
-    check_alike,
-    check_most,
-    check_within,
-    count_or_names,
-    find_named,
-)
+from gbb.contexts import _base as base
+from gbb.contexts._base import Contexts
 from gbb.graph import Graph
 from gbb.graph.entries import Entries
 
@@ -46,14 +40,12 @@ class EdgeTypes(Contexts):
     def __init__(
         self, types: int | Sequence[str], *, most: float = 1.0, alike: bool = False
     ) -> None:
-        self.P, self.names = count_or_names("types", types)
-        self.most = self.reach = check_most(most)
+        self.P, self.names = base.count_or_names("types", types)
+        self.most = self.reach = base.check_most(most)
         self.keeps_alike = self.alike = bool(alike)
 
     def count_matrices(self, types: int) -> int:
-        if types > 1:
-            cure = "Types come with every round."
-            raise checks.input_error("edge_types", "be left out with EdgeTypes", types, cure)
+        base.check_no_types(types, "EdgeTypes")
         return self.P
 
     def read(self, graph: Graph, context: Any) -> FloatArray:
@@ -69,10 +61,10 @@ class EdgeTypes(Contexts):
             raise checks.input_error("context", rule, low if low < -1 else high)
         meaning = "one weight per directed edge"
         given = checks.array("context", weights, shape=(graph.m,), meaning=meaning)
-        check_within("context", given, self.most)
+        base.check_within("context", given, self.most)
         row = np.concatenate([raw.astype(np.float64), np.where(raw < 0, 0.0, given)])
         if self.alike:
-            check_alike(graph, row.reshape(2, -1).T)
+            base.check_alike(graph, row.reshape(2, -1).T)
         return checks.frozen(row)
 
     def _in_order(self, graph: Graph, context: Any) -> tuple[Any, Any]:
@@ -82,7 +74,7 @@ class EdgeTypes(Contexts):
             cure = "Say the type of every edge in this round."
             raise checks.input_error("context", "be an array of types", "None", cure)
         if isinstance(context, Mapping):
-            places, said = find_named(graph, context)
+            places, said = base.find_named(graph, context)
             each = [pair if isinstance(pair, list | tuple) else (pair, 1.0) for pair in said]
             types = np.full(graph.m, -1, dtype=np.int64)
             types[places] = [self._number(kind) for kind, _ in each]

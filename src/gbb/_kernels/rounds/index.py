@@ -86,6 +86,35 @@ class Run(NamedTuple):
     allocations: IntArray
 
 
+class Setting(NamedTuple):
+    """All that is played, and by what.
+
+    One of ``diagonal`` and ``triangular`` is the estimate, one of ``linear``, ``white`` and ``counted``
+    what :func:`choose_index` searches on.
+
+    Attributes
+    ----------
+    in_sums
+        Whether rounds report sums over edges.
+    by_edge
+        Whether a block's noise is that of every number of the report; else it is as :func:`add_edges`
+        says.
+    """
+
+    rule: Rule
+    links: Links
+    room: Room
+    world: World
+    run: Run
+    diagonal: Diagonal | None
+    triangular: Triangular | None
+    linear: Linear | None
+    white: Whitened | None
+    counted: Counted | None
+    in_sums: bool
+    by_edge: bool
+
+
 @compiled(allocates=True)
 def play_index(*given: Any) -> None:
     """As :func:`play_rounds`, to be called from Python."""
@@ -93,75 +122,27 @@ def play_index(*given: Any) -> None:
 
 
 @compiled(forceinline=True)
-def play_rounds(
-    rule: Rule,
-    links: Links,
-    room: Room,
-    world: World,
-    run: Run,
-    diagonal: Diagonal | None,
-    triangular: Triangular | None,
-    linear: Linear | None,
-    white: Whitened | None,
-    counted: Counted | None,
-    in_sums: bool,
-    by_edge: bool,
-    block: Block,
-    rng: np.random.Generator,
-) -> None:
-    """Play the rounds of ``block``.
-
-    Its noise is that of every number of the report, or as :func:`add_edges` says where it is not
-    ``by_edge``. The rest is as :func:`choose_index` takes it.
-    """
+def play_rounds(setting: Setting, block: Block, rng: np.random.Generator) -> None:
+    """Play the rounds of ``block``."""
     for t in range(block.radii.size):
-        play_round(
-            rule,
-            links,
-            room,
-            world,
-            run,
-            diagonal,
-            triangular,
-            linear,
-            white,
-            counted,
-            in_sums,
-            by_edge,
-            block,
-            t,
-            rng,
-        )
+        play_round(setting, block, t, rng)
 
 
 @compiled(forceinline=True)
-def play_round(
-    rule: Rule,
-    links: Links,
-    room: Room,
-    world: World,
-    run: Run,
-    diagonal: Diagonal | None,
-    triangular: Triangular | None,
-    linear: Linear | None,
-    white: Whitened | None,
-    counted: Counted | None,
-    in_sums: bool,
-    by_edge: bool,
-    block: Block,
-    t: int,
-    rng: np.random.Generator,
-) -> None:
-    """Play round t of ``block``, as :func:`play_rounds` does, and keep it if it is to be kept."""
+def play_round(setting: Setting, block: Block, t: int, rng: np.random.Generator) -> None:
+    """Play round t of ``block``, and keep it if it is to be kept."""
+    rule, links, room, world, run, diagonal, triangular, linear, white, counted, sums, each = (
+        setting
+    )
     first, noise, radii, recorded = block
     arms = run.arms
     p, _ = choose_index(
         rule, links, room, diagonal, triangular, linear, white, counted, radii[t], rng, arms
     )
-    if in_sums:
+    if sums:
         reward = add_sums(rule, world, triangular, arms, noise, t)
     else:
-        reward = add_edges(rule, world, run, diagonal, counted, triangular, by_edge, noise, t)
+        reward = add_edges(rule, world, run, diagonal, counted, triangular, each, noise, t)
     run.total[0] += reward
     k = run.kept[0]
     if k < recorded.size and recorded[k] == first + t:

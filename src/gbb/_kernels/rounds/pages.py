@@ -13,13 +13,11 @@ import numpy as np
 from gbb._kernels._jit import compiled
 from gbb._kernels.choice.climb import Room
 from gbb._kernels.choice.counts import Counted
-from gbb._kernels.choice.diagonal import Diagonal
 from gbb._kernels.choice.factors import Triangular
-from gbb._kernels.choice.linear import Linear
 from gbb._kernels.choice.links import Links
 from gbb._kernels.choice.rule import Rule
 from gbb._kernels.choice.whitened import Whitened
-from gbb._kernels.rounds.index import Run, World, play_round
+from gbb._kernels.rounds.index import Setting, World, play_round
 from gbb._kernels.rounds.rounds import Block
 from gbb._support.checks import FloatArray, IntArray
 
@@ -225,30 +223,15 @@ def play_pages(*given: Any) -> None:
 
 @compiled(forceinline=True)
 def play_all_pages(
-    book: Book,
-    pages: IntArray,
-    rule: Rule,
-    links: Links,
-    room: Room,
-    world: World,
-    run: Run,
-    diagonal: Diagonal | None,
-    triangular: Triangular | None,
-    linear: Linear | None,
-    white: Whitened | None,
-    counted: Counted | None,
-    in_sums: bool,
-    by_edge: bool,
-    block: Block,
-    rng: np.random.Generator,
+    book: Book, pages: IntArray, setting: Setting, block: Block, rng: np.random.Generator
 ) -> None:
-    """Play the rounds of ``block``, round t by the page ``pages[t]``.
-
-    The rest is as :func:`~gbb._kernels.rounds.index.play_rounds` takes it, of any page.
-    """
+    """Play the rounds of ``block``, round t by the page ``pages[t]``; ``setting`` is of any page."""
+    rule, links, room, world, run, diagonal, triangular, linear, white, counted, sums, each = (
+        setting
+    )
     for t in range(block.radii.size):
         page = pages[t]
-        play_round(
+        here = Setting(
             turn_rule(book, page, rule),
             turn_links(book, page, links),
             turn_room(book, page, room),
@@ -259,9 +242,7 @@ def play_all_pages(
             linear,
             turn_whitened(book, page, white),
             turn_counted(book, page, counted),
-            in_sums,
-            by_edge,
-            block,
-            t,
-            rng,
+            sums,
+            each,
         )
+        play_round(here, block, t, rng)

@@ -11,13 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gbb._kernels._jit import compiled
-from gbb._kernels.choice.climb import Room
 from gbb._kernels.choice.factors import Triangular
-from gbb._kernels.choice.linear import Linear
-from gbb._kernels.choice.links import Links
-from gbb._kernels.choice.rule import Rule
-from gbb._kernels.choice.whitened import Whitened
-from gbb._kernels.rounds.index import Run, World, play_round
+from gbb._kernels.rounds.index import Setting, play_round
 from gbb._kernels.rounds.rounds import Block
 from gbb._support.checks import FloatArray
 
@@ -43,8 +38,10 @@ class Vectors(NamedTuple):
 
 
 @compiled(forceinline=True)
-def multiply(vectors: Vectors, t: int, triangular: Triangular, R: FloatArray) -> None:
+def multiply(vectors: Vectors, t: int, triangular: Triangular | None, R: FloatArray) -> None:
     """Write the edge-arms of round t to the estimate, and what they pay to R."""
+    if triangular is None:  # it never is
+        return
     count, size = vectors.features.shape
     R[:, :, :] = 0.0
     for k in range(vectors.numbers.shape[1]):
@@ -70,40 +67,9 @@ def play_vectors(*given: Any) -> None:
 
 @compiled(forceinline=True)
 def play_all_vectors(
-    vectors: Vectors,
-    rule: Rule,
-    links: Links,
-    room: Room,
-    world: World,
-    run: Run,
-    triangular: Triangular,
-    linear: Linear | None,
-    white: Whitened | None,
-    in_sums: bool,
-    by_edge: bool,
-    block: Block,
-    rng: np.random.Generator,
+    vectors: Vectors, setting: Setting, block: Block, rng: np.random.Generator
 ) -> None:
-    """Play the rounds of ``block``; the rest is as for one matrix.
-
-    See :func:`~gbb._kernels.rounds.index.play_rounds`.
-    """
+    """Play the rounds of ``block``, each of which is as one with one matrix."""
     for t in range(block.radii.size):
-        multiply(vectors, t, triangular, world.R)
-        play_round(
-            rule,
-            links,
-            room,
-            world,
-            run,
-            None,
-            triangular,
-            linear,
-            white,
-            None,
-            in_sums,
-            by_edge,
-            block,
-            t,
-            rng,
-        )
+        multiply(vectors, t, setting.triangular, setting.world.R)
+        play_round(setting, block, t, rng)

@@ -49,8 +49,9 @@ def run_contexts(env: Environment, policy: IndexPolicy, asked: Request) -> Trace
     which = which.ravel().astype(np.int64)
     R, sums = np.array(env.reward_tables), not problem.keeps_tables
     setting = set_up(policy_at(policy, rows[0]), R, asked)
-    setting = setting._replace(world=setting.world._replace(in_turn=True))
     by_edge = sums or not blocks.gaussian or blocks.edge_noise
+    world = setting.world._replace(in_turn=True)
+    setting = setting._replace(world=world, by_edge=by_edge)
 
     def page_of(context: int) -> Page:
         return lay_out(policy_at(policy, rows[context]), R, setting)
@@ -81,7 +82,7 @@ def run_contexts(env: Environment, policy: IndexPolicy, asked: Request) -> Trace
             for number, page in enumerate(bound):
                 radii[place == number] = page.radii(rounds[place == number])
             part = Block(block.first + start, block.noise[start:stop], radii, block.recorded)
-            play_pages(bind(bound), place, *setting, sums, by_edge, part, rng)
+            play_pages(bind(bound), place, setting, part, rng)
 
     one_each = np.ones(width, dtype=np.int64)
     asked.play(

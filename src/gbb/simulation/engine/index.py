@@ -39,14 +39,13 @@ def run_index(env: Environment, policy: IndexPolicy, asked: Request) -> Trace:
     any other for every number of the report.
     """
     problem, blocks = env.problem, asked.blocks
-    setting = set_up(policy, np.array(env.reward_tables), asked)
     by_edge = not _sums_noise(problem, blocks)
+    setting = set_up(policy, np.array(env.reward_tables), asked)._replace(by_edge=by_edge)
     one_each = np.ones(setting.run.N.size, dtype=np.int64)
-    sums = not problem.keeps_tables
     asked.play(
         policy.radii,
         lambda size: blocks.report(size) if by_edge else blocks.sums(one_each, size),
-        lambda *rounds: play_index(*setting, sums, by_edge, *rounds),
+        lambda *rounds: play_index(setting, *rounds),
         width=max(problem.observations, setting.run.N.size),
     )
     return asked.trace(policy, setting.run, record_of(policy, setting.run, setting.triangular))

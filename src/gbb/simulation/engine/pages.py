@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from gbb._kernels.choice.counts import Counted
 from gbb._kernels.choice.whitened import Whitened
 from gbb._kernels.lanes import WIDTH, aligned_zeros, padded
+from gbb._kernels.rounds.index import Setting
 from gbb._kernels.rounds.pages import Book
 from gbb._support.checks import FloatArray, IntArray
 from gbb.policies import IndexPolicy
-from gbb.simulation.engine.setting import Setting, make_objectives, make_world, search_of
+from gbb.simulation.engine.setting import make_objectives, make_world, search_of
 
 
 class Page(NamedTuple):

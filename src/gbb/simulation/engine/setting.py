@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from gbb._kernels.choice.climb import Room
-from gbb._kernels.choice.counts import Counted
-from gbb._kernels.choice.diagonal import Diagonal, refresh_all
+from gbb._kernels.choice.diagonal import refresh_all
 from gbb._kernels.choice.factors import Triangular
-from gbb._kernels.choice.linear import Linear
-from gbb._kernels.choice.links import Links
-from gbb._kernels.choice.rule import Rule
-from gbb._kernels.choice.whitened import Whitened
 from gbb._kernels.lanes import WIDTH, aligned_zeros, padded
 from gbb._kernels.learning.triangular import DIRECTIONS
-from gbb._kernels.rounds.index import Run, World
+from gbb._kernels.rounds.index import Run, Setting, World
 from gbb._support.checks import FloatArray
 from gbb.learning.record import AnyRecord, Moments, Record
 from gbb.policies import IndexPolicy
@@ -24,21 +16,6 @@ from gbb.policies._index.compiled import make_diagonal
 from gbb.policies._index.links import LinkSearch
 from gbb.problem import Problem
 from gbb.simulation.engine.request import Request
-
-
-class Setting(NamedTuple):
-    """All that the kernels of an index policy take, in their order."""
-
-    rule: Rule
-    links: Links
-    room: Room
-    world: World
-    run: Run
-    diagonal: Diagonal | None
-    triangular: Triangular | None
-    linear: Linear | None
-    white: Whitened | None
-    counted: Counted | None
 
 
 def set_up(policy: IndexPolicy, R: FloatArray, asked: Request) -> Setting:
@@ -55,7 +32,18 @@ def set_up(policy: IndexPolicy, R: FloatArray, asked: Request) -> Setting:
         white = search.whitened(*triangular.U.shape[:2]) if optimistic else None
     world, links, room = make_world(policy, R), search.links, search.room
     return Setting(
-        policy.rule, links, room, world, run, diagonal, triangular, linear, white, counted
+        policy.rule,
+        links,
+        room,
+        world,
+        run,
+        diagonal,
+        triangular,
+        linear,
+        white,
+        counted,
+        in_sums=not policy.problem.keeps_tables,
+        by_edge=True,
     )
 
 

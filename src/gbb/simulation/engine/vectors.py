@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gbb._kernels.lanes import aligned_zeros
+from gbb._kernels.rounds.index import Setting
 from gbb._kernels.rounds.rounds import Block
 from gbb._kernels.rounds.vectors import Vectors, play_vectors
 from gbb._support.checks import FloatArray
@@ -65,13 +66,26 @@ def run_vectors(env: Environment, policy: IndexPolicy, asked: Request) -> Trace:
     world = make_world(alone, np.zeros((1, *R.shape[1:])), in_turn=True)
     run = new_run(alone.problem, asked)
     by_edge = in_sums or not blocks.gaussian or blocks.edge_noise
-    plan = (alone.rule._replace(**now.constants), search.links, search.room, world, run)
+    setting = Setting(
+        rule=alone.rule._replace(**now.constants),
+        links=search.links,
+        room=search.room,
+        world=world,
+        run=run,
+        diagonal=None,
+        triangular=triangular,
+        linear=linear,
+        white=white,
+        counted=None,
+        in_sums=in_sums,
+        by_edge=by_edge,
+    )
     one_each = np.ones(run.touched.size, dtype=np.int64)
 
     def play(block: Block, rng: np.random.Generator) -> None:
         numbers = np.array(rows[block.first - 1 : block.first - 1 + len(block.radii)])
         vectors = Vectors(numbers, features, columns, objectives, R)
-        play_vectors(vectors, *plan, triangular, linear, white, in_sums, by_edge, block, rng)
+        play_vectors(vectors, setting, block, rng)
 
     asked.play(
         now.radii,
