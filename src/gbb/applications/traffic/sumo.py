@@ -32,7 +32,7 @@ WARM_UP = 180
 """Seconds that fill the streets and are not measured."""
 
 TIMEOUT = 300.0
-"""Seconds after which a round that should take one is given up."""
+"""Seconds after which a round that should take one is given up; so many for each hour of a day."""
 
 
 class Measured(NamedTuple):
@@ -122,6 +122,7 @@ class Simulator:
             self._call(
                 "sumo", *files, "-a", extra, "--begin", 0, "--end", end, "--seed", seed,
                 "--time-to-teleport", -1, "--xml-validation", "never", "--no-step-log", "true",
+                timeout=TIMEOUT * times,
             )  # fmt: skip
             spans = ElementTree.parse(out).getroot().findall("interval")
         return [self._count({str(edge.get("id")): edge for edge in span}) for span in spans]
@@ -180,15 +181,15 @@ class Simulator:
             for signal in signals
         }
 
-    def _call(self, program: str, *options: object) -> None:
+    def _call(self, program: str, *options: object, timeout: float = TIMEOUT) -> None:
         command = [str(self._bin / program), *map(str, options)]
         try:
             done = subprocess.run(
-                command, cwd=self._place, env=self._environment, timeout=TIMEOUT, check=False,
+                command, cwd=self._place, env=self._environment, timeout=timeout, check=False,
                 capture_output=True, text=True, stdin=subprocess.DEVNULL,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            raise InputError(f"SUMO's {program} did not end within {TIMEOUT:g} s.") from None
+            raise InputError(f"SUMO's {program} did not end within {timeout:g} s.") from None
         except OSError as error:
             raise InputError(f"SUMO's {program} cannot be started: {error.strerror}.") from None
         if done.returncode:

@@ -80,8 +80,8 @@ def _sentences(numbers: Mapping[str, float], best: str, rounds: int) -> list[str
         f"Told the time of day, the plans lose {numbers['regimes_over_single']:.3f} of what the best "
         f"single plan loses, and {numbers['regimes_between_over_single']:.3f} between signals, which is "
         "where offsets matter.",
-        f"The best single plan is '{best}', the best on this very day of {proof} by a fit to all that "
-        "was ever simulated, the double alternate of textbooks, each learnt plan held all day, and the "
+        f"The best single plan is '{best}', the best on this day of: what is {proof} for a fit to all "
+        "that was simulated, the double alternate of textbooks, each learnt plan held all day, and the "
         "blind learner's.",
         "Blocks are 150 m and the peaks 3 to 1: where blocks take half a cycle, or traffic is even, "
         "the same plan is best all day.",
