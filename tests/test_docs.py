@@ -15,6 +15,7 @@ import pytest
 
 import gbb
 from installed import THIRD_PARTY
+from served import command, serving
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -71,33 +72,80 @@ def test_python_blocks_run_in_order(name, tmp_path, monkeypatch):
     exec(compile("\n".join(blocks), name, "exec"), {"__name__": "example"})
 
 
-@pytest.mark.parametrize("name", ["docs/controller.md"])
-def test_shell_blocks_run_in_order(name, tmp_path):
-    """As written, in an empty folder, stopping at the first command that fails."""
-    blocks = SHELL.findall((ROOT / name).read_text(encoding="utf-8"))
+ENV = os.environ | {"PYTHONPATH": str(Path(gbb.__file__).parents[1])}
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """A folder with a ``gbb`` that starts at once."""
+    with serving(tmp_path_factory.mktemp("served"), ENV) as tools:
+        yield tools
+
+
+@pytest.fixture
+def started(tmp_path):
+    """A folder with a ``gbb`` that starts an interpreter."""
+    start = f"exec '{sys.executable}' -c 'import gbb.cli; gbb.cli.main()' \"$@\""
+    return command(tmp_path, start)
+
+
+@pytest.fixture(params=["served", "started"])
+def shell(request, tmp_path):
+    """Run a script in an empty folder, stopping at the first command that fails."""
+    folder, tools = tmp_path / "empty", request.getfixturevalue(request.param)
+    folder.mkdir()
+    env = ENV | {"PATH": os.pathsep.join([str(tools), os.environ["PATH"]])}
+
+    def run(script: str, **options) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", script],
+            cwd=folder,
+            env=env,
+            capture_output=True,
+            text=True,
+            check=False,
+            **options,
+        )
+
+    return run
+
+
+@pytest.mark.parametrize("shell", ["served"], indirect=True)
+def test_shell_blocks_run_in_order(shell, tmp_path):
+    """As written."""
+    blocks = SHELL.findall((ROOT / "docs/controller.md").read_text(encoding="utf-8"))
     commands = [line for block in blocks for line in block.splitlines() if "gbb control" in line]
     assert len(commands) > 20
-    folder, tools = tmp_path / "empty", tmp_path / "tools"
-    folder.mkdir()
-    tools.mkdir()
-    shim = tools / "gbb"
-    shim.write_text(
-        f"""#!/bin/sh\nexec "{sys.executable}" -c 'import gbb.cli; gbb.cli.main()' "$@"\n"""
-    )
-    shim.chmod(0o755)
-    source = Path(gbb.__file__).parents[1]
-    path = os.pathsep.join([str(tools), os.environ["PATH"]])
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", "\n".join(blocks)],
-        cwd=folder,
-        env={**os.environ, "PATH": path, "PYTHONPATH": str(source)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = shell("\n".join(blocks))
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
-    assert {"wind.db", "plant.db", "rewards-so-far.csv"} <= {p.name for p in folder.iterdir()}
+    made = {path.name for path in (tmp_path / "empty").iterdir()}
+    assert {"wind.db", "plant.db", "rewards-so-far.csv"} <= made
+
+
+ENDS = """
+echo '{"do": "open"}' | gbb control run wind.db | tr '[a-z]' '[A-Z]'
+gbb control ask nothing.db 2>&1 || echo "ended with $?"
+coproc FARM { exec gbb control run wind.db; }
+farm=$FARM_PID
+echo '{"do": "open"}' >&"${FARM[1]}"
+read -r -u "${FARM[0]}" answer
+kill -TERM $farm
+wait $farm && echo "$answer, ended" || echo "$answer, ended with $?"
+"""
+
+
+def test_a_served_command_is_piped_fails_and_is_ended_as_one_that_is_started(shell):
+    """The first block too, so that a whole ``gbb`` has run something of the page."""
+    first, *_ = SHELL.findall((ROOT / "docs/controller.md").read_text(encoding="utf-8"))
+    done = shell(first + ENDS)
+    assert (done.returncode, done.stderr) == (0, "")
+    created, piped, failed, code, ended = done.stdout.splitlines()
+    assert created.startswith("created 'default'")
+    assert piped == '{"TRIALS": []}'
+    assert "nothing.db" in failed
+    assert code == "ended with 2"
+    assert ended == '{"trials": []}, ended'
 
 
 def test_the_policies_that_a_controller_refuses_are_listed():
