@@ -67,8 +67,9 @@ def replayed(env: gbb.Environment, policy: Policy, rounds: int, seed: int, form:
 
 @pytest.mark.no_cover  # long
 @pytest.mark.parametrize(("algorithm", "rounds"), [("OFUL", 2_000), ("ImprovedOFUL", 4_000)])
-@pytest.mark.parametrize("arms", ["one-hot", "general", "many"])
-@pytest.mark.parametrize("graph", ["complete", "odd circle", "random"])
+@pytest.mark.parametrize(
+    ("graph", "arms"), [("complete", "one-hot"), ("odd circle", "general"), ("random", "many")]
+)
 def test_engine_chooses_as_the_reference_for_thousands_of_rounds(graph, arms, algorithm, rounds):
     env = make_env(GRAPHS[graph], ARMS[arms])
     policy = gbb.policies.build(algorithm, env.problem, cut=gbb.cuts.greedy(env.problem.graph))

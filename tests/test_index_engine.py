@@ -114,7 +114,7 @@ def test_rounds_choose_as_the_reference_loop_does(name):
 @pytest.mark.parametrize("arms", ["one-hot", "general"])
 @pytest.mark.parametrize("what", ["own", "agent", "global", "links", "link types"])
 def test_long_runs_choose_as_the_reference_loop_does(what, arms, policy):
-    check_replay(f"{what}, {arms}", policy, 500)
+    check_replay(f"{what}, {arms}", policy, 200)
 
 
 def factors(blocks, size, rng):

@@ -18,12 +18,12 @@ from gbb.controller import Controller, StorageError
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
-KILLS = int(os.environ.get("GBB_CRASH_KILLS", "100"))
-FEW = int(os.environ.get("GBB_CRASH_KILLS", "20"))
+KILLS = int(os.environ.get("GBB_CRASH_KILLS", "50"))
+FEW = int(os.environ.get("GBB_CRASH_KILLS", "10"))
 CASES = [
     ("ImprovedOFUL", "edge", None, KILLS),
     ("ImprovedOFUL", "link", None, FEW),
-    ("safe ThompsonSampling", "edge", None, max(25, KILLS // 5)),
+    ("safe ThompsonSampling", "edge", None, max(15, KILLS // 5)),
     ("JointOFUL", "edge", "regimes", FEW),
     ("ThompsonSampling", "edge", "edge types", FEW),
 ]
