@@ -110,7 +110,7 @@ gbb.cli.main()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for a child process")
-@pytest.mark.parametrize("wait", [0.02, 0.05, 0.1, 0.3, 0.7, 2.0, 3.0])
+@pytest.mark.parametrize("wait", [0.02, 0.1, 0.3, 0.7, 3.0])
 def test_ctrl_c_while_loading_or_compiling_is_one_line(tmp_path, tmp_path_factory, wait):
     args = ["simulate", "complete:5", "--rounds", str(10**9), "--record", "log", "--out", "r.nc"]
     with subprocess.Popen(

@@ -17,7 +17,7 @@ from gbb.problem import Problem
 from gbb.simulation import engine
 from gbb.testing._problems import PAPER_PROBLEMS, PROBLEMS, constant_twins, environment
 
-HORIZON = 9
+HORIZON = 6
 SOME = PAPER_PROBLEMS["general arms"]
 
 
