@@ -113,12 +113,66 @@ def test_links_that_are_down_are_not_missed():
     assert state.away.told == 5
 
 
+@pytest.mark.parametrize("feedback", ["agent", "edge", "link", "global"])
+def test_a_round_in_which_every_link_is_down_can_be_played(feedback):
+    env, policy = make(contexts=EdgeTypes(3), feedback=feedback, baseline_reward=lambda _: 0.0)
+    types = [np.full(GRAPH.m, -1)] * 5
+    rounds = list(play(env.during(types), policy, 5, 0))
+    assert [each.expected for each in rounds] == [0.0] * 5
+    assert policy.report(rounds[-1].state)["left"] == 0.0
+
+
+def test_what_is_missing_of_one_regime_is_as_uncertain_in_all_others():
+    """Regime 0 is known to the last digit, and of regime 1, which pays less than nothing, nothing is."""
+    env, policy = make(sigma=1e-6, contexts=Regimes(2), floor=None, feedback="edge")
+    env = gbb.Environment(env.problem, np.stack([TABLE, -TABLE]))
+    policy = Conservative(
+        env.problem, baseline=BASELINE, baseline_reward=lambda regime: 1.0 - regime
+    )
+    state, rng, there = policy.init(), np.random.default_rng(0), env.during([0])
+    for _ in range(200):
+        choice = Choice(rng.integers(0, 3, GRAPH.n))
+        state = policy.at(0).update(state, choice, there.draw(1, choice.allocation, rng))
+    worst = np.full(GRAPH.n, 2)
+    later = policy.at(1).begin(state, 1, Choice(worst))
+    before, after = (policy.at(0).report(each)["earned"] for each in (state, later))
+    assert after - before <= env.at(1).expected_reward(worst) < 0.0
+
+
+def test_the_baseline_is_estimated_by_the_rounds_that_it_played_not_by_their_links():
+    _, policy = make(contexts=EdgeTypes(3), feedback="edge", baseline_reward=None)
+    everything = np.zeros(GRAPH.m, dtype=int)
+    few = np.where(np.arange(GRAPH.m) < 2, 0, -1)
+    state = policy.init()
+    for _ in range(100):
+        state = policy.at(everything).update(state, Choice(BASELINE), np.full(GRAPH.m, 0.5))
+    for now in (policy.at(everything), policy.at(few), policy):
+        low, high = now.baseline_bounds(state)
+        assert low < 0.5 * GRAPH.m < high
+    for _ in range(100):
+        paid = np.where(np.arange(GRAPH.m) < 2, 0.25 * GRAPH.m, 0.0)
+        state = policy.at(few).update(state, Choice(BASELINE), paid)
+    low, high = policy.at(few).baseline_bounds(state)
+    assert (low + high) / 2 == pytest.approx(0.5 * GRAPH.m)
+
+
+def test_who_learns_no_halves_learns_none_in_any_round():
+    _, policy = make(feedback="edge")
+    assert policy.learns_two_way
+    one, other = policy.at(1).in_all_dimensions, policy.in_all_dimensions.at(1)
+    for each in (one, other, one.policy, other.policy):
+        assert not each.learns_two_way
+    assert one._delta_of_set == other._delta_of_set < policy._delta_of_set
+    assert one.policy.delta == other.policy.delta
+
+
 @pytest.mark.parametrize(
     ("settings", "text"),
     [
+        ({"max_changes": 2}, "`max_changes` cannot be combined with contexts"),
         (
-            {"max_changes": 2},
-            "`max_changes` cannot be combined with a `baseline_reward` by context",
+            {"max_changes": 2, "baseline_reward": 1.0},
+            "`max_changes` cannot be combined with contexts",
         ),
         ({"baseline_reward": lambda _: -1.0}, "`baseline_reward` to be .*>= 0"),
         ({"baseline_reward": lambda _: "much"}, "`baseline_reward` to be a"),

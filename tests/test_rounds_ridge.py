@@ -1,5 +1,7 @@
 """The rounds of a problem with contexts share one estimate, and it is the one that each would make."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -84,3 +86,27 @@ def test_a_policy_factorises_a_record_once_however_many_contexts_it_chooses_for(
             assert np.array_equal(choice.allocation, same.allocation)
             assert choice.value == same.value
         made.clear()
+
+
+def test_an_estimate_may_be_asked_for_other_rounds_while_it_is_being_made():
+    """Threads share it: what one of them computes is added while another one copies."""
+    problem, contexts, record = seen("edge", EdgeTypes)
+    now, then = problem.at(contexts[0]), problem.at(contexts[1])
+    shared, stop = Ridge(now, record, 1.0), threading.Event()
+
+    def grow():
+        names = [f"made {place}" for place in range(50)]
+        while not stop.is_set():
+            for name in names:
+                vars(shared)[name] = now
+            for name in names:
+                del vars(shared)[name]
+
+    thread = threading.Thread(target=grow)
+    thread.start()
+    try:
+        for _ in range(2000):
+            assert shared.at(then).problem is then
+    finally:
+        stop.set()
+        thread.join()

@@ -80,9 +80,10 @@ class Ridge:
         in play.
         """
         other = replace(self, problem=problem)
-        kept = {name: value for name, value in vars(self).items() if name not in vars(other)}
+        # A copy: other threads may be at work on this estimate.
+        kept = {name: each for name, each in vars(self).copy().items() if name not in vars(other)}
         if not np.array_equal(problem.in_play, self.problem.in_play):
-            kept = {name: value for name, value in kept.items() if name not in ROUNDS_OWN}
+            kept = {name: each for name, each in kept.items() if name not in ROUNDS_OWN}
         vars(other).update(kept)
         return other
 

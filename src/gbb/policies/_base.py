@@ -195,6 +195,8 @@ class Policy(ABC, Generic[State]):
 
     def _share_on(self, problem: Problem) -> Policy[State]:
         other = self.rebuild(problem)
+        # Those of this policy, not of the one that it may be the in_all_dimensions of.
+        other.learns_two_way, other.delta = self.learns_two_way, self.delta
         other._last_ridge = self._rounds_ridge
         return other
 

@@ -15,6 +15,7 @@ from gbb._support.checks import FloatArray, IntArray
 from gbb.cuts import Cut, KCut, greedy
 from gbb.learning.radius import check_radius, confidence_radius, default_radius, delta_after
 from gbb.learning.record import AnyRecord, empty, observe
+from gbb.learning.ridge import Ridge
 from gbb.policies._base import AnyPolicy, Choice, Policy, playable
 from gbb.policies._safety.accounts import (
     Accounts,
@@ -110,8 +111,7 @@ class Conservative(Policy[Guarded]):
         Without it the confidence set is all there is, which at first says little.
     max_changes
         How many agents may change their arm from one round to the next; any number when left out. Not
-        together with a ``baseline_reward`` by context: the way home leads through rounds whose context
-        nobody knows.
+        together with contexts: the way home leads through rounds whose context nobody knows.
     cut
         For the default policy: the paper's greedy cut when left out.
     lam
@@ -219,7 +219,12 @@ class Conservative(Policy[Guarded]):
         self._scale = noise_scale(problem, self.shared_noise)
         self.baseline = playable(problem, "baseline", baseline)
         self.eps = checks.real("eps", eps, low=0.0, low_open=True, high=1.0)
-        self.baseline_reward, self._worth = _check_worth(problem, baseline_reward, max_changes)
+        self.baseline_reward, self._worth = _check_worth(problem, baseline_reward)
+        if max_changes is not None and problem.whole.contexts is not None:
+            raise checks.conflict(
+                "`max_changes` cannot be combined with contexts: the way home leads through rounds "
+                "whose context nobody knows."
+            )
         self.floor = _optional("floor", floor)
         self.max_changes = (
             None if max_changes is None else checks.integer("max_changes", max_changes, low=1)
@@ -252,7 +257,9 @@ class Conservative(Policy[Guarded]):
         return other
 
     def rebuild(self, problem: Problem) -> Conservative:
-        return type(self)(problem, **{**self.settings(), "policy": self.policy.on(problem)})
+        other = type(self)(problem, **{**self.settings(), "policy": self.policy.on(problem)})
+        other._delta_of_set = self._delta_of_set
+        return other
 
     def settings(self) -> dict[str, Any]:
         given = super().settings()
@@ -350,15 +357,17 @@ class Conservative(Policy[Guarded]):
     def _accounts(self, state: Guarded) -> Accounts:
         halves = self.confidence == "symmetric"
         ridge = self.ridge(state.record, self.lam, symmetric=halves)
-        radius = confidence_radius(ridge, self._delta_of_set, shrinking=True, scale=self._scale)
-        told, unit = state.away.told, float(np.count_nonzero(self.paying))
+        radius = self._radius(ridge)
+        told = state.away.told
         earned = state.away.paid - self._deviation(told)
         if self.floor is not None:
-            earned = max(earned, self.floor * unit * (told / unit))
+            earned = max(earned, self.floor * told)
         if state.ledger.missing.numbers:
-            earned += least_missing(ridge, radius, state.ledger.missing, self.floor)
+            # Of rounds with any context: of all matrices, not only of those in play now.
+            wide = self._radius(ridge.at(self.problem.whole))
+            earned += least_missing(ridge, wide, state.ledger.missing, self.floor)
         least, most = self.baseline_bounds(state)
-        torn = state.at_baseline.rounds * unit > state.at_baseline.told
+        torn = state.at_baseline.rounds > state.at_baseline.whole
         if torn and self.baseline_reward is None and self.problem.contexts is None:
             mean, width = ridge.total(self.baseline)
             least = max(least, mean - radius * width)
@@ -376,6 +385,9 @@ class Conservative(Policy[Guarded]):
             worth=(state.at_baseline.worth, state.away.worth) if self._by_context else None,
         )
 
+    def _radius(self, ridge: Ridge) -> float:
+        return confidence_radius(ridge, self._delta_of_set, shrinking=True, scale=self._scale)
+
     def _deviation(self, told: int) -> float:
         return deviation_of(self.problem, told, self.delta / EVENTS, self._scale)
 
@@ -386,10 +398,10 @@ class Conservative(Policy[Guarded]):
             return worth, worth
         if isinstance(self.baseline_reward, float):
             return self.baseline_reward, self.baseline_reward
-        told, paid = state.at_baseline.told, state.at_baseline.paid
+        _, told, rounds, *_ = state.at_baseline
         if told == 0:
             return 0.0, np.inf
-        rounds, off = told / np.count_nonzero(self.paying), self._deviation(told)
+        paid, off = state.at_baseline.paid, self._deviation(told)
         return max(float((paid - off) / rounds), 0.0), float((paid + off) / rounds)
 
     def report(self, state: Guarded) -> dict[str, Any]:
@@ -413,7 +425,7 @@ class Conservative(Policy[Guarded]):
 
 
 def _check_worth(
-    problem: Problem, reward: float | Callable[[Any], float] | None, max_changes: int | None
+    problem: Problem, reward: float | Callable[[Any], float] | None
 ) -> tuple[float | Callable[[Any], float] | None, float | None]:
     """What is known of the baseline's reward, and what a function says of it in this round."""
     if not callable(reward):
@@ -421,11 +433,6 @@ def _check_worth(
     if problem.whole.contexts is None:
         rule = "be a number where the problem has no contexts"
         raise checks.input_error("baseline_reward", rule, "a function")
-    if max_changes is not None:
-        raise checks.conflict(
-            "`max_changes` cannot be combined with a `baseline_reward` by context: the way home leads "
-            "through rounds whose context nobody knows."
-        )
     if problem.contexts is not None:  # of all rounds
         return reward, None
     return reward, checks.real("baseline_reward", reward(problem.context), low=0.0)

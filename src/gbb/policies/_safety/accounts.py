@@ -84,7 +84,7 @@ def lower_bound(ridge: Ridge, radius: float, allocation: IntArray, floor: float 
         means = (q * ridge.centre[blocks]).sum(axis=1)
         order = np.argsort(radius * np.linalg.norm(q, axis=1) - means, kind="stable")
         gains = np.cumsum(means[order] - floor) - radius * _norms(q[order], blocks[order])
-        best = int(np.argmax(gains)) + 1 if gains.max() > 0.0 else 0
+        best = int(np.argmax(gains)) + 1 if gains.max(initial=0.0) > 0.0 else 0
         unknown = floor * float(len(q) - best)
         q, blocks = q[order[:best]], blocks[order[:best]]
     total = np.zeros_like(ridge.centre)

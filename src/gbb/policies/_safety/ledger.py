@@ -22,6 +22,8 @@ class Account(NamedTuple):
         How many were asked, less those that were not played.
     told
         How many of their numbers were told, of those that may pay.
+    whole
+        How many were told wholly, at the baseline.
     parts
         Numbers whose sum is exactly what was told, so that the order of telling does not matter and
         what is taken back leaves nothing behind.
@@ -32,6 +34,7 @@ class Account(NamedTuple):
 
     rounds: int = 0
     told: int = 0
+    whole: int = 0
     parts: tuple[float, ...] = ()
     worths: tuple[float, ...] = ()
 
@@ -49,9 +52,10 @@ class Account(NamedTuple):
         """So many rounds more, in which the baseline pays ``worth``; -1 for one that was not played."""
         return self._replace(rounds=self.rounds + rounds, worths=_add(self.worths, rounds * worth))
 
-    def tell(self, told: int, paid: float) -> Account:
-        """So many numbers more, with their sum; both negative for what is taken back."""
-        return self._replace(told=self.told + told, parts=_add(self.parts, paid))
+    def tell(self, told: int, paid: float, whole: int = 0) -> Account:
+        """So many numbers more, their sum, and whole rounds; all negative for what is taken back."""
+        parts = _add(self.parts, paid)
+        return self._replace(told=self.told + told, whole=self.whole + whole, parts=parts)
 
 
 def _add(parts: tuple[float, ...], number: float) -> tuple[float, ...]:
@@ -212,5 +216,5 @@ class Ledger(NamedTuple):
             missing = self.missing.add(rules.problem, arms, told, -sign)
             return self._replace(away=self.away.tell(count, total), missing=missing)
         if np.array_equal(told, rules.paying):
-            return self._replace(at_baseline=self.at_baseline.tell(count, total))
+            return self._replace(at_baseline=self.at_baseline.tell(count, total, sign))
         return self

@@ -16,26 +16,11 @@ from gbb.graph import Graph, links
 from gbb.graph._rows import Integers
 from gbb.graph.entries import Entries
 from gbb.graph.parts import Parts, check_parts
+from gbb.problem import _reading as reading
+from gbb.problem._limits import LARGEST, ROUNDS_KEPT, SMALLEST, UNITS
 
 if TYPE_CHECKING:
     from gbb.contexts import Contexts
-
-LARGEST = 1e100
-"""The largest reward, and the largest that is to be expected; sigma, S, L and lam have it as their limit
-too. Squares of these, and sums of squares, stay finite."""
-
-SMALLEST = 1e-100
-"""The smallest S, and the smallest squared norm that the largest arm may have."""
-
-UNITS = "Measure in other units."
-
-ROUNDS_KEPT = 64
-"""How many rounds' problems are kept for contexts that come again."""
-
-
-def check_lam(lam: float) -> float:
-    """A ridge regulariser: > 0, and no larger than what it is added to may be."""
-    return checks.real("lam", lam, low=0.0, low_open=True, high=LARGEST)
 
 
 class Problem:
@@ -328,7 +313,7 @@ class Problem:
     @property
     def known_links(self) -> dict[str, Any]:
         """What is known of the links in every round, as the constructor takes it."""
-        whole = self if self._of is None else self._of
+        whole = self.whole
         if whole._given is not None:
             return {"features": whole._given.dense(whole.m, whole.types)}
         known = {"edge_types": whole._types, "edge_weights": whole._weights}
@@ -337,7 +322,7 @@ class Problem:
     @property
     def matrix_names(self) -> tuple[str, ...] | None:
         """Whose each matrix is where there are contexts; None where they are those of edge types."""
-        whole = self if self._of is None else self._of
+        whole = self.whole
         if whole.contexts is None:
             return None
         own = whole.types // whole.contexts.count_matrices(1)
@@ -530,43 +515,7 @@ class Problem:
         A mapping from agent names (or indices) to arm names (or indices) is accepted as well. Of a
         network in shards an arm for each part will do.
         """
-        if self.parts is not None:
-            return self._allocation_of_parts(arms, self.parts)
-        if isinstance(arms, Mapping):
-            return self._allocation_by_name(arms)
-        return checks.indices(
-            "allocation", arms, length=self.n, high=self.K, meaning="one arm index per agent"
-        )
-
-    def _allocation_of_parts(self, arms: ArrayLike | Mapping[str, str], parts: Parts) -> IntArray:
-        if isinstance(arms, Mapping):
-            arms = self._allocation_by_name(arms, parts)
-        length = parts.k if np.shape(arms) == (parts.k,) else self.n
-        given = checks.indices(
-            "allocation", arms, length=length, high=self.K, meaning="one arm index per part"
-        )
-        played: IntArray = given[parts.of]
-        if length == self.n and not np.array_equal(played, given):
-            raise checks.input_error("allocation", "have one arm for each part", given.tolist())
-        return checks.frozen(played)
-
-    def _allocation_by_name(self, arms: Mapping[str, str], parts: Parts | None = None) -> IntArray:
-        result = np.full(self.n, -1, dtype=np.int64)
-        for agent, arm in arms.items():
-            place = self.graph.index(agent)
-            if result[place] >= 0:
-                name = self.graph.label(place)
-                raise checks.input_error("allocation", "name every agent once", f"{name!r} twice")
-            result[place] = self.arm(arm)
-        if parts is not None:
-            result = np.where(result < 0, result[parts.of], result)
-        if (missing := np.flatnonzero(result < 0)).size:
-            name = self.graph.label(int(missing[0]))
-            raise checks.input_error(
-                "allocation", "give every agent an arm", f"none for agent {name!r}"
-            )
-        result.flags.writeable = False
-        return result
+        return reading.allocation(self, arms)
 
     def arm(self, arm: int | str) -> int:
         """Index of an arm given by name or index."""
@@ -582,28 +531,7 @@ class Problem:
         Per link in the order of the edges (i, j) with i < j, per agent in agent order, or one in all,
         where that is the ``feedback``.
         """
-        self.check_agents("rewards")
-        try:
-            length = np.shape(rewards)
-        except ValueError:  # a ragged list, which the check below names
-            length = ()
-        cure = ""
-        if self.feedback == "edge" and length == (self.m // 2,):
-            cure = "Did you pass undirected edges? feedback='link' takes one reward per link."
-        if self.feedback == "link" and length == (self.m,):
-            cure = "Did you pass directed edges? feedback='edge' takes one reward for each."
-        each = {"edge": "one per directed edge", "link": "one per link"}
-        each |= {"agent": "one per agent", "global": "one in all"}
-        checked = checks.array(
-            "rewards",
-            rewards,
-            shape=(self.observations,),
-            meaning=each[self.feedback],
-            cure=cure,
-        )
-        if (high := float(np.abs(checked).max())) > LARGEST:
-            raise checks.input_error("rewards", f"hold numbers of at most {LARGEST:g}", high)
-        return checked
+        return reading.rewards(self, rewards)
 
     def check_agents(self, name: str) -> None:
         """Refuse a network in shards where ``name`` takes agents and links one by one."""
