@@ -50,13 +50,13 @@ class EdgeTypes(Contexts):
 
     def read(self, graph: Graph, context: Any) -> FloatArray:
         types, weights = self._in_order(graph, context)
+        rule = f"have a whole number for each of the {graph.m} directed edges"
         try:
             raw = np.asarray(types)
-        except ValueError:  # lists of other lengths
-            raw = np.empty(0, dtype=object)
+        except ValueError:
+            raise checks.input_error("context", rule, "lists of several lengths") from None
         if raw.dtype.kind not in "iu" or raw.shape != (graph.m,):
             got = f"{raw.dtype} of shape {raw.shape}"
-            rule = f"have a whole number for each of the {graph.m} directed edges"
             raise checks.input_error("context", rule, got)
         low, high = int(raw.min()), int(raw.max())
         if low < -1 or high >= self.P:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from gbb._support import checks
+from gbb.contexts.plain import read_context
 from gbb.controller.state.report import Label
 
 Read = Callable[[str, Any], Any]
@@ -108,22 +109,7 @@ def _context(name: str, value: Any) -> Any:
     """A name or number; numbers in order or by name; or types of edges, with weights or without."""
     if isinstance(value, bool) or not isinstance(value, str | int | float | list | dict):
         raise checks.input_error(name, "be what is known before the round", show(value))
-    if isinstance(value, list | dict):
-        _only_numbers(name, value)
-    if isinstance(value, dict) and value.keys() == {"types", "weights"}:
-        return value["types"], value["weights"]
-    return value
-
-
-def _only_numbers(name: str, value: list[Any] | dict[str, Any]) -> None:
-    """Refuse lists, in lists or by name, that hold anything else."""
-    left: list[Any] = list(value.values() if isinstance(value, dict) else value)
-    while left:
-        each = left.pop()
-        if isinstance(each, list):
-            left.extend(each)
-        elif isinstance(each, bool) or not isinstance(each, int | float):
-            raise checks.input_error(name, "hold numbers", show(each))
+    return read_context(name, value)
 
 
 def _contexts(name: str, value: Any) -> list[Any]:
