@@ -195,6 +195,34 @@ def test_bad_contexts_are_refused_on_one_line(what):
         gbb.Environment(problem, M, contexts=[context])
 
 
+def test_a_number_or_a_regime_is_said_once_and_in_few_words():
+    for contexts, context in (
+        (Vector(2), {0: 0.5, "0": 0.1, 1: 0.2}),
+        (EdgeFeatures(2), {(0, 1): {0: 0.5, "0": 0.1, 1: 0.2}}),
+    ):
+        with pytest.raises(gbb.InputError, match="name every number once, but got '0' twice"):
+            contexts.read(GRAPH, context)
+    for long in ("9" * 5000, "a" * 5000, list(range(5000))):
+        with pytest.raises(gbb.InputError) as error:
+            Regimes(3).read(GRAPH, long)
+        assert len(str(error.value)) < 400
+    with pytest.raises(gbb.InputError, match="no blanks around them, but got ' x'"):
+        Regimes(["x", " x"])  # tables and the command line could not tell them apart
+
+
+@pytest.mark.parametrize("kind", set(KINDS) - {"regimes"})
+def test_minus_nothing_is_nothing(kind):
+    """Contexts that are equal are one context, bit for bit."""
+    contexts = kinds(np.random.default_rng(0))[kind][0]
+    zeros = {"vector": (3,), "edge types": (GRAPH.m,), "edge features": (GRAPH.m, 3)}[kind]
+    types = np.zeros(GRAPH.m, dtype=np.int64)
+    rows = []
+    for zero in (0.0, -0.0):
+        given = np.full(zeros, zero)
+        rows.append(contexts.read(GRAPH, (types, given) if kind == "edge types" else given))
+    assert rows[0].tobytes() == rows[1].tobytes()
+
+
 def test_what_does_not_go_together_is_refused():
     with pytest.raises(gbb.InputError, match="there are no contexts"):
         gbb.Problem(GRAPH, ONE_HOT).at("day")

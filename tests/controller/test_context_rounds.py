@@ -129,6 +129,7 @@ BAD = {
         (0.5, "whole number"),
         (True, "whole number"),
         ([0, 1], "whole number"),
+        (np.zeros((2, 2)), "whole number"),
     ],
     "vector": [
         (None, "but got"),
@@ -148,6 +149,10 @@ BAD = {
         ([-2] * 12, "types from 0 to 1"),
         (([0] * 12, [np.nan] * 12), "finite"),
         (([0] * 12, [2.0] * 12), "at most 1"),
+        ([0, [1]], "whole number for each"),
+        ([[0, [1]], [1]], "whole number for each"),
+        ({("cell-0", "cell-1"): (0, 1.0, 2)}, "have a type, or a type and a weight"),
+        ({("cell-0", "cell-1"): ()}, "have a type, or a type and a weight"),
     ],
     "edge features": [
         (None, "m x P"),

@@ -196,6 +196,10 @@ def test_a_controller_by_regimes_from_the_shell(shell, tmp_path):
 
 def test_a_controller_by_numbers_from_the_shell(shell):
     assert shell(f"{CREATE} --contexts numbers.csv")[0] == 0
+    for odd, why in (("[0.5, true]", "got True"), ('["0.5", 1]', "got '0.5'")):
+        code, said = shell("ask x.db --context", odd)
+        assert code == 2
+        assert f"`--context` to hold numbers, but {why}" in said
     assert Controller.open("sqlite:///x.db").problem.contexts.most == 2.0
     for given in ("wind=0.3,load=0.7", "load=0.7, wind=0.3", "0.3,0.7", '{"wind":0.3,"load":0.7}'):
         code, said = shell("ask x.db --format json --context", given)

@@ -1,12 +1,14 @@
 """A log that is not what was written is refused in one line: its tail, its names, its trials."""
 
+import dataclasses
+import json
 import sqlite3
 
 import numpy as np
 import pytest
 
 import gbb
-from control import drive, environment, small, url_of
+from control import context_for, drive, environment, small, url_of
 from gbb.controller import Controller, StorageError
 from gbb.controller.state import log, snapshot
 from gbb.controller.storage import events, schema
@@ -190,3 +192,57 @@ def test_a_seed_of_a_stranger_does_not_take_for_ever(tmp_path):
     seed = np.random.SeedSequence(1, pool_size=2000)
     with pytest.raises(gbb.InputError, match="`seed` to have a pool of at most 1024"):
         Controller.create(url, small(), seed=seed, name="other")
+
+
+def resealed(file, seq, **said):
+    """Have an event say something else, with all checksums as they should be."""
+    with sqlite3.connect(file) as connection:
+        names = "seq, kind, trial, time, content, data"
+        rows = connection.execute(f"SELECT {names} FROM gbb_events ORDER BY seq").fetchall()
+        before = 0
+        for row in rows:
+            event = events.Event(*row, 0)
+            if event.seq == seq:
+                content = {**json.loads(event.text), **said}
+                kept = {name: value for name, value in content.items() if value is not ...}
+                event = dataclasses.replace(event, text=json.dumps(kept))
+            before = events._seal(event, before)
+            connection.execute(
+                "UPDATE gbb_events SET content = ?, seal = ? WHERE seq = ?",
+                (event.text, before, event.seq),
+            )
+        head = schema.seal_head(1, "default", len(rows), before)
+        connection.execute("UPDATE gbb_studies SET head = ?, seal = ?", (len(rows), head))
+    connection.close()
+
+
+ROWS = {
+    "regimes": [[7.0], [-1.0], [0.5], [0.0, 0.0], [[0.0]], [1e308], ["a"], [], True, None, ...],
+    "vector": [[5.0, 0.0], [1e308, 1e308], [0.1], [[0.1, 0.2]], {"wind": 0.1}, None, ...],
+    "edge types": [[0.5] * 24, [7.0] * 24, [-3.0] * 24, [0.0] * 22, [0.0] * 12 + [2.0] * 12, ...],
+    "edge features": [[5.0] * 24, [0.0], [1e300] * 24, ...],
+    None: [[0.0]],
+}
+"""Contexts that no event of such a problem holds; none at all is the last of most."""
+
+
+@pytest.mark.parametrize("kind", ROWS, ids=str)
+def test_a_context_of_a_stranger_that_is_none_is_one_line(kind, tmp_path):
+    """Of a round that waits, of one that was told, and of one that was attached."""
+    problem, file = small(named=True, contexts=kind), tmp_path / "control.db"
+    with Controller.create(url_of(tmp_path), problem, "JointOFUL", seed=1) as controller:
+        controller.tell(controller.ask(context_for(problem, 1)), np.ones(12))
+        controller.attach([0, 1, 2, 0], np.ones(12), context=context_for(problem, 2))
+        controller.ask(context_for(problem, 3))
+    whole = file.read_bytes()
+    for row in ROWS[kind]:
+        for seq in (2, 4, 5):
+            for other in tmp_path.glob("control.db*"):
+                other.unlink()
+            file.write_bytes(whole)
+            resealed(file, seq, context=row)
+            with pytest.raises(
+                StorageError, match=f"Event {seq} says what this .* context"
+            ) as caught:
+                Controller.open(url_of(tmp_path))
+            assert "\n" not in str(caught.value)

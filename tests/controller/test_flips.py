@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import gbb
-from control import drive, environment, small, url_of
+from control import context_for, drive, environment, small, url_of
 from gbb.controller import Controller, StorageError
 from gbb.controller.state import log
 
@@ -22,17 +22,18 @@ PAGE, HEADER = 4096, 100
 NAMES = ("farm1", "farm2")
 
 
-def make(folder, every):
+def make(folder, every, contexts):
     """Two controllers with some of everything, and what they say."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(log, "SNAPSHOT_EVENTS", every)
         for seed, name in enumerate(NAMES):
-            problem = small(named=True)
+            problem = small(named=True, contexts=contexts)
+            known = context_for(problem, 2)
             env, rng = environment(problem), np.random.default_rng(seed)
             with Controller.create(url_of(folder), problem, seed=seed, name=name) as controller:
-                waiting = controller.ask()
+                waiting = controller.ask(known)
                 drive(controller, env, rng, 6)
-                controller.attach([0, 1, 2, seed], np.ones(12), key="monday")
+                controller.attach([0, 1, 2, seed], np.ones(12), context=known, key="monday")
                 controller.retract(3, "typo")
                 controller.tell(3, np.full(12, 0.5))
                 controller.forbid("cell-1", "tilt-0")
@@ -43,7 +44,7 @@ def make(folder, every):
                 assert controller.trial(waiting.id).id == 1
 
 
-def answers(url, name):
+def answers(url, name, contexts):
     """All that a controller says and would do next, and what it says once it has done it."""
     said = []
     for changed in (False, True):
@@ -51,18 +52,23 @@ def answers(url, name):
             facts = controller.status()
             history = [(e.seq, e.kind, e.trial_id, e.content) for e in controller.history()]
             facts["history"] = hashlib.sha256(repr(history).encode()).hexdigest()
-            facts["open"] = [(t.id, t.round, t.arms.tolist()) for t in controller.open_trials()]
-            (known,) = controller.estimate()
-            facts["estimate"] = [known.M_hat.tobytes(), known.N.tobytes(), known.Y.tobytes()]
+            facts["open"] = [
+                (t.id, t.round, t.arms.tolist(), t.context) for t in controller.open_trials()
+            ]
+            facts["estimate"] = [
+                (known.M_hat.tobytes(), known.N.tobytes(), known.Y.tobytes())
+                for known in controller.estimate()
+            ]
             said.append(facts)
             if changed:
                 return said
-            last = facts["trials"]
+            last, first = facts["trials"], context_for(small(named=True, contexts=contexts), 2)
             controller.tell(3, np.full(12, 0.5))  # as it was told, and not as it was first
             controller.tell(last, np.full(6, 0.25))
-            controller.attach([0, 1, 2, NAMES.index(name)], np.ones(12), key="monday")
+            allocation = [0, 1, 2, NAMES.index(name)]
+            controller.attach(allocation, np.ones(12), context=first, key="monday")
             controller.tell(1, np.full(12, 0.125))  # the open one, asked on the first graph
-            asked = controller.ask()
+            asked = controller.ask(context_for(controller.problem, 1))
             said.append((asked.id, asked.arms.tolist()))
     raise AssertionError
 
@@ -77,14 +83,21 @@ def places_of(size, count, rng):
     return [*heads[:most], *(pages * PAGE + rng.integers(PAGE, size=count - most))]
 
 
-@pytest.mark.parametrize("every", [7, 10_000], ids=["snapshots", "no snapshots"])
-def test_a_flipped_byte_is_never_silent(every, tmp_path):
-    make(tmp_path, every)
+CASES = {
+    "snapshots": (7, None),
+    "no snapshots, contexts": (10_000, "edge types"),
+}
+"""After how many events a snapshot is kept, and what is known before rounds."""
+
+
+@pytest.mark.parametrize(("every", "contexts"), CASES.values(), ids=CASES)
+def test_a_flipped_byte_is_never_silent(every, contexts, tmp_path):
+    make(tmp_path, every, contexts)
     file, copy = tmp_path / "control.db", tmp_path / "copy" / "control.db"
     copy.parent.mkdir()
     whole, url = file.read_bytes(), url_of(copy.parent)
     shutil.copy(file, copy)
-    expected = {name: answers(url, name) for name in NAMES}
+    expected = {name: answers(url, name, contexts) for name in NAMES}
     rng = np.random.default_rng(every)
     found, silent = Counter(), []
     for turn, place in enumerate(places_of(len(whole), FLIPS // 2, rng)):
@@ -98,7 +111,7 @@ def test_a_flipped_byte_is_never_silent(every, tmp_path):
         for name in NAMES:
             where = f"byte {place % PAGE} of page {place // PAGE + 1} xor {flip}, {name}"
             try:
-                said = answers(url, name)
+                said = answers(url, name, contexts)
             except (StorageError, gbb.InputError) as error:
                 found["refused"] += 1
                 if "\n" in str(error):

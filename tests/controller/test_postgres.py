@@ -11,7 +11,18 @@ import sqlalchemy as sa
 from test_processes import check_linearisable, check_processes, check_race
 
 import gbb
-from control import drive, environment, replayed, same_state, small, url_of
+from control import (
+    CONTEXTS,
+    context_for,
+    drive,
+    environment,
+    pay,
+    plain,
+    replayed,
+    same_state,
+    small,
+    url_of,
+)
 from gbb.cli import main
 from gbb.controller import Controller, StorageError
 from gbb.controller.state import log
@@ -87,6 +98,36 @@ def test_everything_goes_through_the_server(postgres_url, monkeypatch):
         assert again.open_trials()[0].graph.n == 4
         assert again.recommend().upper_bound >= again.recommend().reward
         assert again.history("fail")[0].content["reason"] == "no wind\x00 at all"
+
+
+@pytest.mark.no_cover  # long
+def test_eight_processes_with_contexts(postgres_url):
+    check_processes(postgres_url, tells=80, contexts="regimes")
+
+
+@pytest.mark.parametrize("kind", CONTEXTS)
+def test_contexts_go_through_the_server(kind, tmp_path, postgres_url, monkeypatch):
+    """Every kind, late and across graphs, as in a file: to the last bit, with snapshots and without."""
+    monkeypatch.setattr(log, "SNAPSHOT_EVENTS", 7)
+    problem, states = small(named=True, n=5, contexts=kind), []
+    for url in (postgres_url, url_of(tmp_path)):
+        with Controller.create(url, problem, "ThompsonSampling", seed=2) as controller:
+            rng, env = np.random.default_rng(0), environment(problem)
+            drive(controller, env, rng, 6)
+            late = controller.ask(context_for(problem, 3))
+            controller.discount(0.5)
+            controller.replace_graph(small(named=True, n=4).graph)
+            drive(controller, environment(controller.problem), rng, 3)
+            controller.tell(late, pay(env, late, rng))
+            known = context_for(controller.problem, 1)
+            controller.attach([0, 1, 2, 0], np.ones(12), context=known, key="k")
+            controller.retract(2, "typo")
+            controller.retract(key="k")
+        with Controller.open(url) as again:
+            states.append(again._log.state)
+            assert same_state(replayed(again), again._log.state)
+            states[-1] = (plain(states[-1].record), again.ask(known).arms.tolist(), states[-1].rng)
+    assert states[0] == states[1]
 
 
 def test_a_broken_connection_is_made_again(postgres, postgres_url):

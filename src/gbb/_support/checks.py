@@ -21,14 +21,24 @@ FEW = 6
 """Values that an error shows of an array."""
 
 
+LONG = 400
+"""Characters of a value that an error shows."""
+
+
 class InputError(ValueError):
     """What the caller passed breaks a stated rule."""
 
 
 def input_error(name: str, rule: str, value: object, cure: str = "") -> InputError:
     """The error ``Expected `name` to be rule, but got value. cure``, to be raised by the caller."""
-    text = f"Expected `{name}` to {rule}, but got {value}."
+    text = f"Expected `{name}` to {rule}, but got {_in_few_words(str(value))}."
     return InputError(f"{text} {cure}" if cure else text)
+
+
+def _in_few_words(text: str) -> str:
+    """A value on one line, of which a long one is cut short."""
+    line = " ".join(text.split()) if "\n" in text else text
+    return line if len(line) <= LONG else f"{line[: LONG // 2]}... ({len(line)} characters)"
 
 
 def conflict(sentence: str) -> InputError:

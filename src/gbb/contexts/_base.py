@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
@@ -98,6 +99,9 @@ def count_or_names(name: str, given: Any) -> tuple[int, tuple[str, ...] | None]:
     names = checks.names(name, listed, length=len(listed))
     if not names:
         raise checks.input_error(name, "be a number or a list of names", repr(given))
+    if blank := next((each for each in names if each != each.strip()), None):
+        rule = "hold names with no blanks around them"
+        raise checks.input_error(name, rule, repr(blank))
     return len(names), tuple(names)
 
 
@@ -107,12 +111,12 @@ def check_most(most: float) -> float:
 
 
 def check_within(name: str, values: FloatArray, most: float) -> FloatArray:
-    """Refuse numbers beyond the bound that was declared."""
+    """Refuse numbers beyond the bound that was declared; -0.0 is 0.0, so that equal rows are one."""
     high = float(np.abs(values).max(initial=0.0))
     if high > most:
         cure = "Declare a larger `most`, or measure in other units."
         raise checks.input_error(name, f"hold numbers of at most {most:g} in size", high, cure)
-    return values
+    return checks.frozen(values + 0.0)
 
 
 def find_named(graph: Graph, context: Mapping[Any, Any]) -> tuple[IntArray, list[Any]]:
@@ -133,6 +137,9 @@ def read_numbers(
     for name in context:
         checks.choice("context", str(name), known)
     given = {str(name): value for name, value in context.items()}
+    if len(given) < len(context):
+        twice, _ = Counter(map(str, context)).most_common(1)[0]
+        raise checks.input_error("context", "name every number once", f"{twice!r} twice")
     if missing := [name for name in known if name not in given]:
         raise checks.input_error("context", f"have all of {', '.join(known)}", f"no {missing[0]}")
     return [checks.real(name, given[name]) for name in known]

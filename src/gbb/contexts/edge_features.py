@@ -57,7 +57,7 @@ class EdgeFeatures(Contexts):
             context = self._in_order(graph, context)
         shape = (graph.m, self.P)
         values = checks.array("context", context, shape=shape, meaning="directed edges x features")
-        base.check_within("context", values, self.most)
+        values = base.check_within("context", values, self.most)
         if self.alike:
             base.check_alike(graph, values)
         return checks.frozen(values.ravel())

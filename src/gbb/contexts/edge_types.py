@@ -50,10 +50,13 @@ class EdgeTypes(Contexts):
 
     def read(self, graph: Graph, context: Any) -> FloatArray:
         types, weights = self._in_order(graph, context)
-        raw = np.asarray(types)
+        rule = f"have a whole number for each of the {graph.m} directed edges"
+        try:
+            raw = np.asarray(types)
+        except ValueError:
+            raise checks.input_error("context", rule, "lists of several lengths") from None
         if raw.dtype.kind not in "iu" or raw.shape != (graph.m,):
             got = f"{raw.dtype} of shape {raw.shape}"
-            rule = f"have a whole number for each of the {graph.m} directed edges"
             raise checks.input_error("context", rule, got)
         low, high = int(raw.min()), int(raw.max())
         if low < -1 or high >= self.P:
@@ -61,7 +64,7 @@ class EdgeTypes(Contexts):
             raise checks.input_error("context", rule, low if low < -1 else high)
         meaning = "one weight per directed edge"
         given = checks.array("context", weights, shape=(graph.m,), meaning=meaning)
-        base.check_within("context", given, self.most)
+        given = base.check_within("context", given, self.most)
         row = np.concatenate([raw.astype(np.float64), np.where(raw < 0, 0.0, given)])
         if self.alike:
             base.check_alike(graph, row.reshape(2, -1).T)
@@ -76,11 +79,15 @@ class EdgeTypes(Contexts):
         if isinstance(context, Mapping):
             places, said = base.find_named(graph, context)
             each = [pair if isinstance(pair, list | tuple) else (pair, 1.0) for pair in said]
+            if odd := [pair for pair in each if len(pair) != 2]:
+                rule = "have a type, or a type and a weight, for an edge"
+                raise checks.input_error("context", rule, repr(odd[0]))
             types = np.full(graph.m, -1, dtype=np.int64)
             types[places] = [self._number(kind) for kind, _ in each]
             ones[places] = [checks.real("weight", weight) for _, weight in each]
             return types, ones
-        if isinstance(context, list | tuple) and len(context) == 2 and np.ndim(context[0]) == 1:
+        pair = isinstance(context, list | tuple) and len(context) == 2
+        if pair and isinstance(context[0], list | tuple | np.ndarray):
             return context[0], context[1]
         return context, ones
 

@@ -13,6 +13,9 @@ from gbb.contexts._base import Contexts, count_or_names
 from gbb.graph import Graph
 from gbb.graph.entries import Entries
 
+MOST_DIGITS = 18
+"""No regime has a longer number."""
+
 
 class Regimes(Contexts):
     """Every round is in one of R regimes, each with matrices of its own.
@@ -43,7 +46,10 @@ class Regimes(Contexts):
             number = self.names.index(checks.choice("context", context, self.names))
         else:
             cure = "Say which regime the round is in." if context is None else ""
-            given = int(context) if isinstance(context, str) and context.isdecimal() else context
+            digits = (
+                isinstance(context, str) and context.isdecimal() and len(context) <= MOST_DIGITS
+            )
+            given = int(context) if digits else context
             number = checks.integer("context", given, low=0, high=self.R - 1, cure=cure)
         return checks.frozen(np.array([number], dtype=np.float64))
 

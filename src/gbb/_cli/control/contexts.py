@@ -14,6 +14,7 @@ from gbb._support import checks
 from gbb._support.csv_files import cannot_read
 from gbb._support.json_text import parse_json
 from gbb.contexts import Contexts, EdgeFeatures, EdgeTypes, Regimes, Vector
+from gbb.contexts.plain import read_context
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -111,9 +112,7 @@ def _json(text: str) -> Any:
         found = parse_json(text)
     except ValueError as error:
         raise checks.input_error("--context", "be JSON where it starts like it", error) from None
-    if isinstance(found, dict) and found.keys() == {"types", "weights"}:
-        return found["types"], found["weights"]
-    return found
+    return read_context("--context", found)
 
 
 def _numbers(contexts: Vector, text: str) -> Any:

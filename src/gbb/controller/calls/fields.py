@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from gbb._support import checks
+from gbb.contexts.plain import read_context
 from gbb.controller.state.report import Label
 
 Read = Callable[[str, Any], Any]
@@ -108,9 +109,7 @@ def _context(name: str, value: Any) -> Any:
     """A name or number; numbers in order or by name; or types of edges, with weights or without."""
     if isinstance(value, bool) or not isinstance(value, str | int | float | list | dict):
         raise checks.input_error(name, "be what is known before the round", show(value))
-    if isinstance(value, dict) and value.keys() == {"types", "weights"}:
-        return value["types"], value["weights"]
-    return value
+    return read_context(name, value)
 
 
 def _contexts(name: str, value: Any) -> list[Any]:

@@ -47,8 +47,27 @@ def row_of(event: Event) -> FloatArray | None:
     """The row that an event was given."""
     if "context" not in event.content:
         return None
-    row = np.asarray(event.content["context"], dtype=np.float64)
+    try:
+        row = np.asarray(event.content["context"], dtype=np.float64)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"it has no context: {error}") from None
     row.flags.writeable = False
+    return row
+
+
+def read_row_of(event: Event, problem: Problem) -> FloatArray | None:
+    """The same, which must be a context of ``problem``: an event may be a stranger's."""
+    contexts, row = problem.contexts, row_of(event)
+    if contexts is None or row is None:
+        if contexts is None and row is None:
+            return None
+        raise ValueError("there is no context" if row is None else "there are no contexts")
+    try:
+        again = contexts.read(problem.graph, contexts.name(row))
+    except (ValueError, TypeError, LookupError, ArithmeticError) as error:
+        raise ValueError(f"it has no context: {error}") from None
+    if not np.array_equal(again, row):
+        raise ValueError("it has a context that is none")
     return row
 
 

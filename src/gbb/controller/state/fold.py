@@ -10,7 +10,7 @@ import numpy as np
 
 from gbb._support.checks import FloatArray, IntArray
 from gbb.controller.state.allowed import change_allowed, move_allowed
-from gbb.controller.state.context import problem_in, row_of
+from gbb.controller.state.context import problem_in, read_row_of
 from gbb.controller.state.learn import learn, relearn
 from gbb.controller.state.problem import decode_problem, refuse_unknown
 from gbb.controller.state.recent import Recent
@@ -71,10 +71,11 @@ def read_told(event: Event, problem: Problem) -> Observed:
     return unpack_rewards(event.data[start:], problem.observations, partial=partial)
 
 
-def read_ask(event: Event, arms: IntArray, place: Sequence[Any]) -> Ask:
-    """What an event asks for; ``place`` is its round, setup, graph and times."""
+def read_ask(event: Event, problem: Problem, place: Sequence[Any]) -> Ask:
+    """What an event on ``problem`` asks for; ``place`` is its round, setup, graph and times."""
+    arms, row = read_arms(event, problem), read_row_of(event, problem)
     couple, substituted = event.content.get("couple"), "substituted" in event.content
-    return Ask.of(arms, couple, place, substituted=substituted, context=row_of(event))
+    return Ask.of(arms, couple, place, substituted=substituted, context=row)
 
 
 def read_counted(event: Event, problem: Problem) -> FloatArray | None:
@@ -89,11 +90,10 @@ def read_counted(event: Event, problem: Problem) -> FloatArray | None:
 def _ask(state: State, event: Event) -> State:
     setup, trial, target = state.setup, cast(int, event.trial), None
     n, K = setup.problem.n, setup.problem.K
-    arms = read_arms(event, setup.problem)
     timeout = event.content.get("timeout")
     deadline = None if timeout is None else event.time + timeout
     place = (state.rounds + 1, setup.seq, setup.graph_seq, event.time, deadline)
-    ask = read_ask(event, arms, place)
+    ask = read_ask(event, setup.problem, place)
     if event.content.get("heading"):
         target = unpack_allocation(event.data[allocation_size(n, K) :], n, K)
     memory = setup.policy.begin(state.memory, trial, ask.choice._replace(target=target))
@@ -134,7 +134,7 @@ def _tables(state: State, event: Event) -> State:
 
 def _attach(state: State, event: Event) -> State:
     refuse_unknown("an attached round", event.content, ATTACH_KEYS)
-    problem = problem_in(state.setup.problem, row_of(event))
+    problem = problem_in(state.setup.problem, read_row_of(event, state.setup.problem))
     if "key" in event.content:
         state = replace(state, keys=state.keys.plus(event.content["key"], event.seq))
     return learn(state, None, problem, read_arms(event, problem), read_told(event, problem))
@@ -241,7 +241,7 @@ def _reopen(state: State, event: Event, trial: int) -> State:
         state = replace(state, past_problems={**state.past_problems, graph: problem})
     problem = state.problem_on(graph)
     place, substituted = (round, made, graph, event.time), "substituted" in content
-    arms, row = read_arms(event, problem), row_of(event)
+    arms, row = read_arms(event, problem), read_row_of(event, problem)
     ask = Ask.of(arms, couple, place, substituted=substituted, context=row)
     memory = state.memory
     if "counted" in content:

@@ -6,7 +6,7 @@ import zlib
 from dataclasses import replace
 from typing import Any
 
-from gbb.controller.state.fold import read_arms, read_ask
+from gbb.controller.state.fold import read_ask
 from gbb.controller.state.keys import Keys
 from gbb.controller.state.policy import tuples_of
 from gbb.controller.state.problem import decode_problem, decode_seed
@@ -124,7 +124,7 @@ def read_snapshot(text: str, study: Study) -> State | None:
     asked = {event.trial: event for event in events if event.kind == "ask"}
     still_open = {}
     for trial, *place in content["open"]:
-        arms = read_arms(asked[trial], state.problem_on(place[2]))
+        on = state.problem_on(place[2])
         told = (event for event in events if event.trial == trial and event.seq <= state.seq)
-        still_open[trial] = read_ask(asked[trial], arms, place)._replace(shards=shards_of(told))
+        still_open[trial] = read_ask(asked[trial], on, place)._replace(shards=shards_of(told))
     return replace(state, open=still_open)
