@@ -236,7 +236,7 @@ class Problem:
             if context is not None:
                 cure = "Pass contexts=... to gbb.Problem."
                 raise checks.input_error(
-                    "context", "be left out: there are no contexts", context, cure
+                    "context", "be left out: there are no contexts", repr(context), cure
                 )
             return self
         return self.at_row(self.contexts.read(self.graph, context))
@@ -275,7 +275,8 @@ class Problem:
 
         if not isinstance(self.contexts, Contexts):
             got = type(self.contexts).__name__
-            raise checks.input_error("contexts", "be one of gbb.contexts", got)
+            cure = "Say for example contexts=gbb.contexts.Regimes(['morning', 'noon'])."
+            raise checks.input_error("contexts", "be a kind of gbb.contexts", got, cure)
         if self._given is not None or self.parts is not None:
             beside = "features" if self.parts is None else "a network in shards"
             raise checks.conflict(f"`contexts` cannot be combined with {beside}.")
@@ -349,7 +350,7 @@ class Problem:
     def entries(self) -> Entries:
         """By which matrices the edges pay: one for each edge, unless edges have several features."""
         if self.contexts is not None:
-            cure = "Ask for the problem of a round, problem.at(context)."
+            cure = "Take those of a round: problem.at(context), policy.at(context)."
             raise checks.input_error("context", "be given: edges differ by round", "none", cure)
         return self._own_entries
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -39,10 +40,11 @@ class Regimes(Contexts):
         return self.R * types
 
     def read(self, graph: Graph, context: Any) -> FloatArray:  # noqa: ARG002
-        if self.names is not None and (context is None or isinstance(context, str)):
-            number = self.names.index(checks.choice("context", context, self.names))
+        cure = "Say which regime the round is in." if context is None else ""
+        counted = isinstance(context, Integral) and not isinstance(context, bool)
+        if self.names is not None and not counted:
+            number = self.names.index(checks.choice("context", context, self.names, cure=cure))
         else:
-            cure = "Say which regime the round is in." if context is None else ""
             given = int(context) if isinstance(context, str) and context.isdecimal() else context
             number = checks.integer("context", given, low=0, high=self.R - 1, cure=cure)
         return checks.frozen(np.array([number], dtype=np.float64))
