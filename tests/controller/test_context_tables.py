@@ -283,4 +283,4 @@ def test_what_cannot_be_combined_with_contexts(shell, tmp_path):
     assert not (tmp_path / "x.db").exists()
     assert shell(CREATE)[0] == 0
     assert "there are no contexts" in shell("ask x.db --context calm")[1]
-    assert "there are no contexts" in shell("table x.db --contexts regimes.csv")[1]
+    assert "to have contexts" in shell("table x.db --contexts regimes.csv")[1]

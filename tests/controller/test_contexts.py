@@ -126,9 +126,9 @@ BAD = {
         (None, "be one of 'day', 'night', but got None"),
         ("nihgt", "Did you mean 'night'"),
         (2, "whole number >= 0 and <= 1, but got 2"),
-        (0.5, "whole number"),
-        (True, "whole number"),
-        ([0, 1], "whole number"),
+        (0.5, "be one of 'day', 'night'"),
+        (True, "be one of 'day', 'night'"),
+        ([0, 1], "be one of 'day', 'night'"),
     ],
     "vector": [
         (None, "but got"),

@@ -20,8 +20,8 @@ class EdgeFeatures(Contexts):
 
     A context is an array m x P; or ``{(source, target): features}`` by names, where edges that are left
     out pay nothing (with ``alike``, one direction stands for both). Weights of the edges' own come on
-    top. Where an edge never has more than one feature that is not 0, :class:`EdgeTypes` says the same and
-    keeps tables, which are less than the moments of all parameters together.
+    top. Where an edge never has more than one feature that is not 0, :class:`EdgeTypes` says the same
+    and keeps tables, which are less than the moments of all parameters together.
 
     Parameters
     ----------
