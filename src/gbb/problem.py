@@ -276,7 +276,7 @@ class Problem:
         if not isinstance(self.contexts, Contexts):
             got = type(self.contexts).__name__
             cure = "Say for example contexts=gbb.contexts.Regimes(['morning', 'noon'])."
-            raise checks.input_error("contexts", "be a kind of gbb.contexts", got, cure)
+            raise checks.input_error("contexts", "be one of gbb.contexts", got, cure)
         if self._given is not None or self.parts is not None:
             beside = "features" if self.parts is None else "a network in shards"
             raise checks.conflict(f"`contexts` cannot be combined with {beside}.")

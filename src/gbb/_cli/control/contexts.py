@@ -99,6 +99,8 @@ def context_of(problem: Problem, text: str | None) -> Any:
     contexts = problem.contexts
     if text is None or contexts is None:
         return text
+    if isinstance(contexts, Regimes) and text in (contexts.names or ()):
+        return text
     if text.lstrip().startswith(("{", "[")):
         return _json(text)
     if isinstance(contexts, Vector):
