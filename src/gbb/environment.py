@@ -203,21 +203,33 @@ class Environment(TableSystem):
     def _row(self, t: int) -> FloatArray:
         if self.rows is None or t > len(self.rows):
             got = "none" if self.rows is None else f"{len(self.rows)} of them"
-            raise checks.input_error("contexts", f"have one for round {t}", got)
+            cure = "Take env.at(context) for one round, env.during(contexts) for several."
+            raise checks.input_error("contexts", f"have one for round {t}", got, cure)
         row: FloatArray = self.rows[t - 1]
         return row
 
     def during(self, contexts: Iterable[Any]) -> Environment:
         """The same environment in rounds with these contexts."""
-        return Environment(self.problem, self.M_star, noise=self._given_noise, contexts=contexts)
+        return self._again(self.problem, self.M_star, contexts)
+
+    def _again(
+        self, problem: Problem, M_star: FloatArray, contexts: Iterable[Any] | None = None
+    ) -> Environment:
+        """Another one of the same matrices: that their norm is too large was said of this one."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", BoundWarning)
+            return Environment(problem, M_star, noise=self._given_noise, contexts=contexts)
 
     def at(self, context: Any) -> Environment:
         """The environment of a round with this context, without contexts: with the round's own matrices.
 
         Edges that pay by the same matrices and weights in the round have one type.
         """
-        contexts = self.problem.contexts
-        return self if contexts is None else self.at_row(contexts.read(self.problem.graph, context))
+        problem = self.problem
+        if problem.contexts is None:
+            problem.at(context)  # refuses one
+            return self
+        return self.at_row(problem.contexts.read(problem.graph, context))
 
     def at_row(self, row: FloatArray) -> Environment:
         """As :meth:`at`, for a context that was read into ``row``."""
@@ -237,9 +249,7 @@ class Environment(TableSystem):
             feedback=problem.feedback,
             allowed=None if problem.allowed.all() else problem.allowed,
         )
-        with warnings.catch_warnings():  # that the norm is too large was said of the whole
-            warnings.simplefilter("ignore", BoundWarning)
-            return Environment(alone, M[0] if len(kinds) == 1 else M, noise=self._given_noise)
+        return self._again(alone, M[0] if len(kinds) == 1 else M)
 
     def expected_edge_rewards(self, allocation: ArrayLike) -> FloatArray:
         """Expected reward of every directed edge, in the graph's edge order."""

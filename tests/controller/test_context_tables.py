@@ -287,4 +287,13 @@ def test_what_cannot_be_combined_with_contexts(shell, tmp_path):
     assert not (tmp_path / "x.db").exists()
     assert shell(CREATE)[0] == 0
     assert "there are no contexts" in shell("ask x.db --context calm")[1]
-    assert "there are no contexts" in shell("table x.db --contexts regimes.csv")[1]
+    assert "to have contexts" in shell("table x.db --contexts regimes.csv")[1]
+
+
+def test_names_in_brackets_are_shown_as_they_are(shell, tmp_path):
+    (tmp_path / "odd.csv").write_text("regime\n[red]\ncalm\n")
+    assert shell(f"{CREATE} --contexts odd.csv")[0] == 0
+    code, said = shell("ask x.db --context [red]")
+    assert code == 0
+    assert "context [red]" in said
+    assert "[red]" in shell("table x.db")[1]

@@ -54,9 +54,9 @@ def pairs(title: str, rows: Iterable[tuple[str, str]], *, wide: bool = False) ->
 
 
 def grid(title: str, columns: Iterable[str], rows: Iterable[Iterable[str]]) -> Table:
-    """A titled table, numbers to the right."""
+    """A titled table, numbers to the right; brackets are no markup."""
     table = Table(
-        title=title,
+        title=Text(title),
         title_justify="left",
         title_style="bold",
         box=SIMPLE_HEAD,
@@ -68,7 +68,7 @@ def grid(title: str, columns: Iterable[str], rows: Iterable[Iterable[str]]) -> T
             column, justify="right" if index else "left", overflow="fold", no_wrap=not index
         )
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(Text, row))
     return table
 
 

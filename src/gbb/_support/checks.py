@@ -195,13 +195,13 @@ def is_missing(value: object) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
-def choice(name: str, value: object, options: Iterable[str]) -> str:
-    """One of ``options``; suggests the nearest one."""
+def choice(name: str, value: object, options: Iterable[str], *, cure: str = "") -> str:
+    """One of ``options``; suggests the nearest one, unless there is a better cure."""
     known = sorted(options)
     if isinstance(value, str) and value in known:
         return value
     rule = "be one of " + ", ".join(map(repr, known))
-    raise input_error(name, rule, repr(value), suggest(str(value), known))
+    raise input_error(name, rule, repr(value), cure or suggest(str(value), known))
 
 
 def suggest(word: str, known: Iterable[str]) -> str:

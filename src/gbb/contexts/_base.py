@@ -71,7 +71,7 @@ class Contexts(ABC):
     def read_all(self, graph: Graph, contexts: Iterable[Any]) -> FloatArray:
         """Check a sequence of contexts: a row each."""
         rows = []
-        for place, context in enumerate(contexts):
+        for place, context in enumerate(listed(contexts)):
             try:
                 rows.append(self.read(graph, context))
             except checks.InputError as error:
@@ -83,6 +83,18 @@ class Contexts(ABC):
     def __repr__(self) -> str:
         given = {key: value for key, value in self.to_dict().items() if key != "kind"}
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in given.items())})"
+
+
+def listed(contexts: Any) -> Iterable[Any]:
+    """A sequence of contexts, or whatever gives them one by one; refuses a single one."""
+    try:
+        if isinstance(contexts, str | Mapping):
+            raise TypeError
+        one_by_one: Iterable[Any] = iter(contexts)
+    except TypeError:
+        rule = "be a list of contexts"
+        raise checks.input_error("contexts", rule, repr(contexts)) from None
+    return one_by_one
 
 
 def from_dict(content: dict[str, Any]) -> Contexts:
@@ -119,14 +131,24 @@ def check_within(name: str, values: FloatArray, most: float) -> FloatArray:
     return checks.frozen(values + 0.0)
 
 
-def find_named(graph: Graph, context: Mapping[Any, Any]) -> tuple[IntArray, list[Any]]:
-    """The edges that a context names by their ends, and what it says of each."""
+def find_named(
+    graph: Graph, context: Mapping[Any, Any], *, alike: bool
+) -> tuple[IntArray, list[Any]]:
+    """The edges that a context names by their ends, and what it says of each.
+
+    Where directions are ``alike``, what is said of one holds for the other, if nothing is said of it.
+    """
     pairs = list(context)
     if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
         odd = next(p for p in pairs if not (isinstance(p, tuple) and len(p) == 2))
         raise checks.input_error("context", "name edges as (source, target)", repr(odd))
     sources, targets = ([pair[end] for pair in pairs] for end in (0, 1))
-    return find_edges("context", graph, sources, targets), list(context.values())
+    places, said = find_edges("context", graph, sources, targets), list(context.values())
+    if alike:
+        back = graph.reverse[places]
+        new = np.flatnonzero(~np.isin(back, places))
+        places, said = np.append(places, back[new]), said + [said[each] for each in new.tolist()]
+    return places, said
 
 
 def read_numbers(

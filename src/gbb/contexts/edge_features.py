@@ -19,9 +19,9 @@ class EdgeFeatures(Contexts):
     """Before every round P features of each directed edge are known.
 
     A context is an array m x P; or ``{(source, target): features}`` by names, where edges that are left
-    out pay nothing. Weights of the edges' own come on top. Where an edge never has more
-    than one feature that is not 0, :class:`EdgeTypes` says the same and keeps tables, which are less
-    than the moments of all parameters together.
+    out pay nothing (with ``alike``, one direction stands for both). Weights of the edges' own come on
+    top. Where an edge never has more than one feature that is not 0, :class:`EdgeTypes` says the same
+    and keeps tables, which are less than the moments of all parameters together.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class EdgeFeatures(Contexts):
         return checks.frozen(values.ravel())
 
     def _in_order(self, graph: Graph, context: Mapping[Any, Any]) -> FloatArray:
-        places, said = base.find_named(graph, context)
+        places, said = base.find_named(graph, context, alike=self.alike)
         features = np.zeros((graph.m, self.P))
         for place, each in zip(places.tolist(), said, strict=True):
             by_name = isinstance(each, Mapping)

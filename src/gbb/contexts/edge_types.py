@@ -20,7 +20,8 @@ class EdgeTypes(Contexts):
 
     A context is an array of m types, -1 for an edge that pays nothing, or a pair of such types and m
     weights; or ``{(source, target): type}`` or ``{(source, target): (type, weight)}`` by names, where
-    edges that are left out pay nothing. Weights of the edges' own come on top.
+    edges that are left out pay nothing (with ``alike``, one direction stands for both).
+    Weights of the edges' own come on top.
 
     Parameters
     ----------
@@ -50,13 +51,15 @@ class EdgeTypes(Contexts):
 
     def read(self, graph: Graph, context: Any) -> FloatArray:
         types, weights = self._in_order(graph, context)
-        rule = f"have a whole number for each of the {graph.m} directed edges"
+        rule = f"have a whole number, or a name, for each of the {graph.m} directed edges"
         try:
             raw = np.asarray(types)
         except ValueError:
             raise checks.input_error("context", rule, "lists of several lengths") from None
+        if raw.dtype.kind == "U" and raw.ndim == 1 and self.names is not None:
+            raw = np.array([self._number(str(each)) for each in raw], dtype=np.int64)
         if raw.dtype.kind not in "iu" or raw.shape != (graph.m,):
-            got = f"{raw.dtype} of shape {raw.shape}"
+            got = f"{raw.dtype} of shape {raw.shape}" if raw.ndim else repr(types)
             raise checks.input_error("context", rule, got)
         low, high = int(raw.min()), int(raw.max())
         if low < -1 or high >= self.P:
@@ -77,10 +80,10 @@ class EdgeTypes(Contexts):
             cure = "Say the type of every edge in this round."
             raise checks.input_error("context", "be an array of types", "None", cure)
         if isinstance(context, Mapping):
-            places, said = base.find_named(graph, context)
+            places, said = base.find_named(graph, context, alike=self.alike)
             each = [pair if isinstance(pair, list | tuple) else (pair, 1.0) for pair in said]
             if odd := [pair for pair in each if len(pair) != 2]:
-                rule = "have a type, or a type and a weight, for an edge"
+                rule = "have a type or (type, weight) for each edge"
                 raise checks.input_error("context", rule, repr(odd[0]))
             types = np.full(graph.m, -1, dtype=np.int64)
             types[places] = [self._number(kind) for kind, _ in each]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -42,10 +43,11 @@ class Regimes(Contexts):
         return self.R * types
 
     def read(self, graph: Graph, context: Any) -> FloatArray:  # noqa: ARG002
-        if self.names is not None and (context is None or isinstance(context, str)):
-            number = self.names.index(checks.choice("context", context, self.names))
+        cure = "Say which regime the round is in." if context is None else ""
+        counted = isinstance(context, Integral) and not isinstance(context, bool)
+        if self.names is not None and not counted:
+            number = self.names.index(checks.choice("context", context, self.names, cure=cure))
         else:
-            cure = "Say which regime the round is in." if context is None else ""
             digits = (
                 isinstance(context, str) and context.isdecimal() and len(context) <= MOST_DIGITS
             )

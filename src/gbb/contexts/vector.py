@@ -42,13 +42,14 @@ class Vector(Contexts):
         return self.C * types
 
     def read(self, graph: Graph, context: Any) -> FloatArray:  # noqa: ARG002
-        cure = "Say what is known before the round." if context is None else ""
+        if context is None:
+            cure = "Say what is known before the round."
+            which = f" ({', '.join(self.names)})" if self.names else ""
+            raise checks.input_error("context", f"hold {self.C} numbers{which}", "None", cure)
         if isinstance(context, Mapping):
             context = read_numbers(context, self.names, self.C)
         shape = (self.C,)
-        row = checks.array(
-            "context", context, shape=shape, meaning="one number for each matrix", cure=cure
-        )
+        row = checks.array("context", context, shape=shape, meaning="one number for each matrix")
         return check_within("context", row, self.most)
 
     def entries(self, own: Entries, types: int, row: FloatArray) -> Entries:

@@ -16,7 +16,7 @@ from gbb._support.checks import FloatArray, IntArray
 from gbb.cuts import Cut, KCut
 from gbb.learning.record import AnyRecord, observe
 from gbb.learning.ridge import LastRidge, Ridge
-from gbb.problem import ROUNDS_KEPT, Problem
+from gbb.problem import Problem, rounds_kept
 
 State = TypeVar("State")
 
@@ -191,7 +191,7 @@ class Policy(ABC, Generic[State]):
 
     @cached_property
     def _kept_on(self) -> Callable[[Problem], Policy[State]]:
-        return lru_cache(maxsize=ROUNDS_KEPT)(self._share_on)
+        return lru_cache(maxsize=rounds_kept(self.problem.m))(self._share_on)
 
     def _share_on(self, problem: Problem) -> Policy[State]:
         other = self.rebuild(problem)

@@ -14,7 +14,14 @@ SMALLEST = 1e-100
 UNITS = "Measure in other units."
 
 ROUNDS_KEPT = 64
-"""How many rounds' problems are kept for contexts that come again."""
+EDGES_KEPT = 1_000_000
+"""How many rounds' problems are kept for contexts that come again, and how many edges they may have
+together: policies lay out some hundred bytes for each."""
+
+
+def rounds_kept(edges: int) -> int:
+    """How many rounds with so many edges are kept."""
+    return max(2, min(ROUNDS_KEPT, EDGES_KEPT // edges))
 
 
 def check_lam(lam: float) -> float:

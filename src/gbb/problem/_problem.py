@@ -17,7 +17,7 @@ from gbb.graph._rows import Integers
 from gbb.graph.entries import Entries
 from gbb.graph.parts import Parts, check_parts
 from gbb.problem import _reading as reading
-from gbb.problem._limits import LARGEST, ROUNDS_KEPT, SMALLEST, UNITS
+from gbb.problem._limits import LARGEST, SMALLEST, UNITS, rounds_kept
 
 if TYPE_CHECKING:
     from gbb.contexts import Contexts
@@ -221,7 +221,7 @@ class Problem:
             if context is not None:
                 cure = "Pass contexts=... to gbb.Problem."
                 raise checks.input_error(
-                    "context", "be left out: there are no contexts", context, cure
+                    "context", "be left out: there are no contexts", repr(context), cure
                 )
             return self
         return self.at_row(self.contexts.read(self.graph, context))
@@ -232,7 +232,7 @@ class Problem:
 
     @cached_property
     def _round_of(self) -> Callable[[bytes], Problem]:
-        return lru_cache(maxsize=ROUNDS_KEPT)(self._make_round)
+        return lru_cache(maxsize=rounds_kept(self.m))(self._make_round)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_round_of"}
@@ -260,7 +260,8 @@ class Problem:
 
         if not isinstance(self.contexts, Contexts):
             got = type(self.contexts).__name__
-            raise checks.input_error("contexts", "be one of gbb.contexts", got)
+            cure = "Say for example contexts=gbb.contexts.Regimes(['morning', 'noon'])."
+            raise checks.input_error("contexts", "be one of gbb.contexts", got, cure)
         if self._given is not None or self.parts is not None:
             beside = "features" if self.parts is None else "a network in shards"
             raise checks.conflict(f"`contexts` cannot be combined with {beside}.")
@@ -334,7 +335,7 @@ class Problem:
     def entries(self) -> Entries:
         """By which matrices the edges pay: one for each edge, unless edges have several features."""
         if self.contexts is not None:
-            cure = "Ask for the problem of a round, problem.at(context)."
+            cure = "Take those of a round: problem.at(context), policy.at(context)."
             raise checks.input_error("context", "be given: edges differ by round", "none", cure)
         return self._own_entries
 

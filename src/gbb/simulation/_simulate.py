@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -156,10 +157,14 @@ def _with_contexts(
             key = (*own.spawn_key, CONTEXTS)
             rng = np.random.default_rng(np.random.SeedSequence(own.entropy, spawn_key=key))
             contexts = contexts(rng, rounds)
+        if isinstance(contexts, Iterator):  # which may have no end
+            contexts = itertools.islice(contexts, rounds)
         env = env.during(contexts)
     if env.problem.contexts is not None and (env.rows is None or len(env.rows) < rounds):
         got = "none" if env.rows is None else f"{len(env.rows)}"
-        raise checks.input_error("contexts", f"have one for each of the {rounds} rounds", got)
+        cure = "Pass a list of them, or a function (rng, rounds) that draws one."
+        rule = f"have one for each of the {rounds} rounds"
+        raise checks.input_error("contexts", rule, got, cure)
     return env
 
 

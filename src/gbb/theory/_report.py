@@ -77,7 +77,8 @@ def report(
     """
     if not is_covered(env.problem):
         rule = "be of the paper's problem: one matrix, rewards per edge or link, every arm allowed"
-        raise checks.input_error("env", rule, repr(env.problem))
+        cure = "" if env.problem.contexts is None else "Take a round's: env.at(context)."
+        raise checks.input_error("env", rule, repr(env.problem), cure)
     check_cut(env.problem.graph, cut)
     lam = check_lam(lam)
     delta = checks.real("delta", delta, low=0.0, low_open=True, high=1.0)

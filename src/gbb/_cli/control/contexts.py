@@ -74,7 +74,10 @@ def contexts_of(path: Path | None) -> Contexts | None:
         given["most"] = _only(table, "most", path, checks.number_in, "a number")
     if "alike" in table.columns:
         given["alike"] = _only(table, "alike", path, YES_OR_NO.get, "yes or no")
-    return KINDS[head](names, **given)
+    try:
+        return KINDS[head](names, **given)
+    except checks.InputError as error:
+        raise checks.InputError(f"`{OPTION}` {str(path)!r}: {error}") from None
 
 
 YES_OR_NO = {"yes": True, "no": False, "true": True, "false": False, "1": True, "0": False}
@@ -96,6 +99,8 @@ def context_of(problem: Problem, text: str | None) -> Any:
     """The context that ``--context`` gives, as ``problem.contexts`` takes it."""
     contexts = problem.contexts
     if text is None or contexts is None:
+        return text
+    if isinstance(contexts, Regimes) and text in (contexts.names or ()):
         return text
     if text.lstrip().startswith(("{", "[")):
         return _json(text)
@@ -138,8 +143,8 @@ def listed_in(problem: Problem, path: Path | None) -> Any:
     """The contexts of a file, in its order; by name where they are of edges. All regimes without one."""
     contexts = problem.contexts
     if contexts is None:
-        cure = "Use `gbb control recommend`."
-        raise checks.input_error(OPTION, "be left out: there are no contexts", str(path), cure)
+        rule = "have contexts, for a table of what is best in each"
+        raise checks.input_error("URL", rule, "none", "Use `gbb control recommend`.")
     if path is None:
         if isinstance(contexts, Regimes):
             return list(contexts.names or range(contexts.R))

@@ -59,7 +59,7 @@ def _types(option: str, source: Source, table: pd.DataFrame, names: tuple[str, .
         if cell not in known:
             cure = checks.suggest(cell, names)
             why = f"line {line} has the type {cell!r}, which is none of {', '.join(names[:8])}"
-            raise cannot_read(option, source, f"{why}. {cure}".rstrip(" .?"))
+            raise cannot_read(option, source, f"{why} ({cure})" if cure else why)
         found.append(known[cell])
     return found
 
@@ -94,5 +94,9 @@ def _spread(
     if not known.all():
         edge = int(np.argmin(known))
         ends = graph.label(int(graph.sources[edge])), graph.label(int(graph.indices[edge]))
-        raise cannot_read(option, source, f"it has no row for the edge {ends[0]} -> {ends[1]}")
+        raise cannot_read(
+            option,
+            source,
+            f"it has no row for the edge {ends[0]} -> {ends[1]} (every edge needs one)",
+        )
     return found

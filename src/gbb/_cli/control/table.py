@@ -21,8 +21,9 @@ def table(  # noqa: PLR0917
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="A CSV with a row for each context: a column regime, or one for each number; all "
-            "regimes when left out.",
+            help="A CSV with a row for each context: a column regime, or one for each number; for "
+            "types or features of edges, a column context with its name and the columns of --context. "
+            "All regimes when left out.",
         ),
     ] = None,
     csv: Annotated[

@@ -12,6 +12,7 @@ from typing import Any
 from gbb._support import checks
 from gbb._support.checks import InputError
 from gbb._support.files import write_text
+from gbb.contexts._base import listed as one_by_one
 from gbb.controller.answers.answers import Recommendation
 from gbb.controller.answers.knowledge import Knowledge
 from gbb.controller.state.context import read_row
@@ -63,7 +64,9 @@ def recommend_table(
         cure = "Call recommend()."
         raise checks.input_error("contexts", "be left out: there are no contexts", "some", cure)
     named = isinstance(contexts, Mapping)
-    listed = list(contexts.items() if isinstance(contexts, Mapping) else enumerate(contexts))
+    listed = list(
+        contexts.items() if isinstance(contexts, Mapping) else enumerate(one_by_one(contexts))
+    )
     plain = has_cells(problem) and not named
     head = context_columns(problem, "contexts") if plain else (COLUMN,)
     columns = (*head, *map(str, problem.graph.labels), *FACTS)
