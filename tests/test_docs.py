@@ -63,6 +63,7 @@ def test_there_are_pages():
         "docs/controller.md",
         "docs/diagnostics.md",
         "docs/shards.md",
+        "docs/contexts.md",
     ],
 )
 def test_python_blocks_run_in_order(name, tmp_path, monkeypatch):
