@@ -18,19 +18,23 @@ from typing import NamedTuple
 import numpy as np
 
 import gbb
-from gbb.policies import AnyPolicy, ImprovedOFUL, JointOFUL, ThompsonSampling
+from gbb.policies import OFUL, AnyPolicy, ImprovedOFUL, JointOFUL, ThompsonSampling
 
 Clock = Callable[[], float]
 Instance = tuple[gbb.Environment, AnyPolicy]
 
 
 class Row(NamedTuple):
-    """What to play: an instance, for how many rounds and runs, on how many threads."""
+    """What to play: an instance, for how many rounds and runs, on how many threads.
+
+    A `whole` row is timed as a user calls it, with set-up, optimum, theory and result.
+    """
 
     build: Callable[[], Instance]
     rounds: int
     runs: int = 1
     workers: int = 1
+    whole: bool = False
 
 
 GRAPHS = ((5, 1.0), (100, 0.1), (10_000, 1e-3), (1_000_000, 1e-5))
@@ -129,6 +133,22 @@ def rows() -> Iterator[tuple[str, Row]]:
             Row(play, 50_000, runs=64, workers=workers),
         )
     yield from beyond()
+    yield from side_by_side()
+
+
+def side_by_side() -> Iterator[tuple[str, Row]]:
+    """Many runs at once, and one alone, as a user calls them."""
+    cases = [
+        (ImprovedOFUL, "one-hot, d=K=5", np.eye(5)),
+        (ImprovedOFUL, "one-hot, d=K=10", np.eye(10)),
+        (ImprovedOFUL, "general, d=K=5", unit_arms(5, 5)),
+        (ImprovedOFUL, "general, d=K=10", unit_arms(10, 10)),
+        (OFUL, "one-hot, d=K=5", np.eye(5)),
+    ]
+    for runs in (64, 1):
+        for kind, name, arms in cases:
+            row = Row(partial(paper, kind, arms), 20_000, runs=runs, whole=True)
+            yield f"whole: {kind.__name__}, {name}, runs = {runs}", row
 
 
 def beyond() -> Iterator[tuple[str, Row]]:
@@ -161,7 +181,8 @@ class Player:
         self.row = row
         self.rounds = max(20, int(scale * row.rounds))
         self.env, self.policy = row.build()
-        self.policy.guarantee = None  # no theory report
+        if not row.whole:
+            self.policy.guarantee = None  # no theory report
         allocation = np.zeros(self.env.problem.n, dtype=np.int64)
         value = self.env.expected_reward(allocation)
         # Any allocation that pays what it says will do, and keeps the solver out of the timing.
@@ -171,7 +192,7 @@ class Player:
     @property
     def played(self) -> int:
         """How many rounds the longer of the two calls has more."""
-        return (self.rounds - 1) * self.row.runs
+        return (self.rounds - (not self.row.whole)) * self.row.runs
 
     def simulate(self, rounds: int) -> None:
         gbb.simulate(
@@ -181,18 +202,21 @@ class Player:
             runs=self.row.runs,
             record="log",
             workers=self.row.workers,
-            optimum=self.optimum,
+            optimum=None if self.row.whole else self.optimum,
         )
 
     def measure(self, clock: Clock) -> dict[str, float]:
-        """Seconds of all rounds and of one: the difference is what the rounds cost."""
+        """Seconds of all rounds and of one: the difference is what the rounds cost.
+
+        Of a whole row, of all rounds and of nothing.
+        """
         os.sched_setaffinity(0, CORES[-self.row.workers :])
         marks = [clock()]
-        for rounds in (self.rounds, 1, 1, 1):
+        for rounds in (self.rounds,) if self.row.whole else (self.rounds, 1, 1, 1):
             self.simulate(rounds)
             marks.append(clock())
         long, *short = np.diff(marks).tolist()
-        return {"long": long, "short": min(short)}
+        return {"long": long, "short": min(short, default=0.0)}
 
 
 CORES = sorted(os.sched_getaffinity(0))

@@ -1,7 +1,10 @@
-"""What contexts add to a round of the engine, measured side by side in one run. Prints Markdown.
+"""What contexts add to a round of `gbb.simulate` as a user calls it. Prints Markdown.
 
 python benchmarks/contexts.py
 python benchmarks/contexts.py --quick
+
+Everything counts: set-up, the optimum of every different context, theory and result. Runs that are
+played side by side are measured one alone and 64 together.
 """
 
 from __future__ import annotations
@@ -17,81 +20,77 @@ import gbb
 from _rows import unit_arms
 from against import show
 from gbb.contexts import Regimes, Vector
-from gbb.policies import AnyPolicy, EpsilonGreedy, ImprovedOFUL, JointOFUL, ThompsonSampling
-from gbb.simulation.engine import run_engine
+from gbb.policies import OFUL, AnyPolicy, EpsilonGreedy, ImprovedOFUL, JointOFUL, ThompsonSampling
+from gbb.simulation.engine import loop_for
 
-REPEATS = 5
-REGIMES, NUMBERS = 4, 3
+REPEATS = 3
+ROUNDS, MANY = 20_000, 64
+REGIMES, NUMBERS, DIFFERENT = 4, 3, 20
+"""How many regimes; numbers of a vector; different vectors of them."""
+POLICIES = (OFUL, ImprovedOFUL, ThompsonSampling, JointOFUL, EpsilonGreedy)
 
 Instance = tuple[gbb.Environment, AnyPolicy]
 
 
 def instances(
     kind: type[AnyPolicy], graph: gbb.Graph, arms: np.ndarray, rounds: int
-) -> Iterator[tuple[str, Instance]]:
-    """The problem without contexts, with regimes, with numbers, and as many features of each edge."""
-    rng, m = np.random.default_rng(0), graph.m
-    regimes = rng.integers(0, REGIMES, rounds)
-    numbers = rng.uniform(-1.0, 1.0, (rounds, NUMBERS))
-    features = np.tile(rng.uniform(0.1, 1.0, NUMBERS), (m, 1))
-    settings: list[tuple[str, dict[str, object], object]] = [
-        ("none", {}, None),
-        (f"{REGIMES} regimes", {"contexts": Regimes(REGIMES)}, regimes),
-        (f"{NUMBERS} numbers", {"contexts": Vector(NUMBERS)}, numbers),
-        (f"{NUMBERS} features", {"features": features}, None),
-    ]
-    for name, given, contexts in settings:
-        problem = gbb.Problem(graph, arms, S=4.0, **given)
+) -> Iterator[Instance]:
+    """The problem without contexts, with regimes, and with numbers."""
+    rng = np.random.default_rng(0)
+    vectors = rng.uniform(-1.0, 1.0, (DIFFERENT, NUMBERS))
+    settings = (
+        (None, None),
+        (Regimes(REGIMES), rng.integers(0, REGIMES, rounds)),
+        (Vector(NUMBERS), vectors[rng.integers(0, DIFFERENT, rounds)]),
+    )
+    for given, contexts in settings:
+        problem = gbb.Problem(graph, arms, S=4.0, contexts=given)
         M = rng.standard_normal((problem.types, problem.d, problem.d))
         M *= 4.0 / np.linalg.norm(M, axis=(1, 2))[:, None, None]
         env = gbb.Environment(problem, M if problem.types > 1 else M[0], contexts=contexts)
-        yield name, (env, kind(problem, cut=gbb.cuts.greedy(graph)))
+        yield env, kind(problem, cut=gbb.cuts.greedy(graph))
 
 
-def play(instance: Instance, rounds: int) -> float:
-    """Seconds of so many rounds, on the process's own clock."""
+def play(instance: Instance, rounds: int, runs: int) -> float:
+    """Seconds a round of a run, on the process's own clock."""
+    env, policy = instance
     start = time.process_time()
-    run_engine(*instance, rounds, np.array([rounds]), np.random.SeedSequence(0))
-    return time.process_time() - start
+    gbb.simulate(env, policy, rounds=rounds, runs=runs, workers=1, record="log")
+    return (time.process_time() - start) / (rounds * runs)
 
 
-def seconds_a_round(given: dict[str, Instance], rounds: int) -> dict[str, float]:
-    """Of each instance, in turns; what a run costs beside its rounds is taken off."""
-    times: dict[str, list[tuple[float, float]]] = {name: [] for name in given}
-    for instance in given.values():
-        play(instance, 20)
-    for _ in range(REPEATS):
-        for name, instance in given.items():
-            times[name].append((play(instance, rounds), play(instance, rounds // 10)))
-    found = {}
-    for name, each in times.items():
-        long, short = (min(column) for column in zip(*each, strict=True))
-        found[name] = (long - short) / (rounds - rounds // 10)
-    return found
+def seconds_a_round(given: list[Instance], rounds: int, runs: int) -> list[float]:
+    """The least of each instance, in turns."""
+    for instance in given:
+        play(instance, 20, runs)
+    times = [[play(instance, rounds, runs) for instance in given] for _ in range(REPEATS)]
+    return np.min(times, axis=0).tolist()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a fifth of the rounds")
-    rounds = 800 if parser.parse_args().quick else 4000
+    rounds = ROUNDS // 5 if parser.parse_args().quick else ROUNDS
     graphs = {"complete:5": gbb.Graph.complete(5), "4 x 4 grid": gbb.Graph.grid(4, 4)}
-    arms = {"one-hot, d=K=5": np.eye(5), "general, d=3, K=5": unit_arms(5, 3)}
-    columns = ["graph, arms, policy", "none", f"{REGIMES} regimes", "ratio"]
-    columns += [f"{NUMBERS} numbers", "ratio", f"{NUMBERS} features", "ratio to these"]
-    print(f"| {' | '.join(columns)} |\n| --- |{' ---: |' * 7}")
+    arms = {"one-hot, d=K=5": np.eye(5)}
+    arms |= {f"general, d={d}, K=5": unit_arms(5, d) for d in (5, 3)}
+    columns = ["graph, arms, policy", "runs", "none", f"{REGIMES} regimes", "ratio"]
+    columns += [f"{NUMBERS} numbers", "ratio"]
+    print(f"| {' | '.join(columns)} |\n| --- |{' ---: |' * 6}")
     with threadpool_limits(1):
         for graph, on in graphs.items():
             for what, each in arms.items():
-                for kind in (ThompsonSampling, JointOFUL, ImprovedOFUL, EpsilonGreedy):
-                    found = seconds_a_round(dict(instances(kind, on, each, rounds)), rounds)
-                    none, regimes, numbers, features = found.values()
-                    print(
-                        f"| {graph}, {what}, {kind.__name__} | {show(none)} "
-                        f"| {show(regimes)} | {regimes / none:.1f} "
-                        f"| {show(numbers)} | {numbers / none:.1f} "
-                        f"| {show(features)} | {numbers / features:.1f} |",
-                        flush=True,
-                    )
+                for kind in POLICIES:
+                    given = list(instances(kind, on, each, rounds))
+                    loop = loop_for(given[0][1])
+                    for runs in (1, MANY) if loop is not None and loop.batch > 1 else (1,):
+                        none, regimes, numbers = seconds_a_round(given, rounds, runs)
+                        print(
+                            f"| {graph}, {what}, {kind.__name__} | {runs} | {show(none)} "
+                            f"| {show(regimes)} | {regimes / none:.1f} "
+                            f"| {show(numbers)} | {numbers / none:.1f} |",
+                            flush=True,
+                        )
 
 
 if __name__ == "__main__":

@@ -6,10 +6,12 @@ python benchmarks/identify.py [MATRICES]
 from __future__ import annotations
 
 import sys
+from functools import partial
 
 import numpy as np
 
 import gbb
+from gbb import sweep
 from gbb.policies import PhasedExploration
 
 DELTA = 0.001
@@ -45,6 +47,14 @@ def by_identify(
     return found.rounds, found.allocation
 
 
+def once(env: gbb.Environment, epsilon: float, seed: int, name: str) -> tuple[int, np.ndarray]:
+    """Rounds and allocation of one of the rows' ways."""
+    target, _, how = name.partition(", ")
+    if how == "identify":
+        return by_identify(env, epsilon, seed, target)
+    return by_policy(env, epsilon, seed)
+
+
 def main() -> None:
     envs = instances(int(sys.argv[1]) if len(sys.argv) > 1 else 20)
     tops = [gbb.optimum.solve(env.problem, env.M_star).value for env in envs]
@@ -57,16 +67,12 @@ def main() -> None:
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for epsilon in EPSILONS:
         for name in ("couple, PhasedExploration", "couple, identify", "allocation, identify"):
-            rounds, losses = [], []
-            for seed, env in enumerate(envs):
-                target, _, how = name.partition(", ")
-                if how == "identify":
-                    count, arms = by_identify(env, epsilon, seed, target)
-                else:
-                    count, arms = by_policy(env, epsilon, seed)
-                best = tops[seed] if target == "allocation" else pairs[seed]
-                rounds.append(count)
-                losses.append(best - env.expected_reward(arms))
+            calls = [partial(once, env, epsilon, seed, name) for seed, env in enumerate(envs)]
+            rounds, arms = zip(*sweep.gather(calls, sweep.executors.local()), strict=True)
+            best = tops if name.startswith("allocation") else pairs
+            losses = [
+                top - env.expected_reward(a) for top, env, a in zip(best, envs, arms, strict=True)
+            ]
             wrong = sum(loss > epsilon + 1e-9 for loss in losses)
             print(
                 f"| {epsilon:g} | {name} | {np.median(rounds):,.0f} | {min(rounds):,} "

@@ -91,6 +91,7 @@ def estimates(
         "ridge": gbb.LowRank(problem, record, problem.d, lam).M_hat,
         "low rank": gbb.LowRank(problem, record, rank, lam).M_hat,
         "sums": gbb.LowRank(problem, sums, twice, lam).M_hat,
+        "LowPopArt": gbb.learning.LowPopArt(problem, record, rank, lam).M_hat,
     }
 
 
@@ -141,9 +142,9 @@ def earned(count: int, horizon: int) -> None:
 
 def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 20
-    print("| setting | rounds | error: ridge | low rank | of sums, rank 2r ", end="")
-    print("| share: ridge | low rank | of sums, rank 2r |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    print("| setting | rounds | error: ridge | low rank | of sums, rank 2r | LowPopArt ", end="")
+    print("| share: ridge | low rank | of sums, rank 2r | LowPopArt |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for setting in SETTINGS:
         for rounds in setting.rounds:
             print(row(setting, rounds, count), flush=True)

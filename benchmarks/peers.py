@@ -14,7 +14,7 @@ import json
 from pathlib import Path
 
 import numpy as np
-from bayesianbandits import ThompsonSampling, UpperConfidenceBound
+from bayesianbandits import InformationDirectedSampling, ThompsonSampling, UpperConfidenceBound
 from threadpoolctl import threadpool_limits
 
 import gbb
@@ -30,6 +30,7 @@ def players() -> dict[str, Player]:
     # Agents of a complete graph are alike: 126 of the 3,125 allocations differ in what they play.
     everything = np.array(list(itertools.combinations_with_replacement(range(5), 5)))
     ucb = UpperConfidenceBound(alpha=0.84, samples=50)  # one posterior deviation
+    ids = InformationDirectedSampling(samples=100)  # as many as ours
     return {
         "gbb JointOFUL": ours(lambda problem: gbb.policies.JointOFUL(problem, cut=cut)),
         "gbb ThompsonSampling": ours(
@@ -38,9 +39,14 @@ def players() -> dict[str, Player]:
         "gbb ThompsonSampling, v = 0.85": ours(
             lambda problem: gbb.policies.ThompsonSampling(problem, cut=cut, v=0.85)
         ),
+        "gbb InformationDirected": ours(
+            lambda problem: gbb.policies.InformationDirected(problem, cut=cut)
+        ),
         "bayesianbandits Thompson, couples": bayesian(ThompsonSampling(), couples),
         "bayesianbandits UCB, couples": bayesian(ucb, couples),
         "bayesianbandits Thompson, all K^n": bayesian(ThompsonSampling(), everything),
+        "bayesianbandits IDS, couples": bayesian(ids, couples),
+        "bayesianbandits IDS, all K^n": bayesian(ids, everything),
         "edge-tabular UCB (as MAUCE)": edge_tabular,
         "bayesianbandits UCB, all K^n": bayesian(ucb, everything),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -97,7 +98,7 @@ def plain(value) -> object:
         return type(value).__name__, tuple(plain(item) for item in value)
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}
-    return value
+    return "nan" if isinstance(value, float) and math.isnan(value) else value
 
 
 def same_links(one, other) -> bool:

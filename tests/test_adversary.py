@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -37,6 +39,15 @@ def test_drifting_turns_round():
     A, B = np.eye(2), np.ones((2, 2))
     found = drifting(A, B, period=8)(rounds(8, 2, 4, 1))
     assert found == pytest.approx(np.array([A, B, -A, (A + B) / np.sqrt(2)]))
+
+
+@pytest.mark.parametrize(
+    "made", [switching([np.eye(2)]), drifting(np.eye(2), -np.eye(2), period=3)]
+)
+def test_it_can_be_sent_to_another_process(made):
+    env = AdversarialEnvironment(PROBLEM, made)
+    env.tables_at(5)  # with what it remembers
+    assert np.array_equal(pickle.loads(pickle.dumps(env)).tables_at(5), env.tables_at(5))
 
 
 @pytest.mark.parametrize("suffix", [".npy", ".csv"])
@@ -221,7 +232,7 @@ def test_long_runs_are_played_in_blocks(monkeypatch):
 @pytest.mark.no_cover  # long
 def test_following_the_average_loses_every_second_round_and_exponential_weights_do_not():
     policies = [ImprovedOFUL(PROBLEM, cut=CUT), ExponentialWeights(PROBLEM, cut=CUT)]
-    found = gbb.simulate(TURNS, policies, cut=CUT, rounds=3000, runs=4, record=[300, 3000])
+    found = gbb.simulate(TURNS, policies, cut=CUT, rounds=3000, runs=2, record=[300, 3000])
     slow = found.regret.sel(policy="ImprovedOFUL").mean("run").values
     fast = np.sqrt((found.regret.sel(policy="ExponentialWeights") ** 2).mean("run")).values
     assert slow[1] > 0.25 * PROBLEM.m * 3000
@@ -269,14 +280,16 @@ def test_forgetting_nothing_is_joint_oful():
 
 
 @pytest.mark.no_cover  # long
-@pytest.mark.parametrize("kind", [DiscountedOFUL, SlidingWindowOFUL])
-def test_forgetting_pays_when_the_matrix_drifts(kind):
+def test_forgetting_pays_when_the_matrix_drifts():
     first, second = np.diag([1.0, -1.0]), np.array([[0.0, 1.0], [1.0, 0.0]])
     arms = np.array([[np.cos(x), np.sin(x)] for x in np.linspace(0, np.pi, 6, endpoint=False)])
     problem = gbb.Problem(GRAPH, arms, sigma=0.3, S=float(np.sqrt(2.0)))
     env = AdversarialEnvironment(problem, drifting(first, second, period=1500), noise="gaussian")
-    option = {"gamma": 0.98} if kind is DiscountedOFUL else {"window": 50}
-    policies = [JointOFUL(problem, cut=CUT), kind(problem, cut=CUT, **option)]
-    found = gbb.simulate(env, policies, cut=CUT, rounds=3000, record=[3000])
+    policies = [
+        JointOFUL(problem, cut=CUT),
+        DiscountedOFUL(problem, cut=CUT, gamma=0.98),
+        SlidingWindowOFUL(problem, cut=CUT, window=50),
+    ]
+    found = gbb.simulate(env, policies, cut=CUT, rounds=750, record=[750])
     lost = found.dynamic_regret.values.ravel()
-    assert lost[1] < 0.5 * lost[0]
+    assert lost[1:].max() < 0.5 * lost[0]

@@ -14,7 +14,15 @@ from scipy import stats
 import gbb
 import naive
 from gbb.cuts import KCut, kcut
-from gbb.policies import EpsilonGreedy, ImprovedOFUL, JointOFUL, KCutOFUL, Learned, ThompsonSampling
+from gbb.policies import (
+    EpsilonGreedy,
+    GuardedThompson,
+    ImprovedOFUL,
+    JointOFUL,
+    KCutOFUL,
+    Learned,
+    ThompsonSampling,
+)
 from gbb.simulation import engine
 from gbb.simulation._trace import recorded_rounds
 from gbb.simulation.reference import run_reference
@@ -201,6 +209,7 @@ POLICIES = {
     "JointOFUL symmetric": (JointOFUL, {}),
     "JointOFUL paper": (JointOFUL, {"radius": "paper", "lam": 0.3}),
     "ThompsonSampling": (ThompsonSampling, {}),
+    "GuardedThompson": (GuardedThompson, {"beta": 0.95}),
     "ThompsonSampling couple": (ThompsonSampling, {"starts": 0, "v": 2.0}),
     "EpsilonGreedy": (EpsilonGreedy, {"explore": 0.2}),
     "KCutOFUL": (KCutOFUL, {"k": 3, "radius": "symmetric"}),

@@ -158,11 +158,16 @@ def test_inspect_with_a_matrix_reports_the_theory(run, matrix):
     graph = gbb.Graph.complete(5)
     env = gbb.Environment(gbb.Problem(graph, np.eye(3), S=float(np.linalg.norm(M))), M)
     report = gbb.theory.report(env, cut=gbb.cuts.greedy(graph))
-    for name in ("gamma", "Delta", "epsilon", "alpha_1", "alpha_1_sharp", "alpha_2"):
+    for name in ("gamma", "Delta", "epsilon", "alpha_1", "alpha_1_sharp", "alpha_2", "alpha_3"):
         assert data["theory"][name] == getattr(report, name)
     assert data["theory"]["optimum"] == report.optimum.value
     assert data["theory"]["optimum_proven"] is True
     assert data["theory"]["regret_bound"] == report.regret_bound(100)
+    assert data["theory"]["regret_bound_sharp"] == report.regret_bound_sharp(100)
+    assert data["theory"]["regret_bound_symmetric"] == report.regret_bound_sharp(
+        100, radius="symmetric"
+    )
+    assert data["theory"]["alpha_3_proven"] is True
     assert all(item["holds"] for item in data["theory"]["assumptions"])
 
 
@@ -180,6 +185,37 @@ def test_inspect_says_when_the_optimum_is_not_proven(run, matrix, monkeypatch):
     out = run("inspect", "random:40", "--matrix", matrix).out
     assert re.search(r"best known \(heuristic\), at most [\d,]+;", out)
     assert re.search(r"not\s+proven", out)
+
+
+def test_simulate_says_what_share_is_proven_where_the_optimum_is_not(run, matrix, monkeypatch):
+    heuristic = partial(gbb.optimum.solve, method="heuristic")
+    monkeypatch.setattr("gbb._cli.commands.simulate.optimum.solve", heuristic)
+    command = ("simulate", "random:40", "--matrix", matrix, "--policy", "UniformRandom")
+    out = run(*command, "--rounds", 20).out
+    assert re.search(r"fraction +last 10 % +proven +regret", out)
+    assert re.search(r"\(best known, at most [\d,]+\); fractions of it", out)
+    assert max(map(len, out.splitlines())) <= 80
+    data = json.loads(run(*command, "--rounds", 20, "--json").out)
+    row = data["policies"][0]
+    share = data["attributes"]["optimum"] / data["attributes"]["optimum_upper_bound"]
+    assert row["proven_fraction"] == pytest.approx(row["fraction"] * share)
+
+
+def test_nobody_is_told_S_where_it_is_unknown(refused):
+    said = refused("simulate", "complete:4", "--unknown", "--S", 3)
+    assert "`--S` is told to the learner: leave it out, or `--unknown`." in said
+
+
+def test_yes_no_rewards_are_played_with_the_right_sigma(run, tmp_path):
+    path = tmp_path / "yes.csv"
+    path.write_text("0.1,0.9\n0.6,0\n")
+    command = ("simulate", "complete:4", "--matrix", path, "--noise", "bernoulli", "--rounds", 20)
+    data = json.loads(run(*command, "--json").out)
+    assert data["attributes"]["noise"] == "bernoulli"
+    assert data["attributes"]["sigma"] == 0.5
+    assert "sigma = 0.5" in run(*command).out
+    told = json.loads(run(*command, "--sigma", 0.7, "--json").out)
+    assert told["attributes"]["sigma"] == 0.7
 
 
 def test_inspect_uses_the_names_of_the_arms(run, matrix, tmp_path):
@@ -320,8 +356,8 @@ def test_bad_graph_files(refused, tmp_path, text, message):
         (["--degree", "3"], "`--degree` can only be combined with the family 'regular', not"),
         (["--undirected"], "`--undirected` can only be combined with a graph file, not with"),
         (["--cut", "gredy"], "but got 'gredy'. Did you mean 'greedy'?"),
-        (["--seed", "x"], "Invalid value for '--seed': Input should be a valid integer"),
-        (["--sigma", "abc"], "Invalid value for '--sigma': Input should be a valid number"),
+        (["--seed", "x"], "Expected `--seed` to be a whole number, but got 'x'."),
+        (["--sigma", "abc"], "Expected `--sigma` to be a number, but got 'abc'."),
         (["--nonsense"], "No such option: --nonsense"),
         (["more"], "Got unexpected extra argument"),
     ],
@@ -339,7 +375,7 @@ def test_options_of_families_do_not_go_with_files(refused, tmp_path):
 
 
 def test_commands_and_graphs_are_needed(refused):
-    assert refused("inspect") == "Missing argument 'GRAPH'."
+    assert refused("inspect").startswith("Missing argument 'GRAPH': a file (.csv, ")
     assert "No such command 'inspct'" in refused("inspct")
 
 
@@ -364,7 +400,7 @@ def test_options_of_the_report_need_a_matrix(refused, option):
         (["--delta", "0"], "Expected `--delta` to be a finite number > 0 and <= 1, but got 0.0."),
         (["--delta", "1.5"], "Expected `--delta` to be a finite number > 0 and <= 1, but got 1.5."),
         (["--rounds", "0"], "Expected `--rounds` to be a whole number >= 1, but got 0."),
-        (["--rounds", "abc"], "unable to parse string as an integer (got 'abc')."),
+        (["--rounds", "abc"], "`--rounds` to be a whole number, but got 'abc'."),
     ],
 )
 def test_bad_numbers(refused, matrix, args, message):
@@ -430,7 +466,7 @@ def test_bad_matrices(refused, tmp_path, text, message):
     [
         ("arm,x,y,z\n", "it holds a header only."),
         ("1,0,0\n0,1,b\n", "but got 'b' at line 2, column 3."),
-        ("arm,x,y,z\nup,1,0,0\nup,0,1,0\n", "to hold distinct names, but got 'up' more than once."),
+        ("arm,x,y,z\nup,1,0,0\nup,0,1,0\n", "line 3 names the arm 'up', as line 2 does; give"),
         ("1,0\n0,1\n", "to have d = 3 columns of numbers, as --matrix is d x d, but got 2 in"),
         ("0,0,0\n", "Expected `--arms` to have norms that are not all zero"),
     ],
@@ -574,7 +610,8 @@ def test_a_forbidden_folder_names_the_option(refused, monkeypatch):
 def test_system_errors_are_one_line(refused, monkeypatch):
     for error, message in (
         (OSError(28, "No space left on device", "r.nc"), "No space left on device: 'r.nc'"),
-        (OSError("odd"), "OSError"),
+        (OSError("odd"), "odd"),
+        (OSError(), "OSError"),
         (MemoryError("Unable to allocate 3 TiB"), "Not enough memory. Unable to allocate 3 TiB"),
     ):
 
@@ -583,6 +620,14 @@ def test_system_errors_are_one_line(refused, monkeypatch):
 
         monkeypatch.setattr("gbb._cli.given.results.save", broken)
         assert refused("simulate", "complete:5", *SHORT, "--out", "r.nc") == message
+
+
+def test_an_error_of_the_system_without_a_number_says_what_it_says(capsys):
+    def damaged():
+        raise OSError("part is not what was written.")
+
+    assert exit_code_of(damaged) == 2
+    assert "part is not what was written." in capsys.readouterr().err
 
 
 def test_a_group_without_a_command_prints_its_help_only(capsys):
@@ -771,9 +816,7 @@ def test_names_with_brackets_are_shown_whole(run, tmp_path):
 
 
 def test_warnings_speak_of_options():
-    assert (
-        in_options('Pass method="reference" for `horizon`.') == "Pass --reference for `--rounds`."
-    )
+    assert in_options('Pass record="log" for `horizon`.') == "Pass --record log for `--rounds`."
 
 
 @pytest.mark.parametrize("args", [["simulate", "--help"], ["simulate", "circle:5"]])
@@ -816,7 +859,7 @@ def test_a_setting_that_no_policy_has_is_refused(refused, command):
     said = refused(command, "complete:3", *named, "--lam", "2", *SHORT)
     assert said == "`--lam` is no setting of UniformRandom or FixedAllocation. Leave it out."
     said = refused(command, "complete:3", "--policy", "UniformRandom:lam=2")
-    assert said == "UniformRandom has no setting 'lam'; it has none."
+    assert said == "`--policy`: UniformRandom has no setting 'lam'; it has none."
     said = refused(command, "complete:3", "--policy", "OFUL:lam=1_000", *SHORT)
     assert "`--policy OFUL:lam` to be a finite number > 0 and <= 1e+100, but got '1_000'" in said
 
@@ -838,7 +881,8 @@ def test_a_graph_beyond_all_memory_says_how_much_it_would_take(refused, spec, mo
 
 def test_simulate_says_what_the_learner_was_told(run):
     args = ["simulate", "complete:3", "--frobenius", "2", *SHORT]
-    told = "the learner was told S = 2 (the norm of M*) and sigma = 1, as not given"
+    told = "told S = 2 (the norm of M*) and sigma = 1,\nbecause --S and --sigma were not given"
     assert told in run(*args).out
-    assert "the learner was told sigma = 1" in run(*args, "--S", "3").out
+    told = "the learner was told sigma = 1,\nbecause --sigma was not given"
+    assert told in run(*args, "--S", "3").out
     assert "the learner was told" not in run(*args, "--S", "3", "--sigma", "0.5").out

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,8 +15,9 @@ from matplotlib.figure import Figure
 from scipy import stats
 
 import gbb
-from gbb import plotting
+from gbb import plotting, sweep
 from gbb._cli.given.policies import parse
+from gbb._cli.show import between
 from gbb.cli import main
 from gbb.policies import ImprovedOFUL, ThompsonSampling, UniformRandom
 
@@ -47,6 +52,27 @@ def test_every_run_is_that_of_simulate():
     )
 
 
+def test_instances_go_to_any_executor():
+    given = {"rounds": 30, "runs": 2, "seed": 3, "record": 10}
+    here = gbb.compare(family(3), policies, **given)
+    for threads in (True, False):
+        there = sweep.executors.local(2, threads=threads)
+        assert here.identical(gbb.compare(family(3), policies, **given, make_executor=there))
+
+
+def test_an_error_ends_a_comparison_at_once(monkeypatch):
+    calls = []
+
+    def fails(*_, **__):
+        calls.append(1)
+        raise ValueError("no")
+
+    monkeypatch.setattr("gbb.sweep.family.simulate", fails)
+    with pytest.raises(ValueError, match="no"):
+        gbb.compare(family(3), policies, rounds=10)
+    assert calls == [1]
+
+
 def test_intervals_are_over_instances():
     found = gbb.compare(family(5), policies, rounds=80, runs=3, record=[80])
     first, second = gbb.comparison(found)
@@ -59,6 +85,9 @@ def test_intervals_are_over_instances():
     assert second.ratio_low < second.ratio < second.ratio_high
     assert (first.ratio, first.ratio_low, first.ratio_high) == (1.0, 1.0, 1.0)
     assert first.lost == pytest.approx(float(found.regret[0].mean()) / 80)
+    assert all(type(each) in (str, float) for each in second)
+    assert str(first).startswith("ImprovedOFUL: lost ")
+    assert str(first).endswith("), 1 (1 to 1) times the first's regret")
 
 
 def test_the_interval_of_a_ratio_covers_at_its_rate():
@@ -67,7 +96,7 @@ def test_the_interval_of_a_ratio_covers_at_its_rate():
     for _ in range(1000):
         base = rng.gamma(4.0, size=30)
         values = 0.3 * base + rng.normal(0.6, 0.3, size=30)  # mean 1.8, of 4
-        _, low, high = gbb.simulation._comparison._ratio(values, base)
+        _, low, high = gbb.simulation._comparison.ratio(values, base)
         held += low <= 1.8 / 4 <= high
     assert held / 1000 == pytest.approx(0.95, abs=0.025)
 
@@ -88,8 +117,12 @@ def test_what_cannot_be_compared_is_refused():
         gbb.compare(GRAPH_PROBLEM, policies, rounds=5)
     with pytest.raises(gbb.InputError, match=r"`instances` to be .* but got a list with str"):
         gbb.compare(["complete:4"], policies, rounds=5)
-    with pytest.raises(gbb.InputError, match=r"`policies` to be names or classes.* but got int"):
+    with pytest.raises(
+        gbb.InputError, match=r"`policies` to be policies, their names or classes.* but got int"
+    ):
         gbb.compare(family(1), 3, rounds=5)
+    with pytest.raises(gbb.InputError, match=r"`result` to be what gbb\.compare returned"):
+        gbb.comparison(gbb.simulate(*family(1), "UniformRandom", rounds=5))
     with pytest.raises(gbb.InputError, match=r"Did you mean 'JointOFUL'\?"):
         gbb.compare(family(1), ["JointOFULL"], rounds=5)
     with pytest.raises(gbb.InputError, match=r"`policies` to play env\.problem"):
@@ -147,6 +180,20 @@ def test_the_command_prints_a_table_and_writes_files(capsys, tmp_path):
     assert (tmp_path / "figure.png").stat().st_size > 1000
 
 
+@pytest.mark.parametrize(
+    ("interval", "text"),
+    [
+        ((5.38, -2.3, 13.06), "5.38 (0 to 13.1)"),
+        ((2.2041, 0.41234, 4.0), "2.2 (0.412 to 4)"),
+        ((-0.5, -1.0, 0.25), "-0.5 (-0.5 to 0.25)"),
+        ((1.0, 1.0, 1.0), "1"),
+        ((0.7, np.nan, np.nan), "0.7"),
+    ],
+)
+def test_intervals_of_losses_do_not_reach_below_zero(interval, text):
+    assert between(*interval) == text
+
+
 def test_the_band_is_the_error_over_instances():
     result = gbb.compare(family(4), policies, rounds=40, runs=3, record=20)
     ax = Figure().add_subplot()
@@ -157,8 +204,10 @@ def test_the_band_is_the_error_over_instances():
     corners = ax.collections[0].get_paths()[0].vertices
     last = corners[corners[:, 0] == 40.0][:, 1]
     assert np.ptp(last) == pytest.approx(2 * error[1])
+    _, labels = ax.get_legend_handles_labels()
+    assert {"±1 standard error over instances", "single rounds"} <= set(labels)
     title = plotting.figure_of(result).axes[0].get_title(loc="left")
-    assert title.endswith("12 runs on 4 instances, ±1 standard error over instances")
+    assert title.endswith("12 runs on 4 instances")
 
 
 def test_sizes_that_differ_are_ranges(tmp_path):
@@ -249,6 +298,18 @@ def test_the_command_says_what_the_library_says(capsys):
     [
         (("--policy", "JointOFUL:radius"), "`--policy` to be NAME or NAME:KEY=VALUE,..."),
         (("--policy", "JointOFULL"), "Did you mean 'JointOFUL'?"),
+        (("--policy", "thompson"), "Did you mean 'ThompsonSampling'?"),
+        (("--policy", "Pairs"), "One of your own goes by module:Class."),
+        (("--policy", "ours.Pairs"), "Write ours:Pairs."),
+        (("--policy", "ours.py"), "Name its class, too: ours.py:Class."),
+        (
+            ("--policy", "ours:Pairs"),
+            "Install its package, or add the folder that it is in to PYTH",
+        ),
+        (("--policy", "gbb.policies.oful:OFULL"), "has no 'OFULL'. Did you mean 'OFUL'?"),
+        (("--policy", "gbb.policies:Policy"), "Give it the methods init, select."),
+        (("--policy", "gbb.policies:Choice"), "Derive it from gbb.policies.Policy."),
+        (("--policy", "OFUL:k=2"), "`--policy`: OFUL has no setting 'k'; it has"),
         (("--policy", "JointOFUL:radios=paper"), "Did you mean 'radius'?"),
         (("--policy", "JointOFUL:radius=symetric"), "Did you mean 'symmetric'?"),
         (("--instances", "0"), "`--instances` to be a whole number >= 1"),
@@ -258,6 +319,42 @@ def test_the_command_refuses(capsys, args, message):
     code, printed = run(capsys, "complete:4", *args)
     assert code == 2
     assert message in printed.err
+
+
+OWN = """
+import numpy as np
+from gbb.policies import Choice, Policy
+
+class Same(Policy[int]):
+    def __init__(self, problem, *, arm: int = 0, name=None):
+        super().__init__(problem, name=name)
+        self.arm = arm
+    def init(self):
+        return 0
+    def select(self, state, rng):
+        return Choice(np.full(self.problem.n, self.arm))
+"""
+
+
+@pytest.mark.parametrize("name", ["ours_here:Same", "ours_here.py:Same"])
+def test_a_policy_in_the_current_folder_is_found(name, tmp_path):
+    (tmp_path / "ours_here.py").write_text(OWN)
+    (tmp_path / "json.py").write_text("1 / 0")  # hides nothing that is installed
+    (tmp_path / "town.csv").write_text("source,target\nwest,east\neast,north\n")
+    command = ["compare", "town.csv", "--undirected", "--rounds", "5", "--policy", "UniformRandom"]
+    command += ["--policy", name, "--policy", f"{name}:arm=1", "--json"]
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", "import gbb.cli; gbb.cli.main()", *command],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(Path(gbb.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    names = [row["policy"] for row in json.loads(done.stdout)["policies"]]
+    assert names == ["UniformRandom", "Same", "Same, arm=1"]
+    assert done.stderr.count("Same has no compiled loop") == 1
 
 
 def test_specifications_are_read():

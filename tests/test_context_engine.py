@@ -1,9 +1,12 @@
 """Contexts in the engine: the choices of the reference loop, and of problems without contexts."""
 
+import os
 import warnings
+from itertools import product
 
 import numpy as np
 import pytest
+from numba import config
 
 import gbb
 from gbb.contexts import EdgeFeatures, EdgeTypes, Regimes, Vector
@@ -22,8 +25,11 @@ POLICIES = {
     "ThompsonSampling": {},
     "JointOFUL": {},
     "ImprovedOFUL": {},
+    "OFUL": {},
     "EpsilonGreedy": {"explore": 0.2},
 }
+
+PROPOSALS = {"GuardedThompson": {"c": 2.0}, "InformationDirected": {"samples": 6}}
 
 
 def repeated(patterns, rng, rounds):
@@ -68,6 +74,13 @@ KINDS = {
     "features": (EdgeFeatures(2), features, {}),
 }
 
+PLACES = [("vector", "one-hot", "edge"), ("types", "general", "edge")]
+"""A loop of proposals takes a minute to compile: one of each kind is by ``make test-crash``, the first
+by ``make test``, and ``make plain`` plays all of them."""
+PLACES = PLACES[: int(os.environ.get("GBB_LOOPS", "1"))]
+if config.DISABLE_JIT:
+    PLACES = list(product(KINDS, ARMS, ["edge", "link", "agent"]))
+
 
 def make_problem(kind, arms, **more):
     contexts, law, settings = KINDS[kind]
@@ -77,19 +90,24 @@ def make_problem(kind, arms, **more):
     return problem, M, law
 
 
-def check_replay(env, policy, rounds=ROUNDS):
+def unit_arms(K, d):
+    arms = np.random.default_rng(7).normal(size=(K, d))
+    return arms / np.linalg.norm(arms, axis=1, keepdims=True)
+
+
+def check_replay(env, policy, rounds=ROUNDS, engine=run_engine):
     """Play a policy by both loops on the same noise, and compare every choice and what was learnt."""
     recorded = recorded_rounds(rounds, 1)
     assert loop_for(policy) is not None
     ours, theirs = (
         run(env, policy, rounds, recorded, np.random.SeedSequence(5), keep_allocations=True, **how)
-        for run, how in ((run_engine, {"edge_noise": True}), (run_reference, {}))
+        for run, how in ((engine, {"edge_noise": True}), (run_reference, {}))
     )
     np.testing.assert_array_equal(ours.allocation, theirs.allocation, err_msg=policy.name)
     np.testing.assert_array_equal(ours.couple, theirs.couple, err_msg=policy.name)
     np.testing.assert_allclose(ours.cumulative, theirs.cumulative, rtol=1e-9, atol=1e-9)
     if ours.record is not None:
-        for mine, other in zip(ours.record, theirs.record, strict=True):
+        for mine, other in zip(ours.record[:2], theirs.record[:2], strict=True):
             np.testing.assert_allclose(mine, other, rtol=1e-8, atol=1e-8)
 
 
@@ -102,6 +120,15 @@ def test_rounds_choose_as_the_reference_loop_does(kind, arms, feedback):
     for policy, settings in POLICIES.items():
         cut = gbb.cuts.greedy(GRAPH)
         check_replay(env, gbb.policies.build(policy, problem, cut=cut, **settings))
+
+
+@pytest.mark.parametrize(("kind", "arms", "feedback"), PLACES)
+def test_proposals_are_those_of_the_reference_loop(kind, arms, feedback):
+    problem, M, law = make_problem(kind, arms, feedback=feedback)
+    env = gbb.Environment(problem, M, contexts=law(np.random.default_rng(1), ROUNDS))
+    for policy, settings in PROPOSALS.items():
+        cut = gbb.cuts.greedy(GRAPH)
+        check_replay(env, gbb.policies.build(policy, problem, cut=cut, **settings), rounds=6)
 
 
 @pytest.mark.parametrize("feedback", ["edge", "agent"])
@@ -129,21 +156,24 @@ def test_contexts_go_with_arms_that_are_not_allowed_and_other_noise(kind):
 
 
 @pytest.mark.parametrize("arms", ARMS)
-@pytest.mark.parametrize("policy", ["ThompsonSampling", "JointOFUL", "EpsilonGreedy"])
+@pytest.mark.parametrize("policy", POLICIES)
 def test_a_constant_context_plays_as_none(policy, arms):
     problem, M, _ = make_problem("regimes", arms)
     plain = gbb.Problem(GRAPH, ARMS[arms], sigma=0.5, S=2)
-    cut, rounds = gbb.cuts.greedy(GRAPH), 40
+    settings = {"cut": gbb.cuts.greedy(GRAPH)}
+    if "OFUL" in policy:  # the paper's radius counts the parameters of all regimes
+        settings["radius"] = "symmetric"
+    rounds = 40
     with_contexts = gbb.simulate(
         gbb.Environment(problem, M, contexts=[2] * rounds),
-        gbb.policies.build(policy, problem, cut=cut),
+        gbb.policies.build(policy, problem, **settings),
         rounds=rounds,
         keep_allocations=True,
         edge_noise=True,
     )
     without = gbb.simulate(
         gbb.Environment(plain, M[2]),
-        gbb.policies.build(policy, plain, cut=cut),
+        gbb.policies.build(policy, plain, **settings),
         rounds=rounds,
         keep_allocations=True,
         edge_noise=True,

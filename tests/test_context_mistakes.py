@@ -100,3 +100,24 @@ def test_a_norm_that_is_too_large_is_said_once() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         env.during(["noon"])
+
+
+def test_contexts_without_an_end_are_no_list() -> None:
+    endless = itertools.cycle(["noon"])
+    said = refusal(lambda: gbb.Environment(problem(HOURS), M, contexts=endless))
+    assert "simulate(contexts=...)" in said
+
+
+def test_as_many_contexts_as_trials_are_asked_for(tmp_path: Any) -> None:
+    with gbb.Controller.create(f"sqlite:///{tmp_path}/c.db", problem(HOURS), "JointOFUL") as made:
+        assert "list of contexts, but got 3" in refusal(lambda: made.ask_many(2, contexts=3))
+        endless = itertools.cycle(["noon"])
+        assert "each of 2 trials, but got more" in refusal(
+            lambda: made.ask_many(2, contexts=endless)
+        )
+        assert made.status()["trials"] == 0
+
+
+def test_a_diagnosis_wants_the_contexts_of_its_rounds() -> None:
+    said = refusal(lambda: gbb.diagnose(problem(HOURS), np.zeros((9, 3), int), np.zeros((9, 4))))
+    assert "`contexts` to be given" in said

@@ -148,7 +148,7 @@ def test_edges_by_name():
     row = bends.read(graph, {("a", "b"): {"y": 1.0, "x": 0.5}, ("c", "b"): [0.1, 0.2]})
     assert row.reshape(-1, 2).tolist() == [[0.5, 1.0], [0, 0], [0, 0], [0.1, 0.2]]
     for contexts, wrong, text in (
-        (wakes, {("a", "c"): "far"}, "no link"),
+        (wakes, {("a", "c"): "far"}, "not linked"),
         (wakes, {"ab": "far"}, r"name edges as \(source, target\)"),
         (wakes, {("a", "b"): "fra"}, "Did you mean 'far'"),
         (bends, {("a", "b"): {"x": 1.0}}, "have all of x, y, but got no y"),

@@ -387,7 +387,7 @@ def test_contexts_of_a_history_are_checked():
         gbb.diagnose(problem, played, paid, contexts=[None] * 12)
     with pytest.raises(gbb.InputError, match="`contexts` to have one for each of 12 rounds"):
         gbb.diagnose(problem, played, paid, contexts=known[:5])
-    with pytest.raises(gbb.InputError, match="`contexts` to hold at least one context"):
+    with pytest.raises(gbb.InputError, match="`contexts` to be given"):
         gbb.diagnose(problem, played, paid)
     plain = gbb.Problem(problem.graph, np.eye(3))
     with pytest.raises(gbb.InputError, match="there are no contexts"):

@@ -6,25 +6,24 @@ import importlib
 import inspect
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from typer.core import TyperCommand
 
 import gbb
+from gbb._cli.commands import commands
 from installed import THIRD_PARTY
+from pages import GUIDES, IN_ORDER, PAGES, ROOT, RUN_BY, SHOWN, blocks, every_block
 from served import command, serving
 
-ROOT = Path(__file__).parents[1]
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
-TOML = re.compile(r"^```toml\n(.*?)^```", re.MULTILINE | re.DOTALL)
-SHELL = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 NAME = re.compile(r"`(gbb(?:\.\w+)+)`")
 TEST_FILE = re.compile(r"`(tests/[\w/]+\.py)`")
-SHOWN = re.compile(
+OF_THEIRS = re.compile(
     r"`(src/their_bandits/\w+\.py)`[^`]*?:\s*```python\n(.*?)^```", re.MULTILINE | re.DOTALL
 )
 LINK = re.compile(r"\]\((?!https?://)([^)#]+)\)")
@@ -52,25 +51,34 @@ def test_there_are_pages():
     assert {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/paper-map.md"} <= names
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "README.md",
-        "docs/index.md",
-        "docs/graphs.md",
-        "docs/problems.md",
-        "docs/policies.md",
-        "docs/controller.md",
-        "docs/diagnostics.md",
-        "docs/shards.md",
-        "docs/contexts.md",
-    ],
-)
+def test_every_block_is_run_by_a_test_or_listed_as_shown():
+    """And by no other: what is gone from a page goes from the lists."""
+    run = {
+        (page, language)
+        for file, languages in RUN_BY.items()
+        for language, pages in languages.items()
+        for page in pages
+        if "pages import" in (ROOT / file).read_text(encoding="utf-8")
+    }
+    found, shown = set(), set()
+    for block in every_block():
+        of_page = {key for key in SHOWN if key[0] == block.page}
+        why = {key for key in of_page if block.text.startswith(key[1])}
+        shown |= why
+        if why:
+            assert block.language not in {"python", "sh", "console"}, f"{why}: say so by its fence"
+        else:
+            found.add((block.page, block.language))
+    assert found == run
+    assert shown == set(SHOWN)
+
+
+@pytest.mark.parametrize("name", IN_ORDER)
 def test_python_blocks_run_in_order(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    blocks = BLOCK.findall((ROOT / name).read_text(encoding="utf-8"))
-    assert blocks
-    exec(compile("\n".join(blocks), name, "exec"), {"__name__": "example"})
+    found = blocks(name, "python")
+    assert found
+    exec(compile("\n".join(found), name, "exec"), {"__name__": "example"})
 
 
 ENV = os.environ | {"PYTHONPATH": str(Path(gbb.__file__).parents[1])}
@@ -97,15 +105,14 @@ def shell(request, tmp_path):
     folder.mkdir()
     env = ENV | {"PATH": os.pathsep.join([str(tools), os.environ["PATH"]])}
 
-    def run(script: str, **options) -> subprocess.CompletedProcess[str]:
+    def run(script: str, *path: Path) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             ["bash", "-euo", "pipefail", "-c", script],
             cwd=folder,
-            env=env,
+            env=env | {"PYTHONPATH": os.pathsep.join(map(str, [*path, env["PYTHONPATH"]]))},
             capture_output=True,
             text=True,
             check=False,
-            **options,
         )
 
     return run
@@ -114,14 +121,55 @@ def shell(request, tmp_path):
 @pytest.mark.parametrize("shell", ["served"], indirect=True)
 def test_shell_blocks_run_in_order(shell, tmp_path):
     """As written."""
-    blocks = SHELL.findall((ROOT / "docs/controller.md").read_text(encoding="utf-8"))
-    commands = [line for block in blocks for line in block.splitlines() if "gbb control" in line]
+    found = blocks("docs/controller.md", "sh")
+    commands = [line for block in found for line in block.splitlines() if "gbb control" in line]
     assert len(commands) > 20
-    done = shell("\n".join(blocks))
+    done = shell("\n".join(found))
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     made = {path.name for path in (tmp_path / "empty").iterdir()}
     assert {"wind.db", "plant.db", "rewards-so-far.csv"} <= made
+
+
+@pytest.mark.parametrize("shell", ["served"], indirect=True)
+def test_the_readme_leads_to_a_recommendation(shell):
+    found = blocks("README.md", "sh")
+    assert "gbb control recommend" in found[-1]
+    done = shell("\n".join(found))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "assumed" not in done.stdout
+
+
+FILES_OF_THE_SESSION = re.compile(
+    r"^cat > (farm|arms|rewards|plan)\.csv <<END\n.*?^END$", re.M | re.S
+)
+VARIES = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|(?<=\.\d{6})\d+|\s+$")
+
+
+@pytest.mark.parametrize("shell", ["served"], indirect=True)
+def test_sessions_answer_as_printed(shell):
+    """Line by line, but for times, a number's later digits, and blanks at the end of a line."""
+    page = "\n".join(blocks("docs/controller.md", "sh"))
+    script = [each[0] for each in FILES_OF_THE_SESSION.finditer(page)]
+    assert len(script) == 4
+    script += ["sed -i s/2.4/0.24/ rewards.csv", "set +e", "exec 2>&1"]
+    printed = "".join(blocks("docs/contexts.md", "console")).splitlines()
+    for line in printed:
+        if line.startswith("$ "):
+            script += [f"code=$?; printf '%s\\n' {shlex.quote(line)}; (exit $code)", line[2:]]
+    done = shell("\n".join(script))
+    said = [VARIES.sub("", line) for line in done.stdout.splitlines()]
+    assert said == [VARIES.sub("", line) for line in printed]
+
+
+@pytest.mark.parametrize("shell", ["started"], indirect=True)
+@pytest.mark.parametrize("guide", GUIDES)
+def test_the_commands_of_the_guides_run(guide, shell, theirs):
+    """The contract's tests are only collected: `tests/test_third_party.py` passes them."""
+    script = "\n".join(blocks(guide, "sh")).replace(".venv/bin/python", shlex.quote(sys.executable))
+    script = script.replace(" tests/", f" --collect-only {ROOT}/tests/")
+    done = shell(script, theirs)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
 
 
 ENDS = """
@@ -138,7 +186,7 @@ wait $farm && echo "$answer, ended" || echo "$answer, ended with $?"
 
 def test_a_served_command_is_piped_fails_and_is_ended_as_one_that_is_started(shell):
     """The first block too, so that a whole ``gbb`` has run something of the page."""
-    first, *_ = SHELL.findall((ROOT / "docs/controller.md").read_text(encoding="utf-8"))
+    first, *_ = blocks("docs/controller.md", "sh")
     done = shell(first + ENDS)
     assert (done.returncode, done.stderr) == (0, "")
     created, piped, failed, code, ended = done.stdout.splitlines()
@@ -160,7 +208,7 @@ def test_the_policies_that_a_controller_refuses_are_listed():
 
 @every_page
 def test_python_blocks_compile(page):
-    for block in BLOCK.findall(page.read_text(encoding="utf-8")):
+    for block in blocks(str(page.relative_to(ROOT)), "python"):
         compile(block, str(page), "exec")
 
 
@@ -203,19 +251,19 @@ def test_the_map_names_code_and_test_on_every_line():
         assert TEST_FILE.search(row), row
 
 
-@pytest.mark.parametrize("guide", ["adding-a-policy.md", "adding-a-cut.md"])
+@pytest.mark.parametrize("guide", GUIDES)
 def test_the_guides_show_a_package_that_is_tested_and_their_blocks_run(guide, theirs):
-    text = (ROOT / "docs/developer" / guide).read_text(encoding="utf-8")
-    shown = SHOWN.findall(text)
+    text = (ROOT / guide).read_text(encoding="utf-8")
+    shown = OF_THEIRS.findall(text)
     assert shown
     for path, source in shown:
         assert (THIRD_PARTY / path).read_text(encoding="utf-8") == source
-    entries = TOML.findall(text)
+    entries = blocks(guide, "toml")
     assert entries
     assert all(each in (THIRD_PARTY / "pyproject.toml").read_text() for each in entries)
     files = {source for _, source in shown}
-    blocks = [block for block in BLOCK.findall(text) if block not in files]
-    run_python("\n".join(blocks), theirs)
+    others = [block for block in blocks(guide, "python") if block not in files]
+    run_python("\n".join(others), theirs)
 
 
 def test_a_file_in_gbbs_own_folders_is_found_by_existing(tmp_path):
@@ -267,3 +315,33 @@ for name in gbb.policies.classes():
     assert gbb.simulate(env, policy, rounds=20).sizes["round"] == 20
     print(name)
 """
+
+
+COMMANDS = sorted(
+    {
+        (page, line)
+        for page in PAGES
+        for block in re.findall(
+            r"^```(?:sh|console)\n(.*?)^```",
+            page.read_text(encoding="utf-8"),
+            re.MULTILINE | re.DOTALL,
+        )
+        for line in re.findall(
+            r"^(?:\$ )?(gbb .*?)(?: +#.*)?$", block.replace("\\\n", " "), re.MULTILINE
+        )
+    }
+)
+
+
+def test_every_command_shown_is_understood(monkeypatch):
+    """Those that take minutes, need a cluster or never end are read by the parser and not run."""
+    understood = []
+    monkeypatch.setattr(TyperCommand, "invoke", lambda self, ctx: understood.append(ctx))  # noqa: ARG005
+    assert len(COMMANDS) > 60
+    for page, line in COMMANDS:
+        words = shlex.split(re.split(r" [|>&] ?", line)[0])[1:]
+        try:
+            commands()(words, prog_name="gbb", standalone_mode=False)
+        except Exception as error:
+            raise AssertionError(f"{page.name}: {line}: {error}") from error
+    assert len(understood) == len(COMMANDS)

@@ -23,7 +23,13 @@ from gbb.environment import NOISES
 from gbb.policies import Choice, Policy
 from gbb.simulation import SlowPolicyWarning, engine
 from gbb.simulation._trace import recorded_rounds
-from gbb.simulation.engine.couples import FORMS, _plan, _player, _tally, best_form, run_couples
+from gbb.simulation.engine.couples import (
+    best_form,
+    new_plan,
+    new_tally,
+    player,
+    run_couples,
+)
 from gbb.simulation.engine.noise import Blocks, draw_sums
 from gbb.simulation.engine.request import Request
 from gbb.simulation.reference import run_reference
@@ -50,18 +56,20 @@ def make_env(graph: gbb.Graph, arms: np.ndarray, noise: str = "gaussian") -> gbb
     return gbb.Environment(problem, M, noise=noise)
 
 
-def replayed(env: gbb.Environment, policy: Policy, rounds: int, seed: int, form: str | None = None):
+def replayed(
+    env: gbb.Environment, policy: Policy, rounds: int, seed: int, *, features: bool = False
+):
     """The reference's trace and the engine's, on the same noise edge by edge."""
     kept = recorded_rounds(rounds, 1)
     plain = run_reference(env, policy, rounds, kept, np.random.SeedSequence(seed))
-    if form is None:
+    if not features:
         fast = engine.run_engine(
             env, policy, rounds, kept, np.random.SeedSequence(seed), edge_noise=True
         )
     else:
         noise, rng = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(2))
         blocks = Blocks(env, noise, edge_noise=True)
-        fast = run_couples(env, policy, Request(rounds, kept, blocks, rng), form=form)
+        fast = run_couples(env, policy, Request(rounds, kept, blocks, rng))
     return plain, fast
 
 
@@ -81,17 +89,13 @@ def test_engine_chooses_as_the_reference_for_thousands_of_rounds(graph, arms, al
 
 
 @pytest.mark.parametrize("radius", ["paper", "symmetric", "released"])
-@pytest.mark.parametrize(
-    ("arms", "form"),
-    [("one-hot", form) for form in FORMS]
-    + [(arms, form) for arms in ("general", "many") for form in ("pairs", "features")],
-)
-def test_every_form_chooses_as_the_reference(arms, form, radius):
+@pytest.mark.parametrize("arms", ARMS)
+def test_couples_by_features_are_the_reference_loops(arms, radius):
     for name in ("star", "random"):
         env = make_env(GRAPHS[name], ARMS[arms])
         cut = gbb.cuts.greedy(env.problem.graph)
         policy = gbb.policies.ImprovedOFUL(env.problem, cut=cut, radius=radius, lam=0.5)
-        plain, fast = replayed(env, policy, 250, seed=1, form=form)
+        plain, fast = replayed(env, policy, 250, seed=1, features=True)
         np.testing.assert_array_equal(fast.couple, plain.couple)
 
 
@@ -158,10 +162,10 @@ def test_record_of_aggregated_rewards_has_the_right_spread():
     policy = gbb.policies.ImprovedOFUL(env.problem, cut=gbb.cuts.greedy(env.problem.graph))
     etc = gbb.policies.ExploreThenCommit(env.problem, cut=policy.cut, exploration=5)
     last = recorded_rounds(5, [5])
-    for player in (policy, etc):
+    for each in (policy, etc):
         squares = []
         for seed in range(3000):
-            trace = engine.run_engine(env, player, 5, last, np.random.SeedSequence(seed))
+            trace = engine.run_engine(env, each, 5, last, np.random.SeedSequence(seed))
             played = trace.record.N > 0
             excess = trace.record.Y - trace.record.N * env.reward_table
             squares.append((excess[played] ** 2 / trace.record.N[played]).mean())
@@ -184,7 +188,10 @@ def test_recorded_rounds_agree_with_the_full_run():
     full = gbb.simulate(env, policy, rounds=10_000, seed=1)
     for record in (1000, "log", [1, 17, 9_999]):
         part = gbb.simulate(env, policy, rounds=10_000, seed=1, record=record)
-        xr.testing.assert_identical(part, full.sel(round=part["round"]))
+        whole = full.sel(round=part["round"])
+        if part["round"][-1] < 10_000:  # the share of fewer rounds
+            part, whole = (each.drop_vars("proven_fraction") for each in (part, whole))
+        xr.testing.assert_identical(part, whole)
 
 
 def condition_free_tables(policy, record):
@@ -193,34 +200,28 @@ def condition_free_tables(policy, record):
     return policy.objectives @ ridge.theta_hat, ridge.width(policy.objectives) ** 2
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_estimates_do_not_drift_in_a_million_rounds(form):
-    arms = {"orthogonal": np.eye(4), "pairs": unit_arms(4, 3, 1), "features": unit_arms(6, 2, 2)}[
-        form
-    ]
-    env = make_env(GRAPHS["random"], arms)
+def test_estimates_do_not_drift_in_a_million_rounds():
+    env = make_env(GRAPHS["random"], unit_arms(6, 2, 2))
     policy = gbb.policies.ImprovedOFUL(env.problem, cut=gbb.cuts.greedy(env.problem.graph))
-    tally = played_out(env, policy, form, 1_000_000)
+    tally = played_out(env, policy, 1_000_000)
     mean, width2 = condition_free_tables(policy, gbb.Record(tally.N, tally.Y))
-    np.testing.assert_allclose(tally.mean, mean, rtol=1e-8)
-    np.testing.assert_allclose(tally.width2, width2, rtol=1e-8)
+    np.testing.assert_allclose(tally.mean[0], mean, rtol=1e-8)
+    np.testing.assert_allclose(tally.width2[0], width2, rtol=1e-8)
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_the_log_determinant_does_not_drift(form):
-    arms = np.eye(4) if form == "orthogonal" else unit_arms(4, 3, 1)
-    env = make_env(GRAPHS["random"], arms)
+def test_the_log_determinant_does_not_drift():
+    env = make_env(GRAPHS["random"], unit_arms(4, 3, 1))
     cut = gbb.cuts.greedy(env.problem.graph)
     policy = gbb.policies.ImprovedOFUL(env.problem, cut=cut, radius="symmetric", lam=0.3)
-    tally = played_out(env, policy, form, 100_000, block=100_000)
+    tally = played_out(env, policy, 100_000, block=100_000)
     fresh = gbb.Ridge(env.problem, gbb.Record(tally.N, tally.Y), policy.lam, symmetric=True).log_det
-    assert tally.scalars[1] == pytest.approx(fresh, rel=1e-10)
+    assert tally.log_det[0] == pytest.approx(fresh, rel=1e-10)
 
 
-def played_out(env, policy, form, rounds, block=4096):
+def played_out(env, policy, rounds, block=4096):
     """The tally after ``rounds`` rounds in blocks, as the engine plays them."""
-    plan, tally = _plan(env, policy), _tally(env.problem, 1)
-    play = _player(env.problem, plan, tally, form)
+    plan, tally = new_plan(env, policy, rounds), new_tally(env.problem, 1)
+    play = player(env.problem, plan, tally)
     rng = np.random.default_rng(0)
     counts, last = np.array(policy.cut.weights), recorded_rounds(rounds, [rounds])
     for start in range(0, rounds, block):
@@ -230,7 +231,6 @@ def played_out(env, policy, form, rounds, block=4096):
     return tally
 
 
-@pytest.mark.parametrize("form", ["pairs", "features"])
 @pytest.mark.parametrize(
     "arms",
     [
@@ -241,13 +241,13 @@ def played_out(env, policy, form, rounds, block=4096):
         pytest.param(np.vstack([unit_arms(3, 3, 0), np.zeros(3)]), id="zero arm"),
     ],
 )
-def test_ill_conditioned_arms_stay_correct(arms, form):
+def test_ill_conditioned_arms_stay_correct(arms):
     env = make_env(gbb.Graph.complete(6), arms)
     policy = gbb.policies.ImprovedOFUL(env.problem, cut=gbb.cuts.greedy(env.problem.graph))
-    tally = played_out(env, policy, form, 20_000)
+    tally = played_out(env, policy, 20_000)
     assert (tally.width2 >= 0).all()
     mean, width2 = exact_tables(policy, tally)
-    np.testing.assert_allclose(tally.width2, width2, rtol=1e-8)
+    np.testing.assert_allclose(tally.width2[0], width2, rtol=1e-8)
     # Means are sums of terms that may cancel: compare on the scale of the responses they average.
     scale = np.abs(mean) + np.sqrt(width2)
     np.testing.assert_allclose((tally.mean - mean) / np.where(scale > 0, scale, 1.0), 0, atol=1e-8)
@@ -267,9 +267,9 @@ def exact_tables(policy, tally):
             for a in range(K)
         ]
         A, right = mp.mpf(policy.lam) * mp.eye(d * d), mp.matrix(d * d, 1)
-        for a, b in np.argwhere(tally.N > 0):
-            A += int(tally.N[a, b]) * z[a][b] * z[a][b].T
-            right += mp.mpf(float(tally.Y[a, b])) * z[a][b]
+        for a, b in np.argwhere(tally.N[0] > 0):
+            A += int(tally.N[0, a, b]) * z[a][b] * z[a][b].T
+            right += mp.mpf(float(tally.Y[0, a, b])) * z[a][b]
         inverse = A**-1
         theta = inverse * right
         mean, width2 = np.zeros(K * K), np.zeros(K * K)
@@ -285,21 +285,20 @@ def exact_tables(policy, tally):
     return mean, width2
 
 
-@pytest.mark.parametrize("form", ["pairs", "features"])
-def test_one_huge_round_is_followed_by_a_fresh_factorisation(form):
+def test_one_huge_round_is_followed_by_a_fresh_factorisation():
     """On 10^7 edges one round shrinks a width a million times over."""
     arms = unit_arms(3, 2, 3)
     env = make_env(gbb.Graph.complete(5), arms)
     policy = gbb.policies.ImprovedOFUL(env.problem, cut=gbb.cuts.greedy(env.problem.graph))
-    plan = _plan(env, policy)._replace(m12=2_500_000, m1=2_000_000, m2=1_000_000)
-    tally = _tally(env.problem, 1)
-    play = _player(env.problem, plan, tally, form)
+    plan = new_plan(env, policy, 500)._replace(m12=2_500_000, m1=2_000_000, m2=1_000_000)
+    tally = new_tally(env.problem, 1)
+    play = player(env.problem, plan, tally)
     rng = np.random.default_rng(0)
     noise = rng.standard_normal((500, 4)) * 1e3
     play(Block(1, noise, np.full(500, 3.0), recorded_rounds(500, [500])), rng)
     mean, width2 = condition_free_tables(policy, gbb.Record(tally.N, tally.Y))
-    np.testing.assert_allclose(tally.width2, width2, rtol=1e-8)
-    np.testing.assert_allclose(tally.mean, mean, rtol=1e-8)
+    np.testing.assert_allclose(tally.width2[0], width2, rtol=1e-8)
+    np.testing.assert_allclose(tally.mean[0], mean, rtol=1e-8)
 
 
 def test_form_follows_the_arms():
@@ -361,7 +360,7 @@ def test_an_interrupt_stops_all_workers(monkeypatch):
 def test_unknown_method_and_workers():
     env = make_env(GRAPHS["star"], ARMS["one-hot"])
     policy = gbb.policies.UniformRandom(env.problem)
-    with pytest.raises(gbb.InputError, match="`method` to be one of 'engine', 'reference'"):
+    with pytest.raises(gbb.InputError, match="`method` to be one of 'cuda', 'engine', 'reference'"):
         gbb.simulate(env, policy, rounds=5, method="fast")
     with pytest.raises(gbb.InputError, match="`workers` to be a whole number >= 1"):
         gbb.simulate(env, policy, rounds=5, workers=0)

@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -129,7 +131,10 @@ def test_a_law_of_ones_own_is_played_by_the_engine(named, monkeypatch):
             r"`noise` to return `size` numbers.* shape \(\)",
         ),
         ({"noise": lambda _, size: np.full(size, np.nan)}, "`noise` to hold finite numbers only"),
-        ({"noise": "normal"}, "`noise` to be one of 'gaussian', 'none', 'rademacher', 'uniform'"),
+        (
+            {"noise": "normal"},
+            "`noise` to be one of 'bernoulli', 'gaussian', 'none', 'rademacher', 'uniform'",
+        ),
     ],
 )
 def test_bad_settings_are_refused(options, message):
@@ -143,3 +148,15 @@ def test_what_it_holds_is_read_only():
     assert not env.M_star.flags.writeable
     assert not env.reward_table.flags.writeable
     assert repr(env).startswith("Environment(Problem(")
+
+
+@pytest.mark.parametrize("noise", [*gbb.environment.NOISES, "bernoulli"])
+def test_it_can_be_sent_to_another_process(noise):
+    problem = gbb.Problem(gbb.Graph.complete(4), np.eye(3), contexts=gbb.contexts.Regimes(2), S=2.0)
+    M = np.full((2, 3, 3), 0.25)
+    env = gbb.Environment(problem, M, noise=noise, contexts=np.arange(10) % 2)
+    arms = np.array([0, 1, 2, 0])
+    env.expected(3, arms)  # with what it remembers
+    other = pickle.loads(pickle.dumps(env))
+    drawn, again = (each.draw(3, arms, np.random.default_rng(0)) for each in (env, other))
+    assert np.array_equal(drawn, again)

@@ -142,13 +142,13 @@ def test_a_controller_spends_its_delta_over_its_discounts(tmp_path):
         controller.discount(1.0)  # which forgets nothing
         assert controller._log.state.setup.policy.delta == 0.1  # the choices are those of simulate
         ridge = gbb.Ridge(problem, controller._log.state.record, 1.0)
-        wide = radius.confidence_radius(ridge, 0.1 / 2) * ridge.width(np.eye(4))
+        wide = radius.errors(ridge, 0.1 / 2).along(*ridge.spread(np.eye(4)))
         assert controller.estimate()[0].M_width.ravel() == pytest.approx(wide.ravel())
         for k, delta in ((1, 0.1 / 6), (2, 0.1 / 12)):
             controller.discount(0.5)
             record = controller._log.state.record
             ridge = gbb.Ridge(problem, record, 1.0)
-            wide = radius.confidence_radius(ridge, delta) * ridge.width(np.eye(4))
+            wide = radius.errors(ridge, delta).along(*ridge.spread(np.eye(4)))
             assert controller.estimate()[0].M_width.ravel() == pytest.approx(wide.ravel())
             assert controller._log.state.setup.policy.delta == delta, k
         controller.set_policy("ThompsonSampling", lam=1.0)  # whose delta is no setting
@@ -157,6 +157,6 @@ def test_a_controller_spends_its_delta_over_its_discounts(tmp_path):
         width = controller.estimate()[0].M_width.ravel()
     with Controller.open(url) as again:
         assert np.array_equal(again.estimate()[0].M_width.ravel(), width)
-    wide = radius.confidence_radius(ridge, 1e-3 / 12) * ridge.width(np.eye(4))
+    wide = radius.errors(ridge, 1e-3 / 12).along(*ridge.spread(np.eye(4)))
     assert width == pytest.approx(wide.ravel())
     assert draws == pytest.approx(wide.ravel())

@@ -421,6 +421,7 @@ def test_networkx_round_trip(graph: Graph) -> None:
 def test_networkx_labels() -> None:
     shuffled = nx.Graph([(2, 1), (1, 0)])
     assert Graph.from_networkx(shuffled) == Graph.path(3)
+    assert Graph.from_networkx(nx.DiGraph([(0, 1), (2, 1)]), undirected=True) == Graph.path(3)
     assert Graph.from_networkx(nx.Graph([(1, 2)])).names == ("1", "2")
     assert Graph.from_networkx(nx.grid_2d_graph(1, 2)).names == ("(0, 0)", "(0, 1)")
 

@@ -10,8 +10,8 @@ from scipy.stats import binom
 import gbb
 import naive
 from gbb.identification import certify
-from gbb.identification.families import list_allocations, list_couples
 from gbb.learning import empty, observe
+from gbb.learning.families import list_allocations, list_couples
 from gbb.policies import PhasedExploration
 
 GRAPHS = {

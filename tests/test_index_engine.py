@@ -81,6 +81,8 @@ KINDS = dict(kinds())
 
 POLICIES = {
     "ThompsonSampling": {},
+    "GuardedThompson": {"c": 2.0},
+    "InformationDirected": {"samples": 6},
     "JointOFUL": {"radius": "complete"},
     "ImprovedOFUL": {},
     "EpsilonGreedy": {"explore": 0.2},

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import gbb
-from gbb._kernels.choice.choose import fill_values, largest, pick, pick_near
-from gbb._kernels.choice.counts import ascend_counts, count_arms
-from gbb._kernels.choice.linear import ascend_linear, fill_pay, pays_of_arms
+from gbb._kernels.choice.choose import pick_near
+from gbb._kernels.choice.counts import ascend_counts, count_arms, count_tuple
+from gbb._kernels.choice.linear import ascend_linear, fill_pay, pays_of_arms, pays_of_tuple
+from gbb._kernels.choice.links import place
 from gbb._kernels.choice.rule import log_of_product
 from gbb._kernels.cuts.greedy import greedy_sides
 from gbb._kernels.learning.factor import factor, solve_upper, whiten
@@ -22,28 +23,10 @@ from gbb.learning import factor as plain
 from gbb.learning.coordinates import symmetric_edge_arms
 from gbb.policies._base import draw_arms
 from gbb.policies._index.objective import pick_near as plain_pick
-from gbb.simulation.engine.couples import FORMS, _plan
+from gbb.simulation.engine.couples import new_plan
 from test_engine import ARMS, GRAPHS, make_env, played_out, replayed, unit_arms
 
 plain_factor = plain.factor
-
-
-def test_pick_follows_the_reference_loop_where_the_best_value_is_not_next_to_zero():
-    rng = np.random.default_rng(0)
-    for seed in range(200):
-        values = rng.integers(0, 4, size=12).astype(float) - 1.0
-        values[rng.integers(12)] *= 1 + 1e-13
-        one, two = np.random.default_rng(seed), np.random.default_rng(seed)
-        assert pick(values, one) == pick_near(values, two)
-        assert one.random() == two.random()
-        assert largest(values) == values.max()
-
-
-def test_fill_values():
-    rng = np.random.default_rng(0)
-    mean, width2, values = rng.standard_normal(7), rng.random(7), np.empty(7)
-    fill_values(mean, width2, 3.0, values)
-    np.testing.assert_allclose(values, mean + 3.0 * np.sqrt(width2), rtol=1e-15)
 
 
 @pytest.mark.parametrize("factor", [factor, plain_factor], ids=["compiled", "numpy"])
@@ -120,7 +103,7 @@ def test_drift_bounds_how_far_means_move():
         own = np.diag(table)
         change = 2 * w12 * table + w1 * own[:, None] + w2 * own[None, :]
         bound = np.zeros(6)
-        drift(_plan(env, policy), np.array(env.problem.arms), inverse, moved, bound)
+        drift(new_plan(env, policy), np.array(env.problem.arms), inverse, moved, bound)
         assert (bound >= np.abs(change).max(axis=1) * (1 - 1e-12)).all()
         assert (bound <= 40 * np.abs(change).max()).all()
 
@@ -162,26 +145,43 @@ def test_random_play_draws_and_counts_as_the_policies_do():
 
 
 @pytest.mark.parametrize("radius", ["paper", "symmetric"])
-@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("algorithm", ["OFUL", "ImprovedOFUL"])
-def test_round_loops_choose_as_the_reference(algorithm, form, radius):
+def test_round_loops_choose_as_the_reference(algorithm, radius):
     for graph in ("complete", "star"):
         env = make_env(GRAPHS[graph], ARMS["one-hot"])
         cut = gbb.cuts.greedy(env.problem.graph)
         policy = gbb.policies.build(algorithm, env.problem, cut=cut, radius=radius)
-        plain, fast = replayed(env, policy, 40, seed=6, form=form)
+        plain, fast = replayed(env, policy, 40, seed=6, features=True)
         np.testing.assert_array_equal(fast.couple, plain.couple)
 
 
-@pytest.mark.parametrize("form", ["pairs", "features"])
-def test_worn_estimates_are_made_afresh(form):
+@pytest.mark.filterwarnings(
+    "ignore:overflow encountered in scalar"
+)  # the generator's, if not compiled
+@pytest.mark.parametrize("radius", ["paper", "symmetric"])
+@pytest.mark.parametrize("arms", ["one-hot", "general"])
+@pytest.mark.parametrize("algorithm", ["OFUL", "ImprovedOFUL"])
+def test_runs_side_by_side_choose_as_the_reference_and_as_alone(algorithm, arms, radius):
+    env = make_env(GRAPHS["complete"], ARMS[arms])
+    cut = gbb.cuts.greedy(env.problem.graph)
+    policy = gbb.policies.build(algorithm, env.problem, cut=cut, radius=radius)
+    settings = {"rounds": 15, "workers": 1, "seed": 6}
+    plain = gbb.simulate(env, policy, runs=4, method="reference", **settings)
+    for runs in (1, 4):
+        fast = gbb.simulate(env, policy, runs=runs, edge_noise=True, **settings)
+        np.testing.assert_array_equal(fast.couple, plain.couple[:, :runs])
+    one, four = (gbb.simulate(env, policy, runs=runs, **settings) for runs in (1, 4))
+    np.testing.assert_array_equal(one.couple, four.couple[:, :1])
+
+
+def test_worn_estimates_are_made_afresh():
     """A star of many agents shrinks a width beyond the limit in one round."""
     env = make_env(gbb.Graph.star(200_001), unit_arms(3, 2, 0))
     policy = gbb.policies.OFUL(env.problem, cut=gbb.cuts.greedy(env.problem.graph))
-    tally = played_out(env, policy, form, 12, block=6)
+    tally = played_out(env, policy, 12, block=6)
     ridge = gbb.Ridge(env.problem, gbb.Record(tally.N, tally.Y), policy.lam)
-    np.testing.assert_allclose(tally.mean, policy.objectives @ ridge.theta_hat, rtol=1e-8)
-    np.testing.assert_allclose(tally.width2, ridge.width(policy.objectives) ** 2, rtol=1e-8)
+    np.testing.assert_allclose(tally.mean[0], policy.objectives @ ridge.theta_hat, rtol=1e-8)
+    np.testing.assert_allclose(tally.width2[0], ridge.width(policy.objectives) ** 2, rtol=1e-8)
 
 
 def test_greedy_sides_on_a_path():
@@ -303,3 +303,45 @@ def test_a_climb_ends_where_no_agent_gains(kind, radius):
             assert value(other) <= value(end) * (1 + 1e-9)
         assert problem.allowed[np.arange(graph.n), end].all()
     assert moved > 3
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_agents_that_are_passed_over_would_have_stayed(weighted):
+    """A search that looks at everyone, and counts plain links one by one, makes the same moves."""
+    rng = np.random.default_rng(6)
+    graph, K = gbb.Graph.random(150, p=0.04, seed=1), 5
+    weights = np.ones(graph.m)
+    if weighted:
+        weights = rng.uniform(-0.5, 2.0, graph.m)
+        weights = np.where(graph.sources < graph.indices, weights, weights[graph.reverse])
+    problem = gbb.Problem(graph, np.eye(K), edge_weights=weights)
+    policy = gbb.policies.JointOFUL(problem, cut=gbb.cuts.greedy(graph), starts=1)
+    search = policy.counted_search
+    links, linear, counted = search.links, search.linear(), search.counted()
+    assert counted.reach > 0.0
+    assert links.plain is not weighted
+    ends, room = np.zeros((1, graph.n), dtype=np.int64), search.room
+    entries, everyone, moved = links._replace(plain=False), counted._replace(reach=0.0), 0
+    for trial in range(12):
+        mean, var = rng.normal(size=(K, K)), rng.random((K, K)) ** 3
+        counted.mean[0, :, :K], counted.var[0, :, :K] = mean + mean.T, var + var.T
+        counted.level[0, :K] = np.diag(var + var.T)
+        linear.pay[0, :, :K] = mean + mean.T
+        place(links, trial, room.chosen, room.played, ends[0])
+        start = ends[0].copy()
+        for radius in (0.0, 0.3, 5.0, 60.0):
+            found = []
+            for how, on in ((entries, everyone), (links, counted)):
+                ends[0] = start
+                if radius == 0.0:
+                    pays_of_tuple(how, linear, room.played)
+                    value = ascend_linear(how, linear, ends, 0, False, 0.0)
+                else:
+                    count_tuple(how, on, room.played)
+                    value = ascend_counts(how, on, radius, ends, 0, False)
+                found.append((ends[0].copy(), value))
+            (slow, slow_value), (fast, value) = found
+            np.testing.assert_array_equal(slow, fast)
+            assert value == slow_value
+            moved += int((slow != start).sum())
+    assert moved > 500

@@ -156,7 +156,7 @@ def test_noise_drawn_in_sums_has_the_law_of_single_links(noise):
     for seed in range(600):
         rng = np.random.default_rng(seed)
         asked = Request(3, np.array([3]), Blocks(env, np.random.default_rng([seed, 1])), rng)
-        N, Y = run_random(env, np.ones(2), asked).record
+        N, Y = run_random(env, np.ones(2), asked).record.tables
         assert N.sum() == 3 * problem.gram_growth_per_round
         halves = Y + Y.transpose(0, 2, 1) - N * (R + R.T) / 10
         scaled += [

@@ -84,8 +84,8 @@ def test_plot_draws_each_policy_in_its_colour():
         assert to_hex(line.get_color()).upper() == plotting.COLOURS[policy]
         expected = plotting.moving_average(result, policy, np.full(60, 5.0)).mean(axis=0)
         np.testing.assert_allclose(line.get_ydata(), expected)
-    assert len(ax.collections) == 2  # a band of one standard error for each
-    assert ax.get_xlabel() == "round"
+    assert len(ax.collections) == 2 + 1  # a band of one standard error for each, one in the legend
+    assert ax.get_xlabel() == "round t"
     assert ax.get_ylabel() == "fraction of the optimum"
     assert ax.get_xscale() == "linear"
 
@@ -110,6 +110,10 @@ def test_a_band_needs_two_runs():
     ax = axes()
     plotting.plot_fraction(simulated(runs=1), ax)
     assert len(ax.collections) == 0
+    assert not [label for label in ax.get_legend_handles_labels()[1] if "error" in label]
+    plotting.plot_fraction(simulated(), ax)
+    assert ax.get_legend_handles_labels()[1].count("±1 standard error over runs") == 1
+    assert ax.get_xlabel() == "round t"
 
 
 def test_equal_alphas_share_a_line():
@@ -175,11 +179,9 @@ def test_the_legend_hides_no_curve_and_is_whole(name):
 def test_figures_are_written(tmp_path):
     figure = plotting.figure_of(simulated())
     assert figure.axes[0].get_xlabel() == "round t"
-    assert figure.axes[0].get_title(loc="left") == (
-        "4 agents, 12 edges, 3 arms, mean of 3 runs, ±1 standard error"
-    )
+    assert figure.axes[0].get_title(loc="left") == ("4 agents, 12 edges, 3 arms, mean of 3 runs")
     plotting.save_figure(figure, tmp_path / "a.png")
-    assert imread(tmp_path / "a.png").shape == (570 + 2 * 30, 960, 4)  # two lines of legend
+    assert imread(tmp_path / "a.png").shape == (570 + 3 * 30, 960, 4)  # three lines of legend
     plotting.save_figure(figure, tmp_path / "a.pdf")
     assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
     assert plotting.figure_of(simulated(runs=1)).axes[0].get_title(loc="left").endswith("1 run")

@@ -86,6 +86,11 @@ def test_weights_are_those_of_the_algorithms():
     assert OFUL(problem, cut=cut).weights == (1, 1, 0, 0)
     assert ImprovedOFUL(problem, cut=cut).weights == (6, 6, 6, 2)
 
+    class EqualWeights(ImprovedOFUL):  # the first improvement of Section 4
+        couple_weights = (1.0, 1.0, 1.0, 1.0)
+
+    assert EqualWeights(problem, cut=cut).weights == (1, 1, 1, 1)
+
 
 def test_objectives_weigh_the_four_edge_arms():
     problem = instance(gbb.Graph.complete(3), K=3, d=2).problem
@@ -325,9 +330,8 @@ def test_build_takes_the_settings_a_policy_names():
 
 def test_a_state_of_its_own_kind_needs_its_own_absorb():
     policy = UniformRandom(gbb.Problem(gbb.Graph.path(2), np.eye(2)))
-    with pytest.raises(
-        gbb.InputError, match=r"absorb a record, but got UniformRandom\. Give Unifor"
-    ):
+    text = r"`state` to be Learned or a number of rounds, but got str\. Give UniformRandom its own"
+    with pytest.raises(gbb.InputError, match=text):
         policy.absorb("state", None, gbb.Record.empty(2))
 
 

@@ -1,3 +1,4 @@
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
@@ -67,7 +68,7 @@ def test_arms_without_names_go_by_number_in_text_too():
         ([0.0, 1.0, 2.0], "`allocation` to hold whole numbers"),
         ({"west": "low"}, "give every agent an arm, but got none for agent 'mid'"),
         ({"west": "hihg"}, r"`arm` to be one of .* but got 'hihg'. Did you mean 'high'\?"),
-        ({"wets": "low"}, "`agent` to name an agent, but got 'wets'"),
+        ({"wets": "low"}, "`allocation` to name an agent, but got 'wets'"),
         ({"west": 3}, "`arm` to be a whole number >= 0 and <= 2, but got 3"),
     ],
 )
@@ -98,8 +99,13 @@ def test_bad_rewards_are_refused(rewards, message):
     ("options", "message"),
     [
         ({"graph": "complete"}, r"`graph` to be a gbb\.Graph, but got str"),
+        (
+            {"graph": nx.path_graph(3)},
+            r"but got networkx\.Graph\. Make one by gbb\.Graph\.from_net",
+        ),
         ({"graph": gbb.Graph.star(1)}, "`graph` to have at least one edge, but got none"),
         ({"arms": [1.0, 2.0]}, r"`arms` to have 2 dimensions, one arm per row \(K x d\)"),
+        ({"arms": 3}, r"but got shape \(\)\. np\.eye\(3\) is three arms"),
         ({"arms": np.empty((0, 2))}, r"hold at least one arm of one dimension, but got \(0, 2\)"),
         ({"arms": np.zeros((2, 2))}, r"norms that are not all zero, .* but got 0\.0"),
         ({"arms": [[1e200]]}, r"their squares at most 1e\+100, but got inf"),

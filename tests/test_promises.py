@@ -5,7 +5,7 @@ import pytest
 
 import gbb
 from gbb.controller import Controller
-from gbb.policies import ImprovedOFUL, JointOFUL, KCutOFUL
+from gbb.policies import GuardedThompson, ImprovedOFUL, JointOFUL, KCutOFUL
 from gbb.theory import guaranteed_alpha, regret_bound, report
 
 
@@ -107,7 +107,7 @@ def test_k_parts_have_the_largest_alpha_2_of_all_groupings():
     assert more >= 5
 
 
-@pytest.mark.parametrize("kind", [ImprovedOFUL, JointOFUL, KCutOFUL])
+@pytest.mark.parametrize("kind", [ImprovedOFUL, JointOFUL, KCutOFUL, GuardedThompson])
 def test_radii_without_a_theorem_have_no_guarantee(kind):
     problem = gbb.Problem(gbb.Graph.complete(4), np.eye(2), S=2.0)
     cut = gbb.cuts.greedy(problem.graph)

@@ -10,6 +10,7 @@ from gbb.environment import NOISES
 from gbb.learning.radius import radius as confidence_radius
 from gbb.policies import (
     OFUL,
+    Choice,
     ExploreThenCommit,
     FixedAllocation,
     ImprovedOFUL,
@@ -32,6 +33,7 @@ def environment(*, seed=0, graph=None, noise="gaussian", sigma=0.5):
 ENV = environment()
 PROBLEM = ENV.problem
 CUT = gbb.cuts.greedy(PROBLEM.graph)
+N, K = PROBLEM.n, PROBLEM.K
 
 
 def all_policies(problem=PROBLEM, cut=CUT, horizon=30):
@@ -56,13 +58,30 @@ def test_the_dataset_is_labelled(result):
     assert result.policy.values.tolist() == names
     assert result["round"].values.tolist() == list(range(1, 31))
     assert set(result.data_vars) == {
-        "expected_reward", "fraction", "regret", "alpha_regret", "couple", "allocation"
+        "expected_reward", "fraction", "regret", "alpha_regret", "proven_fraction", "couple",
+        "allocation",
     }  # fmt: skip
+    assert result.proven_fraction.dims == ("policy", "run")
     assert result.attrs["optimum"] == gbb.optimum.solve(PROBLEM, ENV.M_star).value
     assert result.attrs["optimum_proven"] == 1
     assert {key: result.attrs[key] for key in ("n", "m", "K", "d")} == {
         "n": 5, "m": 20, "K": 4, "d": 2
     }  # fmt: skip
+
+
+def test_what_is_written_to_a_result_is_not_in_the_next():
+    """Results with the same labels are copies of one, which nobody may change."""
+    env = environment()
+    policy = ImprovedOFUL(env.problem, cut=gbb.cuts.greedy(env.problem.graph))
+    first, kept = (gbb.simulate(env, policy, rounds=20, record="log") for _ in range(2))
+    first["alpha"].values[:] = 7.0
+    first["regret"].values[:] = 7.0
+    for changed in (first, first["round"], first["regret"]):
+        changed.attrs["note"] = "changed"
+    xr.testing.assert_identical(gbb.simulate(env, policy, rounds=20, record="log"), kept)
+    other = gbb.simulate(env, OFUL(env.problem, cut=policy.cut), rounds=20, record="log")
+    assert other["policy"].item() == "OFUL"
+    assert other["alpha"].item() != kept["alpha"].item()
 
 
 def test_rewards_are_those_of_the_allocations(result):
@@ -229,12 +248,43 @@ def test_recording_less_keeps_the_same_numbers(result):
     assert few.identical(whole)
 
 
+class Plain:
+    pass
+
+
+class Needy(UniformRandom):
+    def __init__(self, problem, *, eps):  # noqa: ARG002
+        super().__init__(problem)
+
+
+class Orphan(UniformRandom):
+    def __init__(self, problem):
+        pass
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"env": PROBLEM}, r"`env` to be a gbb\.Environment or a System, but got Problem"),
         ({"policies": []}, "`policies` to hold at least one policy"),
-        ({"policies": ["OFUL"]}, "`policies` to hold gbb policies, but got str"),
+        ({"policies": ["OFULL"]}, r"`policy` to be one of .*Did you mean 'OFUL'\?"),
+        ({"policies": [3]}, "`policies` to be policies, their names or classes.* but got int"),
+        (
+            {"policies": Plain},
+            r"a class of policies, but got Plain\. Derive it from gbb\.policies\.P",
+        ),
+        (
+            {"policies": Plain()},
+            r"but got Plain\. A policy is of a class derived from gbb\.policies",
+        ),
+        (
+            {"policies": Needy},
+            r"but got Needy without eps\. .*lambda problem: Needy\(problem, eps=",
+        ),
+        (
+            {"policies": Orphan(PROBLEM)},
+            r"but got Orphan without\. Call super\(\).__init__\(problem",
+        ),
         (
             {"policies": UniformRandom(environment().problem)},
             r"`policies` to play env\.problem.*Build the policy and the environment on the same",
@@ -261,6 +311,69 @@ def test_bad_settings_are_refused(options, message):
         gbb.simulate(settings.pop("env"), settings.pop("policies"), **settings)
 
 
+class Careless(UniformRandom):
+    """Returns what it is told to."""
+
+    def __init__(self, problem, chosen, after=0):
+        super().__init__(problem, name="mine")
+        self.chosen, self.after = chosen, after
+
+    def select(self, *_):
+        return self.chosen
+
+    def update(self, *_):
+        return self.after
+
+
+@pytest.mark.parametrize(
+    ("chosen", "after", "message"),
+    [
+        (None, 0, r"`select` to give a Choice, but got NoneType\. Let Careless\.select return gbb"),
+        (np.zeros(N, int), 0, "`select` to give a Choice, but got ndarray"),
+        (Choice([K] * N), 0, f"mine in round 1: .* got {K} at position 0. There are K = {K} arms"),
+        (
+            Choice(np.zeros(N)),
+            0,
+            r"mine in round 1: .*dtype float64\. Make them whole: \.astype\(int\)",
+        ),
+        (
+            Choice([0] * N),
+            None,
+            r"the state after the round, but got None\. Let Careless\.update ret",
+        ),
+    ],
+)
+def test_what_a_policy_may_not_return(chosen, after, message):
+    policy = Careless(PROBLEM, chosen, after)
+    with pytest.raises(gbb.InputError, match=message):
+        gbb.simulate(ENV, policy, rounds=2, method="reference")
+
+
+def test_an_allocation_may_be_a_list():
+    listed, same = Careless(PROBLEM, Choice([0] * N)), Careless(PROBLEM, Choice(np.zeros(N, int)))
+    given = {"rounds": 3, "method": "reference", "keep_allocations": True}
+    assert gbb.simulate(ENV, listed, **given).identical(gbb.simulate(ENV, same, **given))
+
+
+@pytest.mark.parametrize("play", [gbb.simulate, gbb.compare])
+def test_a_slow_policy_is_said_of_the_callers_line(play):
+    policy = Careless(PROBLEM, Choice([0] * N))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        play(ENV, policy, rounds=2)
+    (said,) = caught
+    assert said.category is gbb.simulation.SlowPolicyWarning
+    assert said.filename == __file__
+
+
+@pytest.mark.parametrize("given", ["ImprovedOFUL", ImprovedOFUL, lambda _: "ImprovedOFUL"])
+def test_policies_may_be_named_as_in_compare(given):
+    expected = gbb.simulate(
+        ENV, ImprovedOFUL(PROBLEM, cut=gbb.cuts.greedy(PROBLEM.graph)), rounds=5
+    )
+    assert gbb.simulate(ENV, given, rounds=5).identical(expected)
+
+
 def test_a_known_optimum_is_used():
     first, second = sorted(
         ([0, 0, 0, 0, 0], [1, 0, 0, 2, 3]), key=ENV.expected_reward, reverse=True
@@ -274,6 +387,7 @@ def test_a_known_optimum_is_used():
     assert found.attrs["optimum_method"] == "guess"
     lost = 2 * (value - ENV.expected_reward(second))
     assert float(found.regret[0, 0, -1]) == pytest.approx(lost)
+    assert found.proven_fraction.item() == pytest.approx(ENV.expected_reward(second) / (2 * value))
 
 
 def test_the_progress_bar_counts_every_round(capsys):

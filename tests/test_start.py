@@ -15,6 +15,7 @@ import pytest
 
 import gbb
 from gbb._cli import commands, control
+from gbb._cli.commands import warm
 from gbb._cli.on_demand import OnDemand
 
 ROOT = Path(gbb.__file__).parents[1]
@@ -145,3 +146,11 @@ def test_warm_says_what_it_compiled(capsys):
         for how in ("simulated", "controlled")
     ]
     assert all(line.endswith(" s") for line in lines)
+
+
+def test_warm_plays_controllers_that_estimate_sigma_and_S(monkeypatch):
+    played = []
+    monkeypatch.setattr(warm, "simulate", lambda *_, **__: None)
+    monkeypatch.setattr(warm, "_control", lambda policy: played.append(policy.problem.unknown))
+    warm.warm(["ImprovedOFUL"])
+    assert played == [(), ("sigma", "S")] * 2

@@ -154,3 +154,48 @@ def test_a_random_matrix_has_no_norm_above_the_one_asked_for():
             if a != b:
                 assert M[a, a] == pytest.approx(zeta * (M[a, b] + M[b, a]) / 2)
     assert below  # it is not raised
+
+
+def test_a_share_is_proven_where_the_optimum_is_not():
+    """The bound is known beforehand: what is proven is less than the share of the best that is known."""
+    problem = gbb.Problem(gbb.Graph.random(12, p=0.7, seed=1), np.eye(3), S=9.0)
+    env = gbb.Environment(problem, gbb.instances.absolute_normal(3, seed=4, zeta=0.0))
+    true = solve(problem, env.M_star)
+    bound = solve(problem, env.M_star, method="sdp").upper_bound
+    assert true.proven
+    best = Optimum(true.allocation, true.value, 1.2 * bound, proven=False, method="guess")
+    policies = [UniformRandom(problem), FixedAllocation(problem, allocation=true.allocation)]
+    found = gbb.simulate(env, policies, rounds=40, runs=2, record=7, optimum=best)
+    totals = 40 * true.value - found.regret.isel(round=-1).values
+    assert found["round"].values[-1] == 40
+    assert found.proven_fraction.values == pytest.approx(totals / (40 * best.upper_bound))
+    assert (found.proven_fraction.values < totals / (40 * true.value)).all()
+    whole = gbb.simulate(env, policies, rounds=40, runs=2, seed=0, optimum=true)
+    assert whole.proven_fraction.values == pytest.approx(whole.fraction.mean("round").values)
+    nothing = gbb.Environment(PROBLEM, -np.eye(3))
+    played = gbb.simulate(nothing, UniformRandom(PROBLEM), rounds=3)
+    assert np.isnan(played.proven_fraction).all()
+
+
+def test_a_proven_share_counts_the_bound_of_every_round_with_contexts():
+    problem = gbb.Problem(GRAPH, np.eye(2), S=4.0, contexts=gbb.contexts.Regimes(2))
+    env = gbb.Environment(problem, [np.eye(2), 3 * np.eye(2)], contexts=[0, 1, 1, 0, 1])
+    found = gbb.simulate(env, UniformRandom(problem), rounds=5, runs=2, seed=3)
+    earned = found.expected_reward.sum("round").values
+    assert found.proven_fraction.values == pytest.approx(earned / (12 * (1 + 3 + 3 + 1 + 3)))
+
+
+def test_a_loss_is_no_smaller_share_of_the_optimum_than_is_proven():
+    """Over the bound a loss would be less than it is; where nothing is earned, nothing is proven."""
+    env = gbb.Environment(PROBLEM, np.diag([1.0, -2.0, -3.0]))
+    true = solve(PROBLEM, env.M_star)
+    loose = Optimum(true.allocation, true.value, 3.0 * true.value, proven=False, method="guess")
+    worst = FixedAllocation(PROBLEM, allocation=np.full(PROBLEM.n, 2))
+    best = FixedAllocation(PROBLEM, allocation=true.allocation, name="best")
+    found = gbb.simulate(env, [worst, best], rounds=4, optimum=loose).proven_fraction.values
+    share = env.expected_reward(np.full(PROBLEM.n, 2)) / true.value
+    assert share < 0
+    assert found[:, 0] == pytest.approx([share, 1 / 3])
+    losing = gbb.Environment(PROBLEM, -np.eye(3))
+    nothing = Optimum(true.allocation, -1.0 * PROBLEM.m, 5.0, proven=False, method="guess")
+    assert np.isnan(gbb.simulate(losing, worst, rounds=4, optimum=nothing).proven_fraction).all()

@@ -7,11 +7,12 @@ Chevaleyre, NeurIPS 2022).
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 ROOMS = {
     "_support.checks": ("InputError",),
     "adversary": ("AdversarialEnvironment",),
+    "client": ("Client",),
     "controller": ("Controller",),
     "cuts": ("Cut", "KCut"),
     "diagnostics": ("Diagnosis", "diagnose"),
@@ -21,7 +22,8 @@ ROOMS = {
     "learning": ("Design", "LowRank", "Record", "Ridge", "g_optimal", "radius"),
     "problem": ("Problem",),
     "shards": ("Network", "Shard"),
-    "simulation": ("compare", "comparison", "load", "save", "simulate"),
+    "simulation": ("comparison", "load", "save", "simulate"),
+    "sweep": ("Sweep", "compare"),
 }
 """Public names by the room that defines them; each is imported when it is first used, because part
 of what the package builds on is slow to load and no script needs all of it."""
@@ -36,6 +38,7 @@ MODULES = [
     "instances",
     "optimum",
     "policies",
+    "sweep",
     "theory",
 ]
 
@@ -50,9 +53,11 @@ if TYPE_CHECKING:
     from gbb import instances as instances
     from gbb import optimum as optimum
     from gbb import policies as policies
+    from gbb import sweep as sweep
     from gbb import theory as theory
     from gbb._support.checks import InputError as InputError
     from gbb.adversary import AdversarialEnvironment as AdversarialEnvironment
+    from gbb.client import Client as Client
     from gbb.controller import Controller as Controller
     from gbb.cuts import Cut as Cut
     from gbb.cuts import KCut as KCut
@@ -71,11 +76,12 @@ if TYPE_CHECKING:
     from gbb.problem import Problem as Problem
     from gbb.shards import Network as Network
     from gbb.shards import Shard as Shard
-    from gbb.simulation import compare as compare
     from gbb.simulation import comparison as comparison
     from gbb.simulation import load as load
     from gbb.simulation import save as save
     from gbb.simulation import simulate as simulate
+    from gbb.sweep import Sweep as Sweep
+    from gbb.sweep import compare as compare
 
 else:  # hidden from type checkers, for which every name would exist
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +34,11 @@ def switching(matrices: ArrayLike, *, period: int = 1) -> Matrices:
     if len(stack) == 0:
         raise checks.input_error("matrices", "hold at least one matrix", "none")
     period = checks.integer("period", period, low=1)
-    return lambda rounds: stack[(rounds - 1) // period % len(stack)]
+    return partial(_in_turn, stack, period)
+
+
+def _in_turn(stack: FloatArray, period: int, rounds: IntArray) -> FloatArray:
+    return stack[(rounds - 1) // period % len(stack)]
 
 
 def drifting(first: ArrayLike, second: ArrayLike, *, period: float) -> Matrices:
@@ -47,13 +51,13 @@ def drifting(first: ArrayLike, second: ArrayLike, *, period: float) -> Matrices:
         raise checks.input_error("first", "be d x d or types x d x d", f"shape {one.shape}")
     two = checks.array("second", second, shape=one.shape, meaning="as `first`")
     period = checks.real("period", period, low=0.0, low_open=True)
+    return partial(_turn, one, two, period)
 
-    def matrices(rounds: IntArray) -> FloatArray:
-        angle = (2.0 * np.pi / period * rounds).reshape(-1, *[1] * one.ndim)
-        turned: FloatArray = np.cos(angle) * one + np.sin(angle) * two
-        return turned
 
-    return matrices
+def _turn(one: FloatArray, two: FloatArray, period: float, rounds: IntArray) -> FloatArray:
+    angle = (2.0 * np.pi / period * rounds).reshape(-1, *[1] * one.ndim)
+    turned: FloatArray = np.cos(angle) * one + np.sin(angle) * two
+    return turned
 
 
 def from_file(path: str | Path) -> Matrices:
@@ -72,16 +76,13 @@ def from_file(path: str | Path) -> Matrices:
         if d * d != loaded.shape[1]:
             raise checks.input_error("path", "hold d^2 numbers in every row", loaded.shape[1])
         loaded = loaded.reshape(-1, d, d)
-    stack = _check_stack("path", loaded, "a d x d matrix a round")
+    return partial(_one_by_one, _check_stack("path", loaded, "a d x d matrix a round"))
 
-    def matrices(rounds: IntArray) -> FloatArray:
-        if rounds.size and rounds[-1] > len(stack):
-            raise checks.input_error(
-                "rounds", f"be at most {len(stack)}, the file's", int(rounds[-1])
-            )
-        return stack[rounds - 1]
 
-    return matrices
+def _one_by_one(stack: FloatArray, rounds: IntArray) -> FloatArray:
+    if rounds.size and rounds[-1] > len(stack):
+        raise checks.input_error("rounds", f"be at most {len(stack)}, the file's", int(rounds[-1]))
+    return stack[rounds - 1]
 
 
 def _check_stack(name: str, matrices: ArrayLike, meaning: str) -> FloatArray:
@@ -117,7 +118,10 @@ class AdversarialEnvironment(TableSystem):
             raise checks.input_error("problem", "have no contexts", repr(problem.contexts), cure)
         self.matrices = matrices
         check_matrices("matrices", problem, matrices(np.array([1])), rounds=(1,))
-        self._remembered = lru_cache(REMEMBERED)(lambda t: self.reward_tables(np.array([t]))[0])
+
+    @cached_property
+    def _remembered(self) -> Callable[[int], FloatArray]:
+        return lru_cache(REMEMBERED)(lambda t: self.reward_tables(np.array([t]))[0])
 
     def reward_tables(self, rounds: IntArray) -> FloatArray:
         """``x_a' M_t x_b`` by round and edge type (rounds x types x K x K)."""

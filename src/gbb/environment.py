@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property, lru_cache
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -21,14 +21,42 @@ ROUNDING = 1e-9
 Noise = Callable[[np.random.Generator, int], FloatArray]
 """A law of unit noise: ``law(rng, size)`` draws ``size`` independent numbers."""
 
+
+def _gaussian(rng: np.random.Generator, size: int) -> FloatArray:
+    return rng.standard_normal(size)
+
+
+def _uniform(rng: np.random.Generator, size: int) -> FloatArray:
+    return rng.uniform(-(3.0**0.5), 3.0**0.5, size)
+
+
+def _rademacher(rng: np.random.Generator, size: int) -> FloatArray:
+    return rng.integers(0, 2, size) * np.float64(2.0) - 1.0
+
+
+def _none(_: np.random.Generator, size: int) -> FloatArray:
+    return np.zeros(size)
+
+
+def _even(rng: np.random.Generator, size: int) -> FloatArray:
+    """What decides yes/no rewards: uniform on [0, 1)."""
+    return rng.random(size)
+
+
 NOISES: dict[str, Noise] = {
-    "gaussian": lambda rng, size: rng.standard_normal(size),
-    "uniform": lambda rng, size: rng.uniform(-(3.0**0.5), 3.0**0.5, size),
-    "rademacher": lambda rng, size: rng.integers(0, 2, size) * np.float64(2.0) - 1.0,
-    "none": lambda rng, size: np.zeros(size),  # noqa: ARG005
+    "gaussian": _gaussian,
+    "uniform": _uniform,
+    "rademacher": _rademacher,
+    "none": _none,
 }
 """Unit noise by name. Each has variance 1 (0 for none) and is 1-sub-Gaussian: the uniform law on
 [-sqrt 3, sqrt 3] is so because sinh(u)/u <= exp(u^2/6). Laws added here are known by their name."""
+
+YES_NO = "bernoulli"
+"""Rewards of 1 with the expected reward as probability, else 0: the noise depends on the reward."""
+
+YES_NO_SIGMA = 0.5
+"""A yes/no reward is 1/2-sub-Gaussian whatever its probability (Hoeffding's lemma)."""
 
 _FAMILY = discover.Family(
     "gbb.noises", "noise", "be a function of a generator and a size", callable, lambda: NOISES
@@ -87,15 +115,33 @@ class TableSystem(ABC):
     noise ``sigma * unit`` of its own, except those to which only edges of weight 0 add: they are 0.
     """
 
-    def __init__(self, problem: Problem, noise: str | Noise) -> None:
+    def __init__(self, problem: Problem, noise: str | Noise, sigma: float | None = None) -> None:
         if not isinstance(problem, Problem):
             raise checks.input_error("problem", "be a gbb.Problem", type(problem).__name__)
         problem.check_agents("problem")
         self.problem = problem
+        self._sigma = None if sigma is None else checks.real("sigma", sigma, low=0.0)
         self.noise, self.law = _name_and_law(noise)
-        self._remember = lru_cache(maxsize=1)(
-            self._pay
-        )  # a round is asked for twice, and paid once
+
+    @cached_property
+    def _remember(self) -> Callable[[int, bytes], FloatArray]:
+        """What a round pays: it is asked for twice, and paid once."""
+        return lru_cache(maxsize=1)(self._pay)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # These are made again where they are needed.
+        made = ("_remember", "_remembered")
+        return {name: value for name, value in vars(self).items() if name not in made}
+
+    @property
+    def additive(self) -> bool:
+        """Whether noise is drawn by itself and added, as it is but for yes/no rewards."""
+        return self.noise != YES_NO
+
+    @property
+    def sigma(self) -> float:
+        """What the unit noise is multiplied by: the problem's own sigma unless another was given."""
+        return self.problem.sigma if self._sigma is None else self._sigma
 
     @abstractmethod
     def tables_at(self, t: int) -> FloatArray:
@@ -110,7 +156,9 @@ class TableSystem(ABC):
         problem = self.problem_at(t)
         noise = self.law(rng, problem.observations)
         paid = problem.sum_reported(self._edge_rewards(t, allocation))
-        return paid + problem.sigma * np.where(problem.paying, noise, 0.0)
+        if not self.additive:
+            return (noise < _probabilities(paid)).astype(np.float64)
+        return paid + self.sigma * np.where(problem.paying, noise, 0.0)
 
     def problem_at(self, t: int) -> Problem:  # noqa: ARG002
         """The problem of round ``t``."""
@@ -149,7 +197,11 @@ class Environment(TableSystem):
         ``gaussian``, ``uniform``, ``rademacher``, ``none`` or another name of
         :func:`gbb.environment.noises`; ``package.module:law``; or a function ``law(rng, size)`` that
         draws unit noise. It is multiplied by ``problem.sigma``; the named laws have standard deviation
-        ``sigma`` (but ``none``) and are ``sigma``-sub-Gaussian.
+        ``sigma`` (but ``none``) and are ``sigma``-sub-Gaussian. With ``bernoulli`` an edge pays 1 or 0,
+        with its expected reward, in [0, 1], as the probability of 1; ``problem.sigma`` should be 1/2, as
+        all yes/no rewards are 1/2-sub-Gaussian. These are played by the plain loop, edge by edge.
+    sigma
+        The noise's scale, where the problem does not say it; the problem's own where it does.
     contexts
         What is known before each round, one context a round, where ``problem.contexts`` has a kind.
         :func:`gbb.simulate` takes them as well.
@@ -162,8 +214,19 @@ class Environment(TableSystem):
         *,
         noise: str | Noise = "gaussian",
         contexts: Iterable[Any] | None = None,
+        sigma: float | None = None,
     ) -> None:
-        super().__init__(problem, noise)
+        super().__init__(problem, noise, sigma)
+        told = problem.declared["sigma"]
+        if told is not None and sigma is not None and sigma != told:
+            rule = f"be left out where the problem says it ({told:g})"
+            cure = "Pass sigma=None to gbb.Problem for noise that nobody is told of."
+            raise checks.input_error("sigma", rule, f"{sigma:g}", cure)
+        if told is None and sigma is None:
+            if self.additive:
+                cure = "Pass sigma=... to gbb.Environment: it draws the noise nobody is told of."
+                raise checks.input_error("sigma", "be known to the environment", "None", cure)
+            self._sigma = YES_NO_SIGMA
         self._given_noise = noise
         self.rows: FloatArray | None = None
         if contexts is not None:
@@ -171,10 +234,16 @@ class Environment(TableSystem):
                 cure = "Pass contexts=... to gbb.Problem."
                 rule = "be left out where the problem has none"
                 raise checks.input_error("contexts", rule, type(contexts).__name__, cure)
+            if isinstance(contexts, Iterator):  # which may have no end
+                cure = "Give simulate(contexts=...) what has no end; it takes one for each round."
+                got = type(contexts).__name__
+                raise checks.input_error("contexts", "be a list of contexts", got, cure)
             self.rows = checks.frozen(problem.contexts.read_all(problem.graph, contexts))
         self.M_star = check_matrices("M_star", problem, M_star)
         _warn_of_norm(problem, self.M_star)
         tables = reward_tables("M_star", problem, self.M_star)
+        if not self.additive:
+            _check_yes_no(problem, tables)
         self.reward_tables: FloatArray = checks.frozen(tables.reshape(-1, problem.K, problem.K))
         """``R[g, a, b] = x_a' M_g x_b``: what an edge of type g and weight 1 pays (types x K x K)."""
 
@@ -218,7 +287,8 @@ class Environment(TableSystem):
         """Another one of the same matrices: that their norm is too large was said of this one."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", BoundWarning)
-            return Environment(problem, M_star, noise=self._given_noise, contexts=contexts)
+            noise, sigma = self._given_noise, self._sigma
+            return Environment(problem, M_star, noise=noise, contexts=contexts, sigma=sigma)
 
     def at(self, context: Any) -> Environment:
         """The environment of a round with this context, without contexts: with the round's own matrices.
@@ -237,11 +307,12 @@ class Environment(TableSystem):
         entries = problem.at_row(row).entries
         kinds, which = entries.kinds(problem.m, problem.types)
         M = np.tensordot(kinds, self.M_star.reshape(-1, problem.d, problem.d), 1)
-        S = max(problem.S * float(np.abs(kinds).sum(axis=1).max()), SMALLEST)
+        declared, heaviest = problem.declared, float(np.abs(kinds).sum(axis=1).max())
+        S = None if declared["S"] is None else max(declared["S"] * heaviest, SMALLEST)
         alone = Problem(
             problem.graph,
             problem.arms,
-            sigma=problem.sigma,
+            sigma=declared["sigma"],
             S=S,
             L=problem.L,
             arm_names=problem.arm_names,
@@ -270,12 +341,38 @@ class BoundWarning(UserWarning):
 
 def _warn_of_norm(problem: Problem, M_star: FloatArray) -> None:
     norm = float(np.linalg.norm(M_star, axis=(-2, -1)).max())
-    if norm > problem.S * (1.0 + ROUNDING):
+    if "S" not in problem.unknown and norm > problem.S * (1.0 + ROUNDING):
         text = (
             f"The hidden matrix has the Frobenius norm {norm:.6g}, more than `S` = {problem.S:g}, on "
             "which the learner relies: its confidence sets may be wrong. Declare a larger `S`."
         )
         warnings.warn(text, BoundWarning, stacklevel=3)
+
+
+def _check_yes_no(problem: Problem, tables: FloatArray) -> None:
+    """Refuse what has no yes/no rewards, and warn of a sigma that is too small for them."""
+    if not problem.reports_edges:
+        rule = "report rewards per edge where these are yes or no"
+        raise checks.input_error("problem", rule, repr(problem.feedback))
+    if problem.contexts is None and not problem.weighted:
+        _probabilities(tables)
+    told = problem.declared["sigma"]
+    if told is not None and told < YES_NO_SIGMA:
+        text = (
+            f"Yes/no rewards are 1/2-sub-Gaussian, more than `sigma` = {told:g}, on which the "
+            "learner relies: its confidence sets may be wrong. Declare sigma=0.5."
+        )
+        warnings.warn(text, BoundWarning, stacklevel=3)
+
+
+def _probabilities(means: FloatArray) -> FloatArray:
+    """Expected rewards that are probabilities, but for rounding."""
+    low, high = float(means.min(initial=0.0)), float(means.max(initial=0.0))
+    if low < -ROUNDING or high > 1.0 + ROUNDING:
+        rule = "give expected rewards in [0, 1] where these are the probabilities of a 1"
+        cure = "Scale the matrix or the arms, or take another noise."
+        raise checks.input_error("M_star", rule, f"{low:g} to {high:g}", cure)
+    return means
 
 
 def check_matrices(
@@ -298,7 +395,11 @@ def reward_tables(name: str, problem: Problem, matrices: FloatArray) -> FloatArr
 
 
 def _name_and_law(noise: str | Noise) -> tuple[str, Noise]:
-    """What results call the noise, and how it is drawn."""
+    """What results call the noise, and how it is drawn; for yes/no rewards, what decides them."""
+    if noise == YES_NO:
+        return YES_NO, _even
+    if isinstance(noise, str) and ":" not in noise and noise not in NOISES:
+        checks.choice("noise", noise, [*noises(), YES_NO])
     law: Noise = noise if callable(noise) else _FAMILY.find(noise)
     size = 3
     drawn = checks.array("noise", law(np.random.default_rng(0), size))

@@ -148,11 +148,12 @@ def plot_fraction(
         _draw_policy(ax, policy, look, rounds=rounds, raw=raw, smooth=smooth)
     if alphas and "alpha" in result.coords:
         _draw_alphas(ax, result, looks)
+    _explain(ax, result, band=len(smooth) > 1)
     if not even:
         ax.set_xscale("log")
     ax.set_xlim(first, max(last, first + 1))
     ax.set_ylim(top=1.02)
-    ax.set_xlabel("round")
+    ax.set_xlabel("round t")
     ax.set_ylabel("fraction of the optimum")
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False, loc="lower right", fontsize="small")
@@ -200,6 +201,15 @@ def _draw_alphas(ax: Axes, result: xr.Dataset, looks: dict[str, dict[str, Any]])
         ax.axhline(alpha, color=colour, linestyle=":", linewidth=1.0, label=label)
 
 
+def _explain(ax: Axes, result: xr.Dataset, *, band: bool) -> None:
+    """Entries of the legend for what stands behind the lines."""
+    if band:
+        units = "runs" if result.attrs.get("instances", 1) == 1 else "instances"
+        label = f"±1 standard error over {units}"
+        ax.fill_between([], [], color="0.5", alpha=0.3, linewidth=0, label=label)
+    ax.plot([], [], color="0.5", alpha=0.6, linewidth=0.5, label="single rounds")
+
+
 def figure_of(result: xr.Dataset) -> Figure:
     """A figure of :func:`plot_fraction` with the size of the instance above it."""
     from matplotlib.figure import Figure
@@ -208,16 +218,15 @@ def figure_of(result: xr.Dataset) -> Figure:
     ax = figure.add_subplot()
     plot_fraction(result, ax)
     _move_legend_below(figure, ax)
-    ax.set_xlabel("round t")
     sizes = {"agents": "n", "edges": "m", "arms": "K"}
     parts = [
         f"{_number(result.attrs[key])} {word}" for word, key in sizes.items() if key in result.attrs
     ]
     runs, instances = result.sizes["run"], int(result.attrs.get("instances", 1))
     if instances > 1:
-        parts.append(f"{runs} runs on {instances} instances, ±1 standard error over instances")
+        parts.append(f"{runs} runs on {instances} instances")
     else:
-        parts.append(f"{runs} run" if runs == 1 else f"mean of {runs} runs, ±1 standard error")
+        parts.append(f"{runs} run" if runs == 1 else f"mean of {runs} runs")
     ax.set_title(", ".join(parts), fontsize="small", loc="left")
     return figure
 

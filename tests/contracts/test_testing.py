@@ -1,5 +1,8 @@
 """The contracts notice what breaks them."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -118,3 +121,12 @@ def test_a_law_that_breaks_the_contract_is_noticed(law, test):
     [name] = [each for each in dir(contract) if each.startswith(f"test_{test}")]
     with pytest.raises(AssertionError):
         getattr(contract, name)()
+
+
+def test_without_pytest_it_says_what_to_install():
+    code = "import sys; sys.modules['pytest'] = None; import gbb.testing"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    said = done.stderr.splitlines()[-1]
+    assert (
+        "gbb.testing needs pytest, which gbb itself does not. Install it: pip install pyt" in said
+    )

@@ -80,7 +80,7 @@ def test_a_whole_story_in_csv(farm, tmp_path):
     assert {row["trial"] for row in asked} == {"1"}
     assert {row["arm"] for row in asked} <= {"straight", "left", "right"}
     told = farm("tell", "farm.db", 1, "-", stdin=rewards(0.5))
-    assert told.out == "trial 1 is closed; 1 rounds told, 0 open\n"
+    assert told.out == "trial 1 is closed; 1 round told, 0 open\n"
     (tmp_path / "rewards.csv").write_text(rewards(0.7, LINKS))
     options = "--arms arms.csv --name second --policy uniformrandom"
     farm("create", "farm.db", "complete:4", *options.split(" "))
@@ -146,7 +146,7 @@ def test_a_dry_run_prints_types_weights_feedback_and_settings_as_understood(run,
         "from 0.5 to 2.5, 4 of 6 other than 1",
         "a number per agent, its edges' sum (3)",
         "JointOFUL",
-        "assumed sigma = 1",
+        "sigma not given: estimated",
     ):
         assert words in shown
     found = dict(line.strip().split(maxsplit=1) for line in shown.splitlines() if "  " in line)
@@ -242,7 +242,7 @@ def test_a_round_attached_twice_under_its_key_counts_once(farm, refused, tmp_pat
     (tmp_path / "plan.csv").write_text("agent,arm\nnorth,left\nsouth,left\neast,right\n")
     for _ in range(2):
         done = farm("attach", "farm.db", "plan.csv", "-", "--key", "may-1", stdin=rewards(0.5))
-        assert done.out == "attached; 1 rounds told\n"
+        assert done.out == "attached; 1 round told\n"
     text = refused("attach", "farm.db", "plan.csv", "-", "--key", "may-1", stdin=rewards(0.6))
     assert "already attached under `--key` 'may-1'" in text
     done = farm("attach", "farm.db", "plan.csv", "-", stdin=rewards(0.5))
@@ -261,9 +261,10 @@ def test_pinning_an_agent(farm):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ([], "assumed S = 1 and sigma = 1, as not given"),
-        (["--S", "2"], "assumed sigma = 1, as not given"),
-        (["--sigma", "0.2"], "assumed S = 1, as not given"),
+        ([], "S and sigma not given: estimated from what is told"),
+        (["--S", "2"], "sigma not given: estimated from what is told"),
+        (["--sigma", "0.2"], "S not given: estimated from what is told"),
+        (["--policy", "PhasedExploration"], "assumed S = 1 and sigma = 1, not given"),
         (["--S", "2", "--sigma", "0.2"], None),
     ],
 )
@@ -276,18 +277,15 @@ def test_create_says_what_it_assumes(run, options, said):
     )
 
 
-def test_the_lines_of_the_readme_work_as_written(run, tmp_path):
-    text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    lines = [line.split() for line in text.splitlines() if line.startswith("gbb control ")]
-    assert [line[2] for line in lines] == ["create", "ask", "tell", "recommend"]
-    files = re.findall(r"^printf '(.+)' > (\S+)$", text, re.MULTILINE)
-    assert {name for _, name in files} == {"links.csv", "settings.csv", "rewards.csv"}
-    for content, name in files:
-        (tmp_path / name).write_text(content.replace("\\n", "\n"))
-    for line in lines:
-        done = run(*line[2:])
-        assert done.err == ""
-        assert "assumed" not in done.out
+def test_status_says_what_was_estimated(run):
+    run("create", "new.db", "farm.csv", "--undirected", "--arms", "arms.csv")
+    assert re.search(r"estimated +nothing yet", run("status", "new.db").out)
+    warned = run("recommend", "new.db").err
+    assert "sigma and S are taken for 1 where they were not declared" in warned
+    run("ask", "new.db")
+    run("tell", "new.db", 1, "-", stdin=rewards())
+    assert re.search(r"estimated: sigma at most +\d", run("status", "new.db").out)
+    assert "Too few rewards were told to bound sigma" in run("recommend", "new.db").err
 
 
 @pytest.mark.parametrize(
@@ -307,7 +305,7 @@ def test_the_lines_of_the_readme_work_as_written(run, tmp_path):
         ("tell farm.db 1 -", rewards("nan"), "finite numbers only, but got 'nan'"),
         ("tell farm.db 1 -", rewards("much"), "finite numbers only, but got 'much'"),
         ("tell farm.db 1 -", rewards(1, [("north", "west")]), "name an agent, but got 'west'"),
-        ("tell farm.db 1 -", "[1, 2", "it is no JSON"),
+        ("tell farm.db 1 -", "[1, 2", "it is not JSON"),
         ("tell farm.db 1 -", '{"trial": 1}', "`REWARDS` to be JSON rows"),
         ("tell farm.db 1 -", "[1, 2, 3]", "Did you pass undirected edges"),
         (
@@ -472,8 +470,11 @@ def test_links_that_cannot_be_read_are_one_line(refused, tmp_path):
         ("source,target\nnorth,south\n", "have a column type, a column weight or both"),
         ("from,up,type\nnorth,south,1\n", "have the columns source, target"),
         ("source,target,type\nnorth,up,1\n", "name an agent, but got 'up'"),
-        ("source,target,type\nnorth,north,1\n", "no link ('north', 'north')"),
-        ("source,target,type\nnorth,south,1\nnorth,south,1\n", "('north', 'south') twice"),
+        ("source,target,type\nnorth,north,1\n", "on line 2 of 'bad.csv', which are not linked"),
+        (
+            "source,target,type\nnorth,south,1\nnorth,south,1\n",
+            "('north', 'south') again on line 3 of 'bad.csv'",
+        ),
         ("source,target,type\nnorth,south,1\nsouth,north,1\n", "stands for both directions"),
         ("source,target,type\nnorth,south,-1\n", "line 2, column 'type' holds '-1'"),
         ("source,target,type\nnorth,south,1.5\n", "is not a whole number from 0 to 999"),
@@ -528,7 +529,10 @@ def test_other_columns_of_links_and_graphs_are_left_out_with_a_warning(run, tmp_
             "forbid farm.db --agent North --arm left",
             "`--agent` to name an agent, but got 'North'. D",
         ),
-        ("forbid farm.db --agent x --arm left", "but got 'x'. The first is called 'north'."),
+        (
+            "forbid farm.db --agent x --arm left",
+            "but got 'x'. Agents are called 'north', 'south', 'east'.",
+        ),
         ("forbid farm.db --agent north --arm LEFT", "but got 'LEFT'. Did you mean 'left'?"),
         (
             "tell farm.db 1 -",
@@ -700,3 +704,139 @@ def test_watch_goes_on_and_prints_what_begins_and_ends(farm, monkeypatch):
     began, ended = done.out.splitlines()
     assert began.startswith("warning: stale since")
     assert ended == "ok: stale has ended"
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (
+            "north,south,much",
+            "but got 'much' for ('north', 'south') on line 3 of 'r.csv'. Leave the",
+        ),
+        ('north,south,"0,9"', "on line 3 of 'r.csv'. Write 0.9, with a point."),
+        (
+            "north,south,0,9",
+            "line 3 has 4 cells and line 1 has 3; write numbers with a point: 0.5.",
+        ),
+        (
+            "north,nroth,1",
+            "`REWARDS` on line 3 of 'r.csv' to name an agent, but got 'nroth'. Did you",
+        ),
+        ("north,kitchen,1", "but got 'kitchen'. Agents are called 'north', 'south', 'east'."),
+        ("east,south,1", "no link twice, but got ('east', 'south') again on line 3 of 'r.csv'."),
+        ("east,east,1", "but got ('east', 'east') on line 3 of 'r.csv', which are not linked."),
+    ],
+)
+def test_what_is_wrong_with_rewards_is_found_in_the_file(farm, refused, tmp_path, row, said):
+    farm("ask", "farm.db")
+    (tmp_path / "r.csv").write_text(f"source,target,reward\neast,south,1\n{row}\n")
+    assert said in refused("tell", "farm.db", 1, "r.csv")
+
+
+def test_a_blank_cell_is_a_missing_reward(farm, refused):
+    farm("ask", "farm.db", "--count", 2)
+    farm("tell", "farm.db", 1, "-", stdin="source,target,reward\nnorth,south,\nsouth,north,1\n")
+    farm("tell", "farm.db", 1, "-", stdin='[["north", "south", null], ["south", "north", 1]]')
+    said = refused("tell", "farm.db", 2, "-", stdin="source,target,reward\nnorth,south,\n")
+    assert "hold at least one reward, but got none. Use --fail or --abandon" in said
+
+
+@pytest.mark.usefixtures("farm")
+def test_an_unknown_agent_of_an_allocation_is_found_in_it(refused):
+    said = refused("predict", "farm.db", "north=left,south=left,kitchen=left")
+    assert "`ALLOCATION` to name an agent, but got 'kitchen'. Agents are called" in said
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            "tell farm.db r.csv 2",
+            "Expected `TRIAL` to be a whole number, but got 'r.csv'. The order ",
+        ),
+        ("tell farm.db r.csv 2", " The order is URL TRIAL [REWARDS]."),
+        ("tell farm.db 1 -", "take it back with `gbb control retract URL 1` first."),
+        (
+            "create x.db farm.csv --undirected",
+            "Missing option '--arms': the arms, a CSV with names",
+        ),
+        (
+            "create farm.db farm.csv --undirected --arms arms.csv",
+            "Use it as it is, or give another --n",
+        ),
+        ("create x.db one.csv --arms arms.csv", "but line 2 is 'name'."),
+        (
+            "create x.db words.csv --undirected --arms arms.csv",
+            "name,neighbour, looks like a header",
+        ),
+        (
+            "create x.db farm.csv --undirected --arms twice.csv",
+            "line 4 names the arm 'a', as line 2 d",
+        ),
+        ("create x.db farm.csv --undirected --arms ch.csv", "head the names with the word arm"),
+        (
+            "create x.db farm.csv --undirected --arms bad.csv",
+            "`--arms` 'bad.csv' to hold finite num",
+        ),
+    ],
+)
+def test_a_new_users_mistakes_have_a_cure(farm, refused, tmp_path, given, said):
+    for name, text in {
+        "one.csv": "\nname\nnorth\n",
+        "words.csv": "name,neighbour\nnorth,south\nsouth,east\n",
+        "twice.csv": "arm,x\na,1\nb,2\na,3\n",
+        "ch.csv": "channel\nch1\nch2\n",
+        "bad.csv": "arm,x\na,1\nb,up\n",
+    }.items():
+        (tmp_path / name).write_text(text)
+    farm("ask", "farm.db")
+    farm("tell", "farm.db", 1, "-", stdin=rewards())
+    assert said in refused(*given.split(), stdin=rewards(2.0))
+
+
+def test_arms_that_have_names_only_are_one_hot(run, tmp_path):
+    (tmp_path / "channels.csv").write_text("arm\nch1\nch2\nch3\n")
+    done = run("create", "x.db", "farm.csv", "--undirected", "--arms", "channels.csv")
+    assert "the arms have names only: one-hot, d = 3\n" in done.out
+    with Controller.open("sqlite:///x.db") as controller:
+        assert controller.problem.arms.tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+        assert controller.problem.arm_names == ("ch1", "ch2", "ch3")
+
+
+def test_a_file_says_where_agents_stand(run, refused, tmp_path):
+    file = tmp_path / "places.csv"
+    args = [
+        "create",
+        "x.db",
+        "farm.csv",
+        "--undirected",
+        "--arms",
+        "arms.csv",
+        "--positions",
+        "places.csv",
+    ]
+    for text, said in {
+        "agent,x\nnorth,1\n": "have the columns agent, x, y",
+        "agent,x,y\nnorth,1,2\nwest,1,2\n": "`--positions` on line 3 of 'places.csv' to name an a",
+        "agent,x,y\nnorth,1,2\nnorth,1,2\n": "no agent twice, but got 'north' again on line 3 of",
+        "agent,x,y\nnorth,1,2\n": "a row for each agent, but got none for 'south' in 'places.csv'",
+        "agent,x,y\neast,0,0\nnorth,1,2\nsouth,1,\n": "line 4 holds '', which is not a finite",
+    }.items():
+        file.write_text(text)
+        assert said in refused(*args)
+    file.write_text("agent,x,y\neast,0,0.5\nnorth,1,2\nsouth,1,-3\n")
+    run(*args)
+    with Controller.open("sqlite:///x.db") as controller:
+        graph = controller.problem.graph
+        assert graph.names == ("north", "south", "east")
+        assert graph.positions.tolist() == [[1.0, 2.0], [1.0, -3.0], [0.0, 0.5]]
+    (tmp_path / "farm.csv").write_text("source,target,x\nnorth,south,2\nsouth,east,3\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        assert "a file of their own, `--positions`" in run("create", "y.db", *args[2:]).err
+
+
+def test_numbers_and_words_of_the_shell_agree(farm):
+    farm("ask", "farm.db")
+    assert "; 1 round told, 0 open" in farm("tell", "farm.db", 1, "-", stdin=rewards()).out
+    assert re.search(r"edge_rewards\s+6\s", farm("status", "farm.db").out)

@@ -202,3 +202,19 @@ def test_a_process_may_change_its_folder(tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path / "elsewhere")
         controller.tell(trial, np.zeros(problem.m))
         assert controller.status()["rounds"] == 1
+
+
+def test_controllers_of_one_process_keep_their_file_while_others_come_and_go(tmp_path):
+    """Opening a second one must not take the first one's locks away, and with them its writes."""
+    url = url_of(tmp_path)
+    for name in ("one", "two"):
+        Controller.create(url, small(), name=name).close()
+    with Controller.open(url, "one") as one:
+        one.ask()
+        with Controller.open(url, "two"):
+            code = f"import gbb; gbb.Controller.open({url!r}, 'two').close()"
+            subprocess.run([sys.executable, "-c", code], check=True)
+            one.ask()
+            code = f"import gbb; print(gbb.Controller.open({url!r}, 'one').status()['trials'])"
+            seen = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    assert seen.stdout == b"2\n"

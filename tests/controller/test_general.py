@@ -384,7 +384,8 @@ def test_estimates_are_those_of_a_ridge_for_each_type(kind, tmp_path):
         controller.attach(arms, rewards)
         record = record.merge(observe(problem, arms, rewards))
     ridge = Ridge(problem, record, 1.0)
-    size = radius.complete(problem, ridge.log_det, 1e-3 / 2, 1.0)
+    noise = radius.self_normalised(problem.sigma, ridge.log_det, 1e-3 / 4)
+    norm = np.sqrt(problem.types) * problem.S
     # All types' parameters at once, by plain linear algebra.
     d2, z, basis = problem.d**2, problem.edge_arms, np.eye(4)
     if problem.halves_only:
@@ -399,17 +400,21 @@ def test_estimates_are_those_of_a_ridge_for_each_type(kind, tmp_path):
             block = slice(g * d2, (g + 1) * d2)
             A[block, block] += (z * counts.reshape(-1, 1)).T @ z
     inverse = np.linalg.inv(A)
+
+    def off(g, vectors):
+        """The smaller of the two bounds, with lam = 1."""
+        solved = vectors @ inverse[g * d2 : (g + 1) * d2]
+        width = np.sqrt((solved[:, g * d2 : (g + 1) * d2] * vectors).sum(axis=1))
+        first = noise * width + norm * np.linalg.norm(solved, axis=1)
+        return np.minimum(first, np.hypot(noise, norm) * width)
+
     estimates = controller.estimate()
     assert [each.edge_type for each in estimates] == list(range(problem.types))
     for g, each in enumerate(estimates):
-        block = slice(g * d2, (g + 1) * d2)
         np.testing.assert_allclose(each.M_hat, ridge.M_hats[g], atol=1e-12)
         np.testing.assert_allclose(each.table, ARMS @ ridge.M_hats[g] @ ARMS.T, atol=1e-9)
-        spread = np.einsum("ri,ij,rj->r", basis, inverse[block, block], basis)
-        entries = size * np.sqrt(spread).reshape(2, 2).T
-        np.testing.assert_allclose(each.M_width, entries, rtol=1e-9)
-        quadratic = np.einsum("ri,ij,rj->r", z, inverse[block, block], z)
-        np.testing.assert_allclose(each.table_width.ravel(), size * np.sqrt(quadratic), rtol=1e-9)
+        np.testing.assert_allclose(each.M_width, off(g, basis).reshape(2, 2).T, rtol=1e-9)
+        np.testing.assert_allclose(each.table_width.ravel(), off(g, z), rtol=1e-9)
         M = env.M_star if problem.types == 1 else env.M_star[g]
         M = (M + M.T) / 2 if problem.halves_only else M
         assert (np.abs(each.M_hat - M) <= each.M_width).all()
@@ -477,7 +482,7 @@ def test_rewards_by_agent(tmp_path):
         ({"west": 1e101}, "numbers of at most 1e"),
         ({}, "at least one reward"),
         ([1.0] * 10, "one per agent"),
-        (pd.DataFrame({"agent": ["west", "west"], "reward": [1, 2]}), "every agent once"),
+        (pd.DataFrame({"agent": ["west", "west"], "reward": [1, 2]}), "no agent twice"),
         (pd.DataFrame({"source": [], "target": [], "reward": []}), "the columns agent, reward"),
     ]:
         with pytest.raises(gbb.InputError, match=message):

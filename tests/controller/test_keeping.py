@@ -170,7 +170,7 @@ def test_what_is_deleted_is_gone_and_nothing_else(fed):
         assert anew.status()["events"] == 1
 
 
-@pytest.mark.parametrize("version", [1, 2, 3])
+@pytest.mark.parametrize("version", [1, 2, 3, 4])
 def test_a_log_of_an_earlier_version_is_kept_as_well(tmp_path, version):
     """A first event that does not say its name is no obstacle."""
     place, fixture = tmp_path / "old.db", CORPUS / f"version-{version}.db.gz"

@@ -62,11 +62,11 @@ def test_a_link_is_told_once(tmp_path):
         trial = controller.ask()
         one = {("west", "north"): 1.0}
         cases = {
-            r"name every link once.*\('west', 'north'\) and \('north', 'west'\).*both dir": {
+            r"name no link twice.*\('west', 'north'\) and \('north', 'west'\).*both dir": {
                 **one,
                 ("north", "west"): 1.0,
             },
-            r"no link \('west', 'south'\)": {("west", "south"): 1.0},
+            r"\('west', 'south'\), which are not linked": {("west", "south"): 1.0},
             "have pairs of agents as keys": {"west": 1.0},
             r"one per link.*feedback='edge'": np.zeros(6),
         }

@@ -89,10 +89,11 @@ class Machine(RuleBasedStateMachine):
         self.model = Model(GRAPHS[0])
 
     def teardown(self):
+        if hasattr(self, "every"):
+            log.SNAPSHOT_EVENTS = self.every
         if hasattr(self, "controller"):
             self.controller.close()
             self.folder.cleanup()
-            log.SNAPSHOT_EVENTS = self.every
 
     @rule()
     def ask(self):

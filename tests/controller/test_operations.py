@@ -152,9 +152,7 @@ def test_a_new_graph_keeps_what_was_learnt_and_open_trials(controller, problem, 
     assert controller.status()["forbidden"] == 1
     controller.tell(late, np.ones(problem.m))  # on the graph it was asked on
     controller.tell(trial, {("mast", "cell-1"): 2.0})
-    with pytest.raises(
-        gbb.InputError, match="`agent` in `rewards` to name an agent, but got 'cell-0'"
-    ):
+    with pytest.raises(gbb.InputError, match="`rewards` to name an agent, but got 'cell-0'"):
         controller.tell(controller.ask(), {("cell-0", "cell-1"): 1.0})
     controller.tell(late, np.ones(problem.m))  # the same again, on its own graph
     assert controller._log.state.record.N.sum() == 6 * problem.m + 1
@@ -320,20 +318,25 @@ def test_knowledge_is_ridge_regression_with_the_complete_radius(controller, prob
     z = np.array([naive.edge_arm(x, y) for x in problem.arms for y in problem.arms])
     A = np.eye(d2) + (z * record.N.reshape(-1, 1)).T @ z
     theta = np.linalg.solve(A, record.Y.ravel() @ z)
-    radius = 0.5 * np.sqrt(np.linalg.slogdet(A)[1] + 2 * np.log(2e3)) + 3.0
+    inverse, bound = np.linalg.inv(A), problem.S
+    noise = 0.5 * np.sqrt(np.linalg.slogdet(A)[1] + 2 * np.log(4e3))  # each bound has delta / 4
+
+    def error(rows):
+        width = np.sqrt(np.einsum("pi,ij,pj->p", rows, inverse, rows))
+        biased = noise * width + bound * np.linalg.norm(rows @ inverse, axis=1)
+        return np.minimum(biased, np.hypot(noise, bound) * width)
+
     (estimate,) = controller.estimate()
     assert estimate.M_hat == pytest.approx(theta.reshape(3, 3).T)
-    inverse = np.linalg.inv(A)
-    assert estimate.M_width == pytest.approx(radius * np.sqrt(np.diag(inverse)).reshape(3, 3).T)
+    assert estimate.M_width == pytest.approx(error(np.eye(d2)).reshape(3, 3).T)
     assert estimate.table == pytest.approx((z @ theta).reshape(3, 3))
-    widths = radius * np.sqrt(np.einsum("pi,ij,pj->p", z, inverse, z))
-    assert estimate.table_width == pytest.approx(widths.reshape(3, 3))
+    assert estimate.table_width == pytest.approx(error(z).reshape(3, 3))
     arms = np.array([0, 1, 2, 1])
     v = sum(
         naive.edge_arm(problem.arms[arms[i]], problem.arms[arms[j]]) for i, j in problem.graph.edges
     )
     answer = controller.predict(arms)
-    width = radius * np.sqrt(v @ inverse @ v)
+    width = error(v[None])[0]
     most = problem.S * np.linalg.norm(v)  # as ||theta*|| <= S
     assert v @ theta - width > -most
     assert v @ theta + width > most
@@ -376,7 +379,7 @@ def test_knowing_nothing_is_no_obstacle(controller):
     assert advice.low < advice.reward == 0.0 < advice.high <= advice.upper_bound
     assert advice.upper_bound == problem.m * problem.L * problem.S
     known = Knowledge(controller._log.state)
-    assert known.radius == pytest.approx(0.5 * np.sqrt(2 * np.log(2e3)) + 3.0)
+    assert known.radius == pytest.approx(np.hypot(0.5 * np.sqrt(2 * np.log(4e3)), 3.0))
 
 
 @pytest.mark.parametrize(
@@ -427,6 +430,18 @@ def test_a_caveat_says_that_the_bounds_were_broken(controller, problem, tmp_path
     controller.retract(1)
     controller.retract(2)
     assert controller.predict(trial.allocation).caveat is None
+
+
+def test_the_history_in_brief(controller, problem):
+    trial = controller.ask()
+    controller.tell(trial, np.arange(problem.m) / problem.m)
+    _, ask, told = controller.history(brief=True)
+    _, whole, rewards = controller.history()
+    assert ask.content["agents"] == problem.n
+    assert ask.content["allocation"].items() <= whole.content["allocation"].items()
+    assert len(ask.content["allocation"]) == min(problem.n, 4)
+    total = sum(row[-1] for row in rewards.content["rewards"])
+    assert told.content == {"told": problem.m, "total": pytest.approx(total)}
 
 
 def test_a_far_reward_is_kept_where_warnings_are_errors(controller, problem):

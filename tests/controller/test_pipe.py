@@ -199,11 +199,11 @@ def test_an_id_comes_back_and_warnings_stand_in_the_answer(say):
 
 
 MISTAKES = [
-    (b"", "Cannot read this line: it is no JSON"),
-    (b"ask", "Cannot read this line: it is no JSON"),
+    (b"", "Cannot read this line: it is not JSON"),
+    (b"ask", "Cannot read this line: it is not JSON"),
     (b"\xff", "it is not text in UTF-8"),
     (b"[1]", '`line` to be an object, but got list. Write {"do": "ask"}.'),
-    (b"[" * 100_000, "it is no JSON"),
+    (b"[" * 100_000, "it is not JSON"),
     (b'{"do": "ask", "do": "tell"}', "it has 'do' twice"),
     (b'{"do": "discount", "factor": NaN}', "NaN is no number"),
     (b"{}", "`do` to be one of 'abandon', 'allow', "),
@@ -237,7 +237,7 @@ MISTAKES = [
     (
         b'{"do": "tell", "trial": 1, "rewards": '
         b'[["cell-0", "cell-1", 1], ["cell-0", "cell-1", 1]]}',
-        "('cell-0', 'cell-1') twice",
+        "('cell-0', 'cell-1') again",
     ),
     (b'{"do": "fail", "trial": 1, "reason": 3}', "`reason` to be text, but got 3"),
     (b'{"do": "predict", "allocation": "x"}', "`allocation` to be an arm for every agent"),

@@ -10,9 +10,9 @@ from subprocess import SubprocessError
 import pytest
 from test_processes import rewards_of
 
-from conftest import running_server
 from control import replayed, same_state, small
 from gbb.controller import Controller, StorageError
+from postgres_server import running_server
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 

@@ -3,6 +3,7 @@
 import itertools
 import multiprocessing
 import os
+import threading
 import time
 import traceback
 from collections import Counter
@@ -217,3 +218,20 @@ def check_linearisable(url, count=60):
 
 def test_five_processes_see_one_order_of_events(tmp_path):
     check_linearisable(url_of(tmp_path))
+
+
+def test_a_reader_does_not_wait_for_a_writer_who_waits(tmp_path):
+    """Another process holds the storage: who only looks is answered, in the same process too."""
+    url = url_of(tmp_path)
+    with Controller.create(url, small()) as controller, Controller.open(url) as other:
+        with other._log.turn():
+            writer = threading.Thread(target=controller.ask)
+            writer.start()
+            time.sleep(0.2)
+            reader = threading.Thread(target=controller.status)
+            reader.start()
+            reader.join(20)
+            assert writer.is_alive()
+            assert not reader.is_alive()
+        writer.join()
+        assert len(controller.open_trials()) == 1

@@ -430,3 +430,16 @@ def test_no_plan_is_made_up(tmp_path):
         safety = controller.status()["safety"]
     assert safety["policy"] == "JointOFUL"
     assert list(safety["baseline"].values()) == BASELINE
+
+
+def test_a_snapshot_knows_the_graph_of_an_open_trial_as_the_log_does(tmp_path, monkeypatch):
+    """Arms that were forbidden when the graph was replaced are no part of what it was."""
+    problem = small()
+    with Controller.create(url_of(tmp_path), problem, guard(problem)) as controller:
+        agent, arm = problem.graph.label(0), problem.arm_names[2] if problem.arm_names else 2
+        controller.ask()
+        controller.forbid(agent, [arm])
+        monkeypatch.setattr(log, "SNAPSHOT_EVENTS", 1)
+        controller.replace_graph(problem.graph)
+    with Controller.open(url_of(tmp_path)) as again:
+        assert same_state(replayed(again), again._log.state)

@@ -19,7 +19,7 @@ def test_another_graph_is_played_on_and_what_was_learnt_stays(farm, tmp_path):  
     (tmp_path / "grown.csv").write_text(FIVE)
     done = farm("replace-graph", "farm.db", "grown.csv", "--undirected", "--cut", "annealing")
     assert done.out == (
-        "plays on 4 agents and 6 directed edges; 1 rounds told before still count, 0 trials open\n"
+        "plays on 4 agents and 6 directed edges; 1 round told before still counts, 0 trials open\n"
     )
     asked = {
         row["agent"]: row["arm"] for row in rows(farm("ask", "farm.db", "--format", "csv").out)
@@ -49,7 +49,7 @@ def test_another_policy_chooses(farm):  # noqa: F811
     farm("ask", "farm.db")
     farm("tell", "farm.db", 1, "-", stdin=rewards(0.5))
     done = farm("set-policy", "farm.db", "jointoful:starts=2", "--delta", "0.2", "--cut", "greedy")
-    assert done.out == "JointOFUL chooses from now on; it has learnt from 1 rounds\n"
+    assert done.out == "JointOFUL chooses from now on; it has learnt from 1 round\n"
     with Controller.open(URL) as controller:
         policy = controller.policy
         assert (policy.name, policy.starts, policy.delta) == ("JointOFUL", 2, 0.2)
@@ -71,7 +71,7 @@ def test_what_was_told_counts_less(farm):  # noqa: F811
     farm("ask", "farm.db")
     farm("tell", "farm.db", 1, "-", stdin=rewards(0.5))
     done = farm("discount", "farm.db", "0.5")
-    assert done.out == "the 1 rounds told so far count 0.5 times as much as before\n"
+    assert done.out == "the 1 round told so far counts 0.5 times as much as before\n"
     with Controller.open(URL) as controller:
         assert controller.estimate()[0].N.sum() == 3
 

@@ -162,10 +162,10 @@ NAN = float("nan")
         ),
         ({("cell-0", "cell-1"): float("inf")}, "finite numbers only, but got inf"),
         ({("cell-0", "cell-1"): "high"}, "finite numbers only, but got 'high'"),
-        ({("cell-0", "cell-9"): 1.0}, "`agent` in `rewards` to name an agent, but got 'cell-9'"),
+        ({("cell-0", "cell-9"): 1.0}, "`rewards` to name an agent, but got 'cell-9'"),
         (
             {("cell-0", "cell-0"): 1.0},
-            r"links of the graph, but got no link \('cell-0', 'cell-0'\)",
+            r"links of the graph, but got \('cell-0', 'cell-0'\), which are not linked",
         ),
         ({"cell-0": 1.0}, "pairs of agents as keys, but got 'cell-0'"),
         ({}, r"at least one reward, but got none. Call fail\(\) or abandon\(\)"),
@@ -175,7 +175,7 @@ NAN = float("nan")
         (pd.DataFrame({"from": [1]}), "columns source, target, reward, but got from"),
         (
             pd.DataFrame({"source": ["cell-0"] * 2, "target": ["cell-1"] * 2, "reward": [1, 2]}),
-            r"every link once, but got \('cell-0', 'cell-1'\) twice",
+            r"no link twice, but got \('cell-0', 'cell-1'\) again",
         ),
         ("missing.csv", "Cannot read `rewards` 'missing.csv': No such file"),
     ],
@@ -413,3 +413,19 @@ print([name for name in ("pandas", "networkx", "scipy.stats", "xarray") if name 
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("blank", [None, "", " "])
+def test_a_blank_reward_is_missing(controller, blank):
+    first, second, third = controller.ask_many(3)
+    links = [("cell-0", "cell-1"), ("cell-1", "cell-0")]
+    controller.tell(first, {links[0]: 1.0, links[1]: blank})
+    controller.tell(first, {links[0]: 1.0})  # the same again
+    table = pd.DataFrame(links, columns=["source", "target"]).assign(reward=[2.0, NAN])
+    controller.tell(second, table)
+    controller.tell(second, {links[0]: 2.0})
+    with pytest.raises(gbb.InputError, match="at least one reward, but got none"):
+        controller.tell(third, {links[0]: blank})
+    with pytest.raises(gbb.InputError, match="`rewards` to name an agent, but got 'cell-9'"):
+        controller.tell(third, {links[0]: 1.0, ("cell-0", "cell-9"): blank})
+    assert controller._log.state.record.N.sum() == 2.0

@@ -18,6 +18,7 @@ from gbb import InputError
 from gbb.experiments import figure1, figure2, paper
 from gbb.experiments._cache import ResultStore
 from gbb.simulation.result import read_dataset
+from gbb.sweep import executors
 
 MATRICES = 40
 SETTINGS = dataclasses.replace(figure2.PAPER, matrices=MATRICES, runs=1, T=3000, last=100)
@@ -88,14 +89,9 @@ def test_killed_runs_leave_whole_files_and_are_continued(tmp_path: Path) -> None
 
 def count_parts(out: Path, settings: figure1.Figure1Settings, seed: int = 0) -> int:
     """How many parts a run into ``out`` had to compute."""
-    computed = []
-    inner = ResultStore(out).keeper("figure1", settings, seed)
-
-    def keep(part, compute):  # type: ignore[no-untyped-def]
-        return inner(part, lambda: (computed.append(part), compute())[1])
-
-    figure1.run(settings, seed=seed, keep=keep)
-    return len(computed)
+    before = parts(out)
+    figure1.run(settings, seed=seed, where=ResultStore(out).places("figure1", settings, seed))
+    return len(parts(out).items() - before.items())
 
 
 def test_a_part_is_known_by_settings_and_seed(tmp_path: Path) -> None:
@@ -142,3 +138,31 @@ def test_two_runs_do_not_share_a_directory(tmp_path: Path) -> None:
     ):
         paper.reproduce(tmp_path, paper.choose(("table1",), quick=True))
     paper.reproduce(tmp_path, paper.choose(("table1",), quick=True))
+
+
+def test_parts_from_several_processes_are_the_same(tmp_path: Path) -> None:
+    small = dataclasses.replace(figure1.QUICK, n=4, d=3, matrices=4, block=2, zeta_steps=4)
+    whole = figure1.run(small)
+    where = ResultStore(tmp_path).places("figure1", small, 0)
+    xr.testing.assert_identical(
+        figure1.run(small, where=where, make_executor=executors.local(2)), whole
+    )
+    assert len(parts(tmp_path)) == 2
+
+
+def test_a_part_that_fails_ends_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = dataclasses.replace(figure1.QUICK, n=4, d=3, matrices=4, block=2, zeta_steps=4)
+    real = figure1.envelope
+    calls = iter([True])
+
+    def once(*given, **named):  # type: ignore[no-untyped-def]
+        if next(calls, False):
+            raise OSError("no space left")
+        return real(*given, **named)
+
+    monkeypatch.setattr(figure1, "envelope", once)
+    where = ResultStore(tmp_path).places("figure1", small, 0)
+    with pytest.raises(OSError, match="no space left"):
+        figure1.run(small, where=where)
+    assert len(parts(tmp_path)) == 1
+    assert figure1.run(small, where=where).sizes["matrix"] == 4

@@ -15,7 +15,13 @@ from gbb import InputError
 from gbb._cli.commands.paper import default_directory
 from gbb.cli import main
 from gbb.experiments import figure1, figure2, paper, table1
-from gbb.experiments._findings import clearly, number, standard_error, standard_error_over_runs
+from gbb.experiments._findings import (
+    beside,
+    clearly,
+    number,
+    standard_error,
+    standard_error_over_runs,
+)
 from gbb.simulation.result import read_dataset
 
 FILES = {
@@ -47,7 +53,26 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_all_files_are_there(quick: Path) -> None:
     names = {path.name for path in quick.iterdir()}
-    assert names == FILES | {".lock", "parts"}
+    assert names == FILES | {".lock", "parts", "as-released"}
+    assert {path.name for path in (quick / "as-released").iterdir()} == FILES | {".lock", "parts"}
+
+
+def test_ours_in_both_settings_stand_beside_the_published_and_the_released(quick: Path) -> None:
+    text = (quick / "report.md").read_text(encoding="utf-8")
+    head = (
+        "| quantity | published | released code | ours, as released | ours, the paper's setting |"
+    )
+    assert text.count(head) == 3
+    found, alone = (
+        figure1.report(read_dataset(place / "figure1.nc"))
+        for place in (quick, quick / "as-released")
+    )
+    assert {row.verdict for row in found.rows} == {"other setting", "no number"}
+    together = beside(found, alone)
+    assert {row.verdict for row in together.rows} <= {"agrees", "differs", "no number"}
+    for row, here, there in zip(together.rows, found.rows, alone.rows, strict=True):
+        assert (row.ours, row.as_released) == (here.ours, there.ours)
+        assert row.verdict == there.verdict
 
 
 def test_html_stands_alone(quick: Path) -> None:
@@ -70,7 +95,7 @@ def test_quick_is_labelled_in_both_reports(quick: Path) -> None:
 def test_markdown_tables_are_whole(quick: Path) -> None:
     lines = (quick / "report.md").read_text(encoding="utf-8").splitlines()
     widths = [line.count("|") - line.count("\\|") for line in lines if line.startswith("|")]
-    assert set(widths) <= {4, 6, 8}
+    assert set(widths) <= {4, 7, 8}
     assert "![Figure 2: fraction of the optimal global reward](figure2.png)" in lines
 
 
@@ -81,7 +106,10 @@ def test_data_beside_the_pictures_hold_what_was_drawn(quick: Path) -> None:
 
 
 def test_same_seed_same_files(quick: Path, tmp_path: Path) -> None:
-    paper.reproduce(tmp_path, paper.choose(quick=True))
+    both = {"settings": False, "released": True}
+    paper.reproduce(
+        tmp_path, **{key: paper.choose(quick=True, as_released=flag) for key, flag in both.items()}
+    )
     for name in FILES - {"table1.nc", "figure1.nc", "figure2.nc"}:
         assert (tmp_path / name).read_bytes() == (quick / name).read_bytes(), name
 

@@ -27,8 +27,12 @@ def call(*command, cwd):
     return done.stdout
 
 
-def environment(folder):
-    call(sys.executable, "-m", "venv", folder, cwd=folder.parent)
+PYTHONS = [sys.executable, *os.environ.get("GBB_PYTHONS", "").split()]
+"""This interpreter, and others to try the wheel with."""
+
+
+def environment(folder, interpreter=sys.executable):
+    call(interpreter, "-m", "venv", folder, cwd=folder.parent)
     return folder / SCRIPTS / "python"
 
 
@@ -43,8 +47,9 @@ def built(tmp_path_factory):
     """The folder that holds the wheel and the source archive."""
     place = tmp_path_factory.mktemp("built")
     python = environment(place / "tools")
-    install(python, "hatchling")
+    install(python, "hatchling", "twine")
     call(python, "-m", "hatchling", "build", "-d", place / "dist", cwd=ROOT)
+    call(python, "-m", "twine", "check", "--strict", *(place / "dist").iterdir(), cwd=place)
     return place / "dist"
 
 
@@ -87,11 +92,32 @@ def test_the_wheel_holds_the_package_and_its_mark_of_types(built):
     assert "gbb/py.typed" in held
 
 
-def test_a_wheel_in_a_clean_environment(built, tmp_path):
-    python = environment(tmp_path / "clean")
+@pytest.mark.parametrize("interpreter", PYTHONS)
+def test_a_wheel_in_a_clean_environment(interpreter, built, tmp_path):
+    python = environment(tmp_path / "clean", interpreter)
     install(python, next(built.glob("*.whl")))
     (tmp_path / "work").mkdir()
     use(python, tmp_path / "work")
+
+
+EXTRAS = {
+    "exact": "pytoulbar2",
+    "postgres": "psycopg",
+    "traffic": "traci",
+    "wind": "floris",
+    "radio": "CRRM",
+    "dask": "distributed",
+    "slurm": "submitit",
+    "serve": "fastapi, uvicorn, gbb.serve",
+    "docs": "sphinx, myst_parser, sphinx_gallery",
+}
+
+
+@pytest.mark.parametrize("extra", EXTRAS)
+def test_an_extra_in_a_clean_environment(extra, built, tmp_path):
+    python = environment(tmp_path / "clean")
+    install(python, f"{next(built.glob('*.whl'))}[{extra}]")
+    call(python, "-I", "-c", f"import gbb, {EXTRAS[extra]}", cwd=tmp_path)
 
 
 def test_the_source_archive_holds_the_repository(unpacked):

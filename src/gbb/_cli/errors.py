@@ -7,6 +7,8 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
+from typing import Any
 
 import typer
 
@@ -27,9 +29,12 @@ WORDS = {
     "Call fail() or abandon() for": "Use --fail or --abandon for",
     "Pass types and weights to Problem as edge_types and edge_weights.": LINKS,
     "Pass them to Problem as edge_weights.": LINKS,
+    "Positions go with from_edges(positions=...), .json and .graphml.": "Positions go to `gbb control "
+    "create` in a file of their own, `--positions`; .json and .graphml hold them too.",
     "undirected=True": "--undirected",
     "Pass contexts=... to gbb.Problem.": "`gbb control create` takes them, `--contexts`.",
-    'method="reference"': "--reference",
+    "Cannot use 'sqlite": "Cannot use `URL` 'sqlite",
+    "Cannot use 'postgres": "Cannot use `URL` 'postgres",
     'record="log"': "--record log",
     "Give each policy its own name=...": "Name each policy once.",
 }
@@ -38,6 +43,13 @@ WORDS = {
 A command's own options are added by :func:`gbb._cli.options.expand`.
 """
 
+RULES = {
+    "int_parsing": "be a whole number",
+    "int_from_float": "be a whole number",
+    "float_parsing": "be a number",
+}
+"""What the values of options and arguments must be, by the kind of error."""
+
 WORD = re.compile("|".join(map(re.escape, WORDS)))
 
 
@@ -45,7 +57,8 @@ def exit_code_of(command: Callable[[], object], bad_input: int = BAD_INPUT) -> i
     """Run ``command``; its exit code, after one line on standard error if it failed."""
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = lambda message, *_: warn(str(message))
+            once = cache(warn)
+            warnings.showwarning = lambda message, *_: once(str(message))
             code = command()
         if code == INTERRUPTED:  # typer turns the interrupt into this code
             raise KeyboardInterrupt
@@ -53,22 +66,47 @@ def exit_code_of(command: Callable[[], object], bad_input: int = BAD_INPUT) -> i
     except (KeyboardInterrupt, typer.Abort):
         return _say(GOODBYE, INTERRUPTED)
     except typer.TyperException as error:
-        text = error.format_message()
+        text = _usage(error)
         # A group of commands called without one has printed its help and has no more to say.
-        return _say(f"error: {text}{_value(error)}", bad_input) if text else 0
+        return _say(f"error: {text}", bad_input) if text else 0
     except InputError as error:
         return _say(f"error: {in_options(error)}", bad_input)
     except OSError as error:
         where = "" if error.filename is None else f": {error.filename!r}"
-        return _say(f"error: {error.strerror or type(error).__name__}{where}", bad_input)
+        text = in_options(error.strerror or str(error) or type(error).__name__)
+        return _say(f"error: {text}{where}", bad_input)
     except MemoryError as error:
         return _say(f"error: Not enough memory. {error}", bad_input)
 
 
-def _value(error: Exception) -> str:
-    """The value that could not be converted, which the message of a usage error leaves out."""
+def _usage(error: typer.TyperException) -> str:
+    """What is wrong with a command line, as typer says it; in our words where a value has no sense.
+
+    An argument's error has the order of all arguments, and what is missing has its help.
+    """
+    text, param = error.format_message(), getattr(error, "param", None)
     wrong: list[dict[str, object]] = getattr(error.__cause__, "errors", list)()
-    return f" (got {wrong[0]['input']!r})." if wrong and "input" in wrong[0] else ""
+    rule = RULES.get(str(wrong[0]["type"])) if wrong else None
+    if param is not None and rule is not None:
+        argument = param.param_type_name == "argument"
+        name = _metavar(param).strip("[]") if argument else param.opts[0]
+        got = f"Expected `{name}` to {rule}, but got {wrong[0]['input']!r}."
+        return f"{got}{_order(error)}" if argument else got
+    about = str(getattr(param, "help", None) or "")
+    if text.startswith("Missing") and about:
+        return f"{text.rstrip('.')}: {about[0].lower()}{about[1:]}"
+    return text
+
+
+def _order(error: typer.TyperException) -> str:
+    """The arguments of the command in their order."""
+    command = getattr(error, "cmd", None)
+    given = [each for each in getattr(command, "params", ()) if each.param_type_name == "argument"]
+    return f" The order is {' '.join(map(_metavar, given))}." if len(given) > 1 else ""
+
+
+def _metavar(argument: Any) -> str:
+    return str(argument.metavar or argument.name.upper())
 
 
 def in_options(message: object) -> str:

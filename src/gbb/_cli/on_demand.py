@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import keyword
 from collections.abc import Mapping
 from importlib import import_module
@@ -43,9 +44,9 @@ class OnDemand(TyperCommand):
 
 
 def _python_name(name: str) -> str:
-    """What the function of a command is called: ``import`` is ``import_``."""
+    """What the function of a command is called: ``import`` is ``import_``, ``list`` is ``list_``."""
     plain = name.replace("-", "_")
-    return f"{plain}_" if keyword.iskeyword(plain) else plain
+    return f"{plain}_" if keyword.iskeyword(plain) or hasattr(builtins, plain) else plain
 
 
 def add_commands(group: TyperGroup, places: Places) -> TyperGroup:

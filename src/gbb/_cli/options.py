@@ -44,6 +44,7 @@ GraphSpec = Annotated[
     ),
 ]
 Rounds = Annotated[int, option("The horizon T.", 1000, panel=RUN)]
+Cuda = Annotated[bool, option("Play on the GPU, all runs side by side.", panel=RUN)]
 Json = Annotated[bool, typer.Option(help="Print JSON.")]
 
 

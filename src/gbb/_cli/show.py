@@ -29,10 +29,22 @@ def number(value: float | None, digits: int = 4) -> str:
     return f"{value:.{digits}g}"
 
 
+def counted(count: int, what: str) -> str:
+    """So many of them: ``1 round``, ``2 rounds``."""
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
 def around(value: float, half: float, digits: int) -> str:
     """A number with the half-width of its interval, if there is one."""
     sign = "±" if console.encoding.startswith("utf") else "+-"
     return f"{value:.{digits}f}" + ("" if math.isnan(half) else f" {sign}{half:.{digits}f}")
+
+
+def between(value: float, low: float, high: float) -> str:
+    """A number that is never negative, with the ends of its interval where that has any width."""
+    if not low < high:
+        return number(value, 3)
+    return f"{number(value, 3)} ({number(max(low, min(value, 0.0)), 3)} to {number(high, 3)})"
 
 
 def pairs(title: str, rows: Iterable[tuple[str, str]], *, wide: bool = False) -> Table:

@@ -9,6 +9,7 @@ compilation is switched off.
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
@@ -53,13 +54,13 @@ def padded(count: int) -> int:
 
 def aligned_zeros(*shape: int) -> FloatArray:
     """Zeros in memory that starts with a whole lane: a vector across cache lines costs twice."""
-    size = int(np.prod(shape))
+    size = math.prod(shape)
     memory = np.zeros(size + WIDTH)
     skip = -(memory.ctypes.data // memory.itemsize) % WIDTH
     return memory[skip : skip + size].reshape(shape)
 
 
-def _lowered(
+def lowered(
     signature: Callable[..., Any], lower: Callable[..., Any]
 ) -> Callable[[Operation], Operation]:
     """Compile an operation by ``lower(context, builder, signature, args)``, in LLVM's terms."""
@@ -117,6 +118,19 @@ def _times_plus(_: Any, builder: Any, __: Any, args: Any) -> Any:
     return builder.call(fused, args)
 
 
+def _times_plus_one(_: Any, builder: Any, __: Any, args: Any) -> Any:
+    kind = ir.FunctionType(ir.DoubleType(), [ir.DoubleType()] * 3)
+    fused = cgutils.get_or_insert_function(builder.module, kind, "llvm.fmuladd.f64")  # type: ignore[no-untyped-call]
+    return builder.call(fused, args)
+
+
+def _largest(_: Any, builder: Any, __: Any, args: Any) -> Any:
+    kind = ir.FunctionType(ir.DoubleType(), [VECTOR])
+    name = f"llvm.vector.reduce.fmax.v{WIDTH}f64"
+    reduce = cgutils.get_or_insert_function(builder.module, kind, name)  # type: ignore[no-untyped-call]
+    return builder.call(reduce, args, fastmath=("nnan",))
+
+
 def _gather(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     array = context.make_array(signature.args[0])(context, builder, args[0])
     places = _place(context, builder, signature.replace(args=signature.args[1:]), args[1:])
@@ -136,6 +150,14 @@ def _root(_: Any, builder: Any, __: Any, args: Any) -> Any:
 
 def _where(builder: Any, those: Any) -> Any:
     return builder.zext(builder.bitcast(those, ir.IntType(WIDTH)), ir.IntType(64))
+
+
+def _over(_: Any, builder: Any, __: Any, args: Any) -> Any:
+    return builder.fdiv(*args)
+
+
+def _choose(_: Any, builder: Any, __: Any, args: Any) -> Any:
+    return builder.select(builder.fcmp_ordered(">", args[0], args[1]), args[2], args[3])
 
 
 def _above(_: Any, builder: Any, __: Any, args: Any) -> Any:
@@ -162,79 +184,103 @@ def _bits(those: NDArray[np.bool_]) -> int:
     return sum(1 << int(lane) for lane in np.flatnonzero(those))
 
 
-@_lowered(lambda array, _: LANES(array, types.intp), _load)
+@lowered(lambda array, _: LANES(array, types.intp), _load)
 def load(array: FloatArray, at: int) -> FloatArray:
     """The eight numbers of ``array`` from the flat place ``at`` on."""
     return array.reshape(-1)[at : at + WIDTH].copy()
 
 
-@_lowered(lambda array, *_: types.none(array, types.intp, LANES), _store)
+@lowered(lambda array, *_: types.none(array, types.intp, LANES), _store)
 def store(array: FloatArray, at: int, x: FloatArray) -> None:
     """Write x to ``array`` from the flat place ``at`` on."""
     array.reshape(-1)[at : at + WIDTH] = x
 
 
-@_lowered(lambda _: LANES(types.float64), _splat)
+@lowered(lambda _: LANES(types.float64), _splat)
 def splat(x: float) -> FloatArray:
     """The same number in all lanes."""
     return np.full(WIDTH, x)
 
 
-@_lowered(lambda array, _: LANES(array, types.intp), _spread)
+@lowered(lambda array, _: LANES(array, types.intp), _spread)
 def spread(array: FloatArray, at: int) -> FloatArray:
     """The number of ``array`` at the flat place ``at``, in all lanes."""
     return np.full(WIDTH, array.reshape(-1)[at])
 
 
-@_lowered(lambda array, places, _: LANES(array, places, types.intp), _gather)
+@lowered(lambda array, places, _: LANES(array, places, types.intp), _gather)
 def gather(array: FloatArray, places: IntArray, at: int) -> FloatArray:
     """The numbers of ``array`` at the eight flat places that ``places`` holds from ``at`` on."""
     return array.reshape(-1)[places.reshape(-1)[at : at + WIDTH]]
 
 
-@_lowered(_of_lanes, _root)
+@lowered(_of_lanes, _root)
 def root(x: FloatArray) -> FloatArray:
     """``sqrt(x)``."""
     return np.sqrt(x)
 
 
-@_lowered(_of_lanes, lambda _, builder, __, args: builder.fadd(*args))
+@lowered(_of_lanes, lambda _, builder, __, args: builder.fadd(*args))
 def plus(x: FloatArray, y: FloatArray) -> FloatArray:
     """``x + y``."""
     return x + y
 
 
-@_lowered(_of_lanes, lambda _, builder, __, args: builder.fsub(*args))
+@lowered(_of_lanes, lambda _, builder, __, args: builder.fsub(*args))
 def minus(x: FloatArray, y: FloatArray) -> FloatArray:
     """``x - y``."""
     return x - y
 
 
-@_lowered(_of_lanes, lambda _, builder, __, args: builder.fmul(*args))
+@lowered(_of_lanes, lambda _, builder, __, args: builder.fmul(*args))
 def times(x: FloatArray, y: FloatArray) -> FloatArray:
     """``x y``."""
     return x * y
 
 
-@_lowered(_of_lanes, _times_plus)
+@lowered(_of_lanes, _over)
+def over(x: FloatArray, y: FloatArray) -> FloatArray:
+    """``x / y``."""
+    return x / y
+
+
+@lowered(_of_lanes, _choose)
+def where_above(x: FloatArray, y: FloatArray, then: FloatArray, other: FloatArray) -> FloatArray:
+    """``then`` where ``x > y``, and ``other`` elsewhere."""
+    return np.where(x > y, then, other)
+
+
+@lowered(_of_lanes, _times_plus)
 def times_plus(x: FloatArray, y: FloatArray, z: FloatArray) -> FloatArray:
     """``x y + z``, rounded once where the machine can."""
     return x * y + z
 
 
-@_lowered(_bits_of_lanes, _above)
+@lowered(lambda *_: types.float64(*[types.float64] * 3), _times_plus_one)
+def times_plus_one(x: float, y: float, z: float) -> float:
+    """:func:`times_plus` of one number each, rounded as a lane is."""
+    return x * y + z
+
+
+@lowered(lambda _: types.float64(LANES), _largest)
+def largest_lane(x: FloatArray) -> float:
+    """The largest of the eight; none may be NaN."""
+    return float(x.max())
+
+
+@lowered(_bits_of_lanes, _above)
 def above(x: FloatArray, y: FloatArray) -> int:
     """Where ``x > y``: bit number l of the answer is lane l."""
     return _bits(x > y)
 
 
-@_lowered(_bits_of_lanes, _unlike)
+@lowered(_bits_of_lanes, _unlike)
 def unlike(x: FloatArray, y: FloatArray) -> int:
     """Where ``x != y``, in bits as of :func:`above`."""
     return _bits(x != y)
 
 
-@_lowered(lambda _: types.int64(types.int64), _lowest)
+@lowered(lambda _: types.int64(types.int64), _lowest)
 def lowest(bits: int) -> int:
     """The number of the lowest bit that is set, of which there must be one."""
     bits = int(bits)

@@ -152,21 +152,23 @@ def finite(name: str, values: FloatArray) -> None:
         raise input_error(name, "hold finite numbers only", f"{values[where]} at position {place}")
 
 
-def indices(name: str, value: ArrayLike, *, length: int, high: int, meaning: str) -> IntArray:
+def indices(
+    name: str, value: ArrayLike, *, length: int, high: int, meaning: str, cure: str = ""
+) -> IntArray:
     """A read-only int64 copy of ``value``: ``length`` whole numbers in 0..high-1."""
     unmasked(name, value)
     raw = np.asarray(value)
     if raw.shape != (length,):
         raise _wrong_shape(name, (length,), f", {meaning}", raw)
     if raw.dtype.kind not in "iu":
-        raise input_error(name, f"hold whole numbers, {meaning}", f"dtype {raw.dtype}")
+        whole = "Make them whole: .astype(int)." if raw.dtype.kind == "f" else ""
+        raise input_error(name, f"hold whole numbers, {meaning}", f"dtype {raw.dtype}", whole)
     result = raw.astype(np.int64)
     bad = (result < 0) | (result >= high)
     if bad.any():
         where = int(np.argmax(bad))
-        raise input_error(
-            name, f"hold numbers from 0 to {high - 1}", f"{result[where]} at position {where}"
-        )
+        found = f"{result[where]} at position {where}"
+        raise input_error(name, f"hold numbers from 0 to {high - 1}", found, cure)
     result.flags.writeable = False
     return result
 
@@ -204,10 +206,15 @@ def choice(name: str, value: object, options: Iterable[str], *, cure: str = "") 
     raise input_error(name, rule, repr(value), cure or suggest(str(value), known))
 
 
-def suggest(word: str, known: Iterable[str]) -> str:
-    """``Did you mean ...?`` for the known word nearest to ``word``, or nothing."""
+def suggest(word: str, known: Iterable[str], *, cutoff: float = 0.5) -> str:
+    """``Did you mean ...?`` for the known word nearest to ``word``, or nothing.
+
+    A word that starts with it is nearer than any other.
+    """
     alike = {each.lower(): each for each in itertools.islice(known, 20_000)}
-    close = difflib.get_close_matches(word.lower(), alike, n=1, cutoff=0.5)
+    start = word.lower()
+    longer = [each for each in alike if len(start) > 2 and each.startswith(start)]
+    close = sorted(longer, key=len) or difflib.get_close_matches(start, alike, n=1, cutoff=cutoff)
     return f"Did you mean {alike[close[0]]!r}?" if close else ""
 
 

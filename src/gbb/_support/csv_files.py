@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -27,6 +29,9 @@ HEADERS = (
 
 COLUMNS = ("agent", "arm", "trial", "reward", "type", "weight")
 """What it calls others that gbb knows; small and capital letters are alike here too."""
+
+
+DECIMAL = re.compile(r"[+-]?[0-9]+\.[0-9]+")
 
 
 class Row(list[str]):
@@ -70,7 +75,8 @@ def read_rows(name: str, source: str | Path, text: str, *, skip_blank: bool = Fa
         raise cannot_read(name, source, "columns must be separated by commas")
     for row in rows:
         if len(row) != len(rows[0]):
-            raise cannot_read(name, source, other_length(row, rows[0]))
+            cure = "; write numbers with a point: 0.5" if _has_decimal_comma(row, rows[0]) else ""
+            raise cannot_read(name, source, other_length(row, rows[0]) + cure)
     return rows
 
 
@@ -88,8 +94,16 @@ def other_length(row: Row, first: Row) -> str:
     return f"line {row.line} has {len(row)} cells and line {first.line} has {len(first)}"
 
 
+def _has_decimal_comma(row: Row, first: Row) -> bool:
+    """Whether a row is too long by the two halves of a number such as 0,5."""
+    halves = (f"{one}.{other}" for one, other in itertools.pairwise(row) if other.isdecimal())
+    return len(row) > len(first) and any(map(DECIMAL.fullmatch, halves))
+
+
 def table(name: str, source: str, text: str) -> pd.DataFrame:
     """The table in ``text``, a header and all cells as text; its index are the lines of the file.
+
+    Its ``attrs`` have the ``file``.
 
     Columns that gbb knows have its names for them, whichever of :data:`HEADERS` the header has.
     """
@@ -102,7 +116,15 @@ def table(name: str, source: str, text: str) -> pd.DataFrame:
     again = next((name for name, count in Counter(header).items() if name and count > 1), None)
     if again is not None:
         raise cannot_read(name, source, f"it has the column {again!r} twice")
-    return pd.DataFrame(body, columns=header, index=[row.line for row in body], dtype=str)
+    found = pd.DataFrame(body, columns=header, index=[row.line for row in body], dtype=str)
+    found.attrs["file"] = source
+    return found
+
+
+def place_in(table: pd.DataFrame) -> Callable[[int], str]:
+    """What a message adds of where a row of :func:`table` stands; nothing for a table of no file."""
+    file, lines = table.attrs.get("file"), table.index
+    return lambda row: "" if file is None else f" on line {lines[row]} of {file!r}"
 
 
 def name_columns(header: Sequence[str]) -> list[str]:

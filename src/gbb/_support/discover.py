@@ -57,6 +57,8 @@ class Family(Generic[T]):
     offers
         gbb's own members by name; when left out, every public module of the package offers one under
         the module's name.
+    cure
+        What to do about an object that is not accepted.
     """
 
     group: str
@@ -64,6 +66,7 @@ class Family(Generic[T]):
     rule: str
     accepts: Callable[[Any], bool]
     offers: Callable[[], Mapping[str, T]] | None = None
+    cure: Callable[[Any], str] = lambda _: ""
 
     def own(self) -> Mapping[str, T]:
         """Gbb's own members by name."""
@@ -114,18 +117,28 @@ class Family(Generic[T]):
         item: Any = member
         return names[0] if names else f"{item.__module__}:{item.__qualname__}"
 
+    def check(self, argument: str, item: Any, shown: str) -> T:
+        """``item``, if it is a member of the family; ``shown`` is what an error calls it."""
+        if not self.accepts(item):
+            raise checks.input_error(argument, self.rule, shown, self.cure(item))
+        member: T = item
+        return member
+
     def _load(self, argument: str, path: str) -> T:
         module, _, name = path.partition(":")
+        what = f"Cannot load {path!r} for `{argument}`:"
         try:
             found: Any = importlib.import_module(module)
-            for part in name.split("."):
-                found = getattr(found, part)
         except Exception as error:
-            raise InputError(f"Cannot load {path!r} for `{argument}`: {_reason(error)}") from error
-        if not self.accepts(found):
-            raise checks.input_error(argument, self.rule, f"{path!r}, a {type(found).__name__}")
-        member: T = found
-        return member
+            raise InputError(f"{what} {_reason(error)}.{_cure(error, module)}") from error
+        for part in name.split("."):
+            if not hasattr(found, part):
+                place = getattr(found, "__file__", None) or getattr(found, "__name__", module)
+                members = [each for each in dir(found) if self.accepts(getattr(found, each, None))]
+                known = checks.suggest(part, members)
+                raise InputError(f"{what} {place!r} has no {part!r}. {known}".rstrip())
+            found = getattr(found, part)
+        return self.check(argument, found, f"{path!r}, a {type(found).__name__}")
 
 
 @lru_cache
@@ -135,4 +148,12 @@ def _warn_once(text: str) -> None:
 
 
 def _reason(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"
+    return f"{type(error).__name__}: {error}".rstrip(".")
+
+
+def _cure(error: Exception, module: str) -> str:
+    """What to do where ``module`` itself is not there, rather than something that it imports."""
+    name = error.name if isinstance(error, ModuleNotFoundError) else None
+    if name is None or not f"{module}.".startswith(f"{name}."):
+        return ""
+    return " Install its package, or add the folder that it is in to PYTHONPATH."

@@ -40,7 +40,7 @@ def parse_json(text: str) -> Any:
     except _TwiceError:
         raise
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"it is no JSON ({error})") from None
+        raise ValueError(f"it is not JSON ({error})") from None
 
 
 class _TwiceError(ValueError):

@@ -1,4 +1,4 @@
-"""Different rows of whole numbers, by one sort of one number for each row."""
+"""Different rows of numbers, by one sort of one number for each row where that is possible."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb._support.checks import IntArray
+from gbb._support.checks import FloatArray, IntArray
+
+COLUMNS = 4
+"""With more of them a sort for each column no longer pays."""
 
 
 def unique_rows(*columns: NDArray[Any]) -> tuple[list[IntArray], IntArray, IntArray]:
@@ -26,3 +29,14 @@ def unique_rows(*columns: NDArray[Any]) -> tuple[list[IntArray], IntArray, IntAr
         codes = codes * size + column
     found, which, counts = np.unique(codes, return_inverse=True, return_counts=True)
     return [each.astype(np.int64) for each in np.unravel_index(found, sizes)], which.ravel(), counts
+
+
+def distinct(rows: FloatArray) -> tuple[FloatArray, IntArray]:
+    """The different rows of a table, in order, and which of them each row is."""
+    if rows.shape[1] > COLUMNS:
+        found, which = np.unique(rows, axis=0, return_inverse=True)
+        return found, which.ravel()
+    columns = [np.unique(column, return_inverse=True) for column in rows.T]
+    codes, which, _ = unique_rows(*(code.ravel() for _, code in columns))
+    there = [values[code] for (values, _), code in zip(columns, codes, strict=True)]
+    return np.stack(there, axis=1), which

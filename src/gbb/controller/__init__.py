@@ -4,8 +4,10 @@ from gbb.controller._controller import Controller
 from gbb.controller.answers.alerts import Alert
 from gbb.controller.answers.answers import Entry, Estimate, Prediction, Recommendation, Trial
 from gbb.controller.answers.check import Check
+from gbb.controller.answers.paid import Paid
 from gbb.controller.answers.policy_table import PolicyTable
 from gbb.controller.storage.errors import RewardWarning, StorageError
+from gbb.controller.storage.notes import KeyReusedError
 from gbb.controller.verbs.bulk.attach import Imported
 from gbb.controller.verbs.keeping import restore
 
@@ -16,6 +18,8 @@ __all__ = [
     "Entry",
     "Estimate",
     "Imported",
+    "KeyReusedError",
+    "Paid",
     "PolicyTable",
     "Prediction",
     "Recommendation",

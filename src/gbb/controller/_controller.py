@@ -20,8 +20,9 @@ from gbb.controller.answers.alerts import Alert, judge_misfit, read_alerts
 from gbb.controller.answers.answers import Entry, Estimate, Prediction, Recommendation, Trial
 from gbb.controller.answers.check import Check, check_log
 from gbb.controller.answers.export import export_columns, export_rows
-from gbb.controller.answers.history import read_history, read_rounds
+from gbb.controller.answers.history import find_events, read_history, read_rounds
 from gbb.controller.answers.knowledge import Knowledge
+from gbb.controller.answers.paid import Paid, read_paid
 from gbb.controller.answers.policy_table import PolicyTable, recommend_table
 from gbb.controller.answers.status import read_status
 from gbb.controller.state.context import list_contexts, read_row
@@ -31,6 +32,7 @@ from gbb.controller.state.report import Label
 from gbb.controller.storage.backup import write_backup
 from gbb.controller.storage.errors import RewardWarning
 from gbb.controller.storage.events import Draft, Event, seal_draft
+from gbb.controller.storage.notes import make_request
 from gbb.controller.storage.store import Store, rehearse_study
 from gbb.controller.verbs import keeping, setup, tell, upkeep
 from gbb.controller.verbs.ask import draft_ask
@@ -38,6 +40,7 @@ from gbb.controller.verbs.bulk.attach import Imported, import_rounds
 from gbb.controller.verbs.bulk.cells import open_cells
 from gbb.controller.verbs.bulk.rounds import read_log
 from gbb.controller.verbs.next import next_trial
+from gbb.controller.verbs.once import Call, as_one, create_once
 from gbb.controller.verbs.retract import finish, prepare
 from gbb.controller.verbs.rewards import open_rewards
 from gbb.controller.verbs.setup import Names, list_names
@@ -109,6 +112,24 @@ class Controller:
         """Refuse what :meth:`create` would refuse of the same arguments, and keep nothing."""
         name, first = _first_event(problem, *rest, **named)
         rehearse_study(url, name, first)
+
+    @classmethod
+    def create_as(
+        cls,
+        url: str | sa.URL,
+        problem: Problem,
+        *rest: Any,
+        by: str | None = None,
+        key: str | None = None,
+        body: bytes = b"",
+        **named: Any,
+    ) -> Call:
+        """Start a controller as :meth:`create` does, once however often it is asked for.
+
+        ``by``, ``key`` and ``body`` are those of :meth:`as_one`; the answer is its status.
+        """
+        name, first = _first_event(problem, *rest, by=by, **named)
+        return create_once(url, name, first, make_request(by, key, body))
 
     @classmethod
     def open(cls, url: str | sa.URL, name: str | None = None) -> Controller:
@@ -342,8 +363,8 @@ class Controller:
         :meth:`import_rounds` reads it back. Rounds that were attached without a key, and trials, have
         one that says whose they are, so that no controller learns its own rounds twice.
         """
-        problem = self.problem
-        return export_columns(problem), list(export_rows(self._log.events(), problem))
+        with self._log.look() as view:
+            return export_columns(view.state.setup.problem), list(export_rows(view))
 
     def recommend(self, context: Any = None, *, seconds: float = 2.0) -> Recommendation:
         """The best allowed allocation by what is known, searched for within ``seconds``."""
@@ -381,15 +402,45 @@ class Controller:
             return known.estimate()
 
     def history(
-        self, kind: str | Iterable[str] | None = None, *, last: int | None = None
+        self,
+        kind: str | Iterable[str] | None = None,
+        *,
+        last: int | None = None,
+        after: int | None = None,
+        before: int | None = None,
+        brief: bool = False,
     ) -> list[Entry]:
-        """Every event, or those of some kinds, the oldest first; the ``last`` so many of them."""
+        """Every event, or those of some kinds, the oldest first.
+
+        Parameters
+        ----------
+        kind
+            The kind, or kinds, of events; all when left out.
+        last
+            At most so many: the last ones or, where ``after`` is given, the first after it.
+        after, before
+            Only events after, or before, the one with this number.
+        brief
+            The first agents of an allocation and how many there are, and the sum of the rewards and how
+            many were told, in the place of all of them.
+        """
         kinds = {kind} if isinstance(kind, str) else None if kind is None else set(kind)
         for each in kinds or ():
             checks.choice("kind", each, KINDS)
-        if last is not None:
-            last = min(checks.integer("last", last, low=1), 1 << 62)
-        return list(read_history(self._log.events(), kinds, last))
+        ends = {"after": after, "before": before}
+        given = {
+            k: min(checks.integer(k, v, low=0), 1 << 62) for k, v in ends.items() if v is not None
+        }
+        most = None if last is None else min(checks.integer("last", last, low=1), 1 << 62)
+        with self._log.look() as view:
+            found = find_events(view.study, kinds, most, **given)
+            return list(read_history(view, found, brief=brief))
+
+    def rewards(self, last: int = 100) -> list[Paid]:
+        """What the ``last`` rounds paid, the oldest first; not those that shards told in tables."""
+        last = checks.integer("last", last, low=1)
+        with self._log.look() as view:
+            return read_paid(view, last)
 
     def diagnose(self, *, worst: int = 5) -> Diagnosis:
         """Check whether the pairwise model predicts what was told on the present graph."""
@@ -574,11 +625,41 @@ class Controller:
             turn.append(Draft(kind, content))
 
     @contextmanager
+    def as_one(
+        self, *, by: str | None = None, key: str | None = None, body: bytes = b""
+    ) -> Iterator[Call]:
+        """Make everything that the block does one transaction: for services, which are asked twice.
+
+        Parameters
+        ----------
+        by
+            Who does it: every event of the block says so.
+        key, body
+            A request's own key, and what it says. The ``answer`` that the block gives the call is kept
+            with its events for an hour. If the same request comes again, the call has that answer from
+            the start and is ``repeated``, and the block should do nothing; another request under the
+            same key is an error.
+
+        Notes
+        -----
+        Other writers wait meanwhile. Warnings about rewards stand in the answer, as ``warnings``.
+        """
+        with as_one(self._log, by, make_request(by, key, body)) as call:
+            yield call
+
+    def head(self) -> int:
+        """The number of the last event: what changes whenever anything does."""
+        with self._log.store.reading() as connection:
+            return self._log.find_study(connection).head().seq
+
+    @contextmanager
     def _turn(self) -> Iterator[Turn]:
         """Append events in one transaction."""
         with self._log.turn() as turn:
             yield turn
             upkeep.look_after(turn)
+        if self._log.joined is not None:
+            return  # it has not happened yet
         # Now that it is kept: a warning may be an exception to the caller.
         for text in turn.notices:
             warnings.warn(text, RewardWarning, stacklevel=4)
@@ -603,12 +684,13 @@ def _first_event(
     seed: Seed = 0,
     *,
     name: str = "default",
+    by: str | None = None,
     **settings: Any,
 ) -> tuple[str, Event]:
     """The name of a controller and the event that its log starts with; refuses what cannot be played."""
     setup.check_name(name)
     draft = setup.draft_create(name, problem, policy, seed, settings)
-    return name, seal_draft(draft, seq=1, time=time.time(), before=0)
+    return name, seal_draft(draft, seq=1, time=time.time(), before=0, by=by)
 
 
 def _is_key(key: Any) -> bool:

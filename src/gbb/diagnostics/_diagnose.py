@@ -165,7 +165,10 @@ def _check_contexts(
         if contexts is not None:
             raise checks.input_error("contexts", "be left out: there are no contexts", "some")
         return None
-    rows = problem.contexts.read_all(problem.graph, () if contexts is None else contexts)
+    if contexts is None:
+        cure = "Pass contexts=[...], what was known before each round."
+        raise checks.input_error("contexts", "be given: the problem has contexts", None, cure)
+    rows = problem.contexts.read_all(problem.graph, contexts)
     if len(rows) != rounds:
         raise checks.input_error("contexts", f"have one for each of {rounds} rounds", len(rows))
     return rows

@@ -116,7 +116,7 @@ def _judge_fit(d: Diagnosis, e: Evidence) -> tuple[str, str]:
         f"On rounds it has not seen it predicts {max(d.within, 0.0):.0%} of how single rewards vary "
         f"and {max(d.total, 0.0):.0%} of how their sum varies"
     )
-    facts += f", and noise leaves {max(d.ceiling, 0.0):.0%} to predict" if known else ""
+    facts += f", and noise allows at most {max(d.ceiling, 0.0):.0%} of the former" if known else ""
     single = d.ceiling > 2.0 * e.ceiling_error and e.single.below
     summed = d.total_ceiling > 2.0 * e.total_ceiling_error and e.summed.below
     if single or summed:

@@ -79,7 +79,7 @@ def find_drift(
             return None
         left = count - used
         noise = (squares - explained) / left if left >= ENOUGH else 0.0
-        variance = max(problem.sigma**2, noise)
+        variance = max((problem.declared["sigma"] or 0.0) ** 2, noise)
         alone = variance * recent.weight(problem) / max(rounds, 1)
         error = np.sqrt(STEPS / max(rounds, 1))
         if by_round > (1.0 + 3.0 * error) * alone:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-import xarray as xr
-
 import gbb
 from gbb._support import checks, files
-from gbb.experiments._study import Keep, Settings, to_json
-from gbb.simulation.result import read_dataset, write_dataset
+from gbb.experiments._study import Settings, Where, to_json
 
 if sys.platform != "win32":
     import fcntl
@@ -60,18 +57,8 @@ class ResultStore:
                 files.sweep(place)
             yield
 
-    def keeper(self, experiment: str, settings: Settings, seed: int) -> Keep:
-        """The ``keep`` function of one experiment with these settings and seed."""
+    def places(self, experiment: str, settings: Settings, seed: int) -> Where:
+        """Where the parts of one experiment with these settings and seed are kept."""
         text = "\n".join([experiment, to_json(settings), str(seed), source_digest()])
         key = hashlib.sha256(text.encode()).hexdigest()[:16]
-
-        def keep(part: str, compute: Callable[[], xr.Dataset]) -> xr.Dataset:
-            path = self.parts / f"{experiment}-{key}-{part}.nc"
-            try:
-                return read_dataset(path, sealed=True)
-            except checks.InputError:
-                result = compute()
-                write_dataset(result, path)
-                return result
-
-        return keep
+        return lambda part: self.parts / f"{experiment}-{key}-{part}.nc"

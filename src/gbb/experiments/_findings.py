@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +21,8 @@ OTHER_SETTING, NO_NUMBER = "other setting", "no number"
 class Finding(NamedTuple):
     """One quantity: as published, by the released code, by us, and how they compare.
 
-    ``verdict`` is one of the words below; ``detail`` says by how much and within what limit.
+    ``verdict`` is one of the words above; ``detail`` says by how much and within what limit.
+    ``as_released`` is ours with the settings and slips of the released code, where that was run too.
     """
 
     quantity: str
@@ -30,6 +31,7 @@ class Finding(NamedTuple):
     ours: str
     verdict: str
     detail: str = ""
+    as_released: str = ""
 
 
 class Answer(NamedTuple):
@@ -81,6 +83,22 @@ class Findings:
     answers: tuple[Answer, ...] = ()
     notes: tuple[str, ...] = ()
     table: Table | None = None
+
+
+def beside(found: Findings, released: Findings) -> Findings:
+    """The findings in the paper's setting, with ours as released beside each quantity.
+
+    Numbers of the released code are judged by what was run as it runs, so no row is left as of another
+    setting.
+    """
+    theirs = {row.quantity: row for row in released.rows}
+    rows = []
+    for row in found.rows:
+        twin = theirs.get(row.quantity)
+        judged = twin if twin is not None and row.verdict == OTHER_SETTING else row
+        shown = NONE if twin is None else twin.ours
+        rows.append(row._replace(verdict=judged.verdict, detail=judged.detail, as_released=shown))
+    return replace(found, rows=tuple(rows))
 
 
 def yes_no(holds: bool) -> str:

@@ -6,6 +6,8 @@ import dataclasses
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import xarray as xr
@@ -13,14 +15,12 @@ import xarray as xr
 import gbb
 from gbb._support import checks
 from gbb._support.progress import Advance, ignore
+from gbb.simulation.result import read_dataset, write_dataset
+from gbb.sweep import executors
+from gbb.sweep.finish import MakeExecutor, gather
 
-Keep = Callable[[str, Callable[[], xr.Dataset]], xr.Dataset]
-"""``keep(part, compute)``: the stored part, or ``compute()`` stored under that name."""
-
-
-def compute_always(part: str, compute: Callable[[], xr.Dataset]) -> xr.Dataset:  # noqa: ARG001
-    """Keep nothing."""
-    return compute()
+Where = Callable[[str], Path]
+"""Where the part with a name is kept."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,11 +43,11 @@ S = TypeVar("S", bound=Settings)
 
 
 class Part(NamedTuple):
-    """A part of a result that is kept by itself, of so many steps."""
+    """A part of a result that is kept by itself, of so many steps; it may go to another process."""
 
     name: str
     steps: int
-    compute: Callable[[Advance], xr.Dataset]
+    compute: Callable[[], xr.Dataset]
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,8 @@ class Experiment(Generic[S]):
         *,
         seed: int = 0,
         progress: Advance = ignore,
-        keep: Keep = compute_always,
+        where: Where | None = None,
+        make_executor: MakeExecutor = executors.here,
     ) -> xr.Dataset:
         """Compute the result, which the module of the experiment describes.
 
@@ -98,12 +99,14 @@ class Experiment(Generic[S]):
             Where all randomness comes from: a whole number, because it names the stored parts.
         progress
             Called with the number of steps done since the last call.
-        keep
-            Where finished parts are stored.
+        where
+            Where finished parts are kept, and found again; they are not kept when left out.
+        make_executor
+            What parts are handed to, as those of :func:`gbb.sweep.run`.
         """
         chosen = self.paper if settings is None else settings
         seed = checks.integer("seed", seed, low=0)
-        results = [_result(part, progress, keep) for part in self.parts(chosen, seed)]
+        results = _compute(list(self.parts(chosen, seed)), where, make_executor, progress)
         whole = results[0] if self.along is None else xr.concat(results, dim=self.along)
         about = {"experiment": self.name, "settings": to_json(chosen), "seed": seed}
         return whole.assign_attrs(about, gbb_version=gbb.__version__)
@@ -154,17 +157,25 @@ class Experiment(Generic[S]):
         }
 
 
-def _result(part: Part, progress: Advance, keep: Keep) -> xr.Dataset:
-    """The part, with all its steps reported: those of a part that was kept at once."""
-    done: list[int] = []
+def _compute(
+    parts: list[Part], where: Where | None, make_executor: MakeExecutor, progress: Advance
+) -> list[xr.Dataset]:
+    """All parts in order; the first error, once all others are done."""
+    places = [None if where is None else where(part.name) for part in parts]
+    calls = [partial(_find, part.compute, place) for part, place in zip(parts, places, strict=True)]
+    return gather(calls, make_executor, lambda i: progress(parts[i].steps), patient=True)
 
-    def advance(steps: int) -> None:
-        done.append(steps)
-        progress(steps)
 
-    result = keep(part.name, lambda: part.compute(advance))
-    progress(part.steps - sum(done))
-    return result
+def _find(compute: Callable[[], xr.Dataset], path: Path | None) -> xr.Dataset:
+    """The part that is kept at ``path``, or computed, and then kept there."""
+    if path is None:
+        return compute()
+    try:
+        return read_dataset(path, sealed=True)
+    except checks.InputError:
+        result = compute()
+        write_dataset(result, path)
+        return result
 
 
 def to_json(settings: Settings) -> str:

@@ -20,7 +20,6 @@ import xarray as xr
 from gbb import cuts, theory
 from gbb._support import seeds
 from gbb._support.checks import FloatArray
-from gbb._support.progress import Advance
 from gbb.environment import Environment
 from gbb.experiments._envelope import envelope
 from gbb.experiments._findings import (
@@ -97,7 +96,7 @@ choose, run, steps = STUDY.choose, STUDY.run, STUDY.steps
 
 
 def _block(
-    settings: Figure1Settings, start: int, seeds: list[np.random.SeedSequence], progress: Advance
+    settings: Figure1Settings, start: int, seeds: list[np.random.SeedSequence]
 ) -> xr.Dataset:
     # Nothing here depends on S, as long as no matrix exceeds it.
     problem = Problem(Graph.complete(settings.n), np.eye(settings.d), S=10.0 * settings.d)
@@ -109,7 +108,6 @@ def _block(
             settings.d, seed=child, frobenius=settings.frobenius, distinct_couple=True
         )
         results.append(_one_matrix(settings, problem, cut, M, zetas))
-        progress(1)
     axes = ("matrix", "zeta")
     names = (*CURVES, "optimum")
     stacked = {name: (axes, np.array([values[name] for values, *_ in results])) for name in names}

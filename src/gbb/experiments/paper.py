@@ -13,11 +13,15 @@ from gbb._support import checks, files
 from gbb._support.progress import Advance, ignore
 from gbb.experiments import _report, figure1, figure2, table1
 from gbb.experiments._cache import ResultStore
-from gbb.experiments._findings import Findings
+from gbb.experiments._findings import Findings, beside
 from gbb.simulation.result import read_dataset, write_dataset
+from gbb.sweep import executors
+from gbb.sweep.finish import MakeExecutor
 
 EXPERIMENTS = {module.NAME: module for module in (table1, figure1, figure2)}
 PICTURES = ("figure1", "figure2")
+AS_RELEASED = "as-released"
+"""The folder, beside the data in the paper's setting, of those in the released code's."""
 
 Progress = Callable[[str], Advance]
 """Given an experiment's name, the function that its steps are reported to."""
@@ -62,8 +66,10 @@ def reproduce(
     out: str | Path,
     settings: Mapping[str, Any] | None = None,
     *,
+    released: Mapping[str, Any] | None = None,
     seed: int = 0,
     progress: Progress = lambda name: ignore,  # noqa: ARG005
+    make_executor: MakeExecutor = executors.here,
 ) -> Paper:
     """Run the experiments and write data, pictures and the report to ``out``.
 
@@ -76,24 +82,51 @@ def reproduce(
         The directory; made if it is not there.
     settings
         The settings by name of experiment (see :func:`choose`); those of the paper when left out.
+    released
+        Settings of the released code, to be run first, in ``out/as-released``; the report then shows
+        ours in both settings beside the published and the released numbers.
     seed
         Where all randomness comes from.
     progress
-        Given an experiment's name, returns the function that its steps are reported to.
+        Given an experiment's name, returns the function that its steps are reported to; the name ends
+        in ``, as released`` for those of ``released``.
+    make_executor
+        What the parts are handed to, as those of :func:`gbb.sweep.run`; this process when left out.
     """
+    if released:
+        reproduce(
+            Path(out) / AS_RELEASED,
+            released,
+            seed=seed,
+            progress=lambda name: progress(f"{name}, as released"),
+            make_executor=make_executor,
+        )
     chosen = choose() if settings is None else settings
     store = ResultStore(out)
     datasets: dict[str, xr.Dataset] = {}
     with store.locked():
         for name, constants in chosen.items():
             module = EXPERIMENTS[checks.choice("settings", name, EXPERIMENTS)]
-            keep = store.keeper(name, constants, seed)
-            result = module.run(constants, seed=seed, progress=progress(name), keep=keep)
+            result = module.run(
+                constants,
+                seed=seed,
+                progress=progress(name),
+                where=store.places(name, constants, seed),
+                make_executor=make_executor,
+            )
             datasets[name] = result
             _write(store.directory, name, result)
         write_report(store.directory)
-    findings = {name: EXPERIMENTS[name].report(result) for name, result in datasets.items()}
+    findings = {name: _findings(store.directory, name) for name in datasets}
     return Paper(store.directory, datasets, findings)
+
+
+def _findings(directory: Path, name: str) -> Findings:
+    """What the data of an experiment say, beside those as released where there are any."""
+    report = EXPERIMENTS[name].report
+    found: Findings = report(read_dataset(directory / f"{name}.nc"))
+    twin = directory / AS_RELEASED / f"{name}.nc"
+    return beside(found, report(read_dataset(twin))) if twin.is_file() else found
 
 
 def _write(directory: Path, name: str, dataset: xr.Dataset) -> None:
@@ -115,10 +148,10 @@ def write_report(directory: str | Path) -> None:
 
     place = Path(directory)
     sections = []
-    for name, module in EXPERIMENTS.items():
+    for name in EXPERIMENTS:
         if not (place / f"{name}.nc").is_file():
             continue
-        found = module.report(read_dataset(place / f"{name}.nc"))
+        found = _findings(place, name)
         picture = place / f"{name}.png" if name in PICTURES else None
         warn = found.label not in ("the paper's setting", "as released")
         sections.append(_report.Section(found, warn, picture))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import xarray as xr
@@ -90,7 +91,7 @@ def _cut_all(settings: Table1Settings, seed: int) -> xr.Dataset:
 
 
 def _parts(settings: Table1Settings, seed: int) -> Iterator[Part]:
-    yield Part("all", settings.draws, lambda _: _cut_all(settings, seed))
+    yield Part("all", settings.draws, partial(_cut_all, settings, seed))
 
 
 STUDY = Experiment(NAME, PAPER, RELEASED, QUICK, QUICK_RELEASED, _parts, along=None)

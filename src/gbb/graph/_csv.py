@@ -23,6 +23,7 @@ from gbb.graph._doubts import (
     doubt_weights,
     refuse_blanks,
 )
+from gbb.graph._io import CSV
 from gbb.graph._rows import Rows, check_gaps
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def read_csv(path: Path, undirected: bool) -> Rows:
     data = data.lstrip()
     if not data:
         raise InputError("it holds no edge.")
-    columns, words = _columns(data)
+    columns, words = _columns(data, first)
     header = words is not None
     _check_cells(data, first)
     body = data.partition(b"\n")[2] if header else data
@@ -125,7 +126,8 @@ def read_gset(path: Path, _undirected: bool) -> Rows:
     first, _, body = path.read_bytes().partition(b"\n")
     head = first.decode("utf-8").split()
     if len(head) < 2 or not (head[0].isdecimal() and head[1].isdecimal()):
-        raise InputError("its first line must be `n m`, the numbers of agents and edges.")
+        rule = "its first line must be `n m`, the numbers of agents and edges of a Gset file."
+        raise InputError(f"{rule} {CSV}")
     if max(map(len, head[:2])) > DIGITS:
         raise InputError(f"the numbers of agents and edges must have at most {DIGITS} digits.")
     n, count = int(head[0]), int(head[1])
@@ -137,7 +139,8 @@ def read_gset(path: Path, _undirected: bool) -> Rows:
             weights = _read_columns(body, (0, 2), str, separator=r"\s+")[1]
             doubt_weights(weights.unique())
     if len(edges) != count:
-        raise InputError(f"its first line promises {count} edges, but {len(edges)} follow.")
+        promise = f"promises {count} edge{'s' * (count != 1)}, but {len(edges)} follow"
+        raise InputError(f"its first line, `n m` of a Gset file, {promise}. {CSV}")
     check_gaps(n, count, "Graph.from_edges takes as many agents as it is told.")
     bad = ((edges < 1) | (edges > n)).any(axis=1)
     if bad.any():
@@ -146,7 +149,7 @@ def read_gset(path: Path, _undirected: bool) -> Rows:
     return Rows(edges - 1, n, None, undirected=True, line_of=line_of)
 
 
-def _columns(data: bytes) -> tuple[tuple[int, int], list[str] | None]:
+def _columns(data: bytes, start: int) -> tuple[tuple[int, int], list[str] | None]:
     """Positions of the source and the target, and the header if the first line is one."""
     head, _, body = data.partition(b"\n")
     line = head.decode("utf-8")
@@ -159,7 +162,8 @@ def _columns(data: bytes) -> tuple[tuple[int, int], list[str] | None]:
             if pair == HEADERS[0] or not agents:
                 return (first, second), words
     if len(cells) < 2:
-        raise InputError(f"each row needs a source and a target with a comma between: {line!r}.")
+        rule = "each row needs a source and a target with a comma between"
+        raise InputError(f"{rule}, but line {start} is {line!r}.")
     return (0, 1), None
 
 

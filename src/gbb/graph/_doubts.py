@@ -21,6 +21,23 @@ LONG = 100
 """Characters of a row that a message shows."""
 
 
+POSITIONS = " Positions go with from_edges(positions=...), .json and .graphml."
+
+HEADINGS = {
+    "name",
+    "node",
+    "agent",
+    "device",
+    "station",
+    "neighbour",
+    "neighbor",
+    "start",
+    "end",
+    "id",
+}
+"""Words of headers that gbb does not know, where they come up nowhere else."""
+
+
 def doubt_first_row(body: bytes) -> None:
     """Refuse a first row of words above numbers, a header that is not known; warn of more columns."""
     text = body[: 1 << 20].decode("utf-8", errors="replace")
@@ -48,14 +65,21 @@ def doubt_columns(header: Sequence[str], used: Sequence[int]) -> None:
         _warn(
             f"Took the columns {taken} and left out {_shown(left)}, as a graph holds edges only. "
             "Pass types and weights to Problem as edge_types and edge_weights."
+            + (POSITIONS if {"x", "y"} & {word.lower() for word in left} else "")
         )
 
 
 def doubt_first_edge(edges: IntArray, names: Sequence[str]) -> None:
-    """Warn of a first row whose two ends come up nowhere else, in a graph of more than pairs."""
+    """Warn of a first row whose two ends come up nowhere else, in a graph of more than pairs.
+
+    Refuse it where both are words of a header.
+    """
     alone = np.bincount(edges.ravel())[edges] == 1
     if len(edges) > 1 and alone[0].all() and not alone.all():
         first = _shown([names[agent] for agent in edges[0]])
+        if all(names[agent].lower() in HEADINGS for agent in edges[0]):
+            cure = "write source,target instead, or above it if it is an edge."
+            raise InputError(f"its first row, {first}, looks like a header: {cure}")
         _warn(
             f"Took the first row, {first}, as an edge, though its ends come up nowhere else. "
             "If it is a header, write source,target instead."

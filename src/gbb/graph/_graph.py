@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gbb._support import checks
-from gbb._support.checks import IntArray, frozen, input_error, suggest
+from gbb._support.checks import FloatArray, IntArray, frozen, input_error, suggest
 from gbb._support.seeds import Seed
 from gbb.graph import _families, _io
 from gbb.graph._pattern import find_reverse, index_type, is_pattern, pattern
@@ -22,6 +22,9 @@ from gbb.graph._rows import MOST_AGENTS, Integers, Rows, number_rows
 
 if TYPE_CHECKING:
     from scipy import sparse
+
+FEW_NAMES = 12
+"""So many agents are listed where a name is unknown."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,11 +41,14 @@ class Graph:
         ``indices[indptr[i]:indptr[i + 1]]``.
     names
         Names of the agents, or None when they are known by their numbers.
+    positions
+        Where the agents stand, for pictures (n x 2), or None. Two graphs are equal wherever they stand.
     """
 
     indptr: IntArray
     indices: Integers
     names: tuple[str, ...] | None = None
+    positions: FloatArray | None = None
 
     def __post_init__(self) -> None:
         indptr = np.array(self.indptr, dtype=np.int64)
@@ -55,6 +61,9 @@ class Graph:
         object.__setattr__(self, "indptr", frozen(indptr))
         object.__setattr__(self, "indices", frozen(indices))
         object.__setattr__(self, "names", checks.names("names", self.names, length=n))
+        if self.positions is not None:
+            stand = checks.array("positions", self.positions, shape=(n, 2))
+            object.__setattr__(self, "positions", stand)
 
     @classmethod
     def from_edges(
@@ -64,6 +73,7 @@ class Graph:
         n: int | None = None,
         names: Sequence[str] | None = None,
         undirected: bool = False,
+        positions: ArrayLike | None = None,
     ) -> Graph:
         """Build a graph from rows (source, target) of agents' numbers or names.
 
@@ -77,8 +87,13 @@ class Graph:
             Names of the agents; for pairs of names, their order of first appearance by default.
         undirected
             Whether each row stands for both directions. Otherwise both must be among the rows.
+        positions
+            Where the agents stand, in agent order (n x 2), for pictures.
         """
-        return cls._of(number_rows(edges, n=n, names=names, undirected=undirected))
+        rows = number_rows(edges, n=n, names=names, undirected=undirected)
+        if positions is None:
+            return cls._of(rows)
+        return cls._of(rows._replace(positions=checks.array("positions", positions)))
 
     @classmethod
     def complete(cls, n: int) -> Graph:
@@ -139,15 +154,18 @@ class Graph:
         return MappingProxyType({name: partial(cls.family, name) for name in _families.FAMILIES})
 
     @classmethod
-    def from_networkx(cls, g: Any) -> Graph:
+    def from_networkx(cls, g: Any, *, undirected: bool = False) -> Graph:
         """Build from a networkx Graph, or a DiGraph that holds both directions of every edge.
 
+        ``undirected`` says that each edge of a DiGraph stands for both.
+
         Nodes that are exactly the numbers 0..n-1 are the agents' numbers; any others become
-        names, ``str(node)``, in node order. Node and edge data are left out.
+        names, ``str(node)``, in node order. Where every node has ``x`` and ``y``, or a pair ``pos``,
+        these are its position. Other data of nodes and edges are left out.
         """
         from gbb.graph._networkx import from_networkx  # noqa: PLC0415
 
-        return cls._of(from_networkx(g))
+        return cls._of(from_networkx(g, undirected=undirected))
 
     def to_networkx(self) -> Any:
         """Give an undirected ``networkx.Graph`` on the labels, as both directions always exist."""
@@ -173,9 +191,10 @@ class Graph:
         """Read a ``.csv``, ``.graphml``, ``.json`` (node-link) or ``.txt``/``.gset`` (Gset) file.
 
         ``undirected`` says that each row of a CSV, or each edge of a GraphML or JSON file declared
-        directed, stands for both directions. Weights and other columns are left out.
+        directed, stands for both directions. Positions of nodes in GraphML and JSON (``x`` and ``y``,
+        or ``pos``) are kept; weights and other columns are left out.
 
-        A CSV may have a header, whose columns are then found by name, in small or capital letters:
+        A CSV may have a header, whose columns are then found by name, in lower or upper case:
         source,target; from,to; src,dst; u,v; i,j; node1,node2; or agent1,agent2. Without a header
         the first two columns count.
         """
@@ -189,7 +208,7 @@ class Graph:
 
     @classmethod
     def _of(cls, rows: Rows) -> Graph:
-        return cls(*pattern(rows), rows.names)
+        return cls(*pattern(rows), rows.names, rows.positions)
 
     @property
     def n(self) -> int:
@@ -242,7 +261,7 @@ class Graph:
                     raise input_error("agent", rule, repr(agent))
                 return number
             if agent not in self._places:
-                cure = suggest(agent, self.names) or f"The first is called {self.names[0]!r}."
+                cure = suggest(agent, self.names) or _list_names(self.names)
                 raise input_error("agent", "name an agent", repr(agent), cure)
             return self._places[agent]
         cure = "" if self.names is None else "Pass one of the names instead."
@@ -302,4 +321,11 @@ class Graph:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Leaves the cached arrays out and makes the copies read-only again.
-        return type(self), (self.indptr, self.indices, self.names)
+        return type(self), (self.indptr, self.indices, self.names, self.positions)
+
+
+def _list_names(names: tuple[str, ...]) -> str:
+    """All names where they are few, else the first."""
+    if len(names) > FEW_NAMES:
+        return f"The first of {len(names):,} is called {names[0]!r}."
+    return f"Agents are called {', '.join(map(repr, names))}."

@@ -20,6 +20,7 @@ from gbb.graph._rows import Rows
 if TYPE_CHECKING:
     from gbb.graph._graph import Graph
 
+CSV = "A list of links can be a .csv file with a row source,target for each."
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 BROKEN = (
     OSError,
@@ -82,7 +83,7 @@ WRITERS = {
 def _find(path: Path, known: dict[str, str]) -> Any:
     extension = path.suffix.lower()
     if extension not in known:
-        cure = suggest(extension, known)
+        cure = suggest(extension, known, cutoff=0.6) or CSV
         raise input_error("path", f"end in {', '.join(known)}", repr(path.suffix), cure)
     module, name = known[extension].split(".")
     return getattr(import_module(f"gbb.graph.{module}"), name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Hashable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ import networkx as nx
 import numpy as np
 
 from gbb._support import checks
-from gbb._support.checks import InputError, input_error
+from gbb._support.checks import FloatArray, InputError, input_error
 from gbb.graph._doubts import doubt_weights
 from gbb.graph._rows import Rows
 
@@ -41,13 +42,32 @@ def from_networkx(g: Any, *, undirected: bool = False) -> Rows:
     doubt_weights(weight for _, _, weight in g.edges(data="weight", default=1))
     ends = [place[node] for pair in g.edges() for node in pair]
     edges = np.array(ends, dtype=np.int64).reshape(-1, 2)
-    return Rows(edges, len(nodes), names, undirected or not g.is_directed())
+    stand = _positions([g.nodes[node] for node in sorted(nodes, key=place.__getitem__)])
+    both = undirected or not g.is_directed()
+    return Rows(edges, len(nodes), names, both, positions=stand)
+
+
+def _positions(nodes: list[dict[str, Any]]) -> FloatArray | None:
+    """Where the nodes stand, if all of them say so in numbers."""
+    found = []
+    for node in nodes:
+        pair = (node["x"], node["y"]) if "x" in node and "y" in node else node.get("pos")
+        if not isinstance(pair, list | tuple | np.ndarray) or len(pair) != 2:
+            return None
+        numbers = [checks.number_in(value) for value in pair]
+        if any(value is None or not math.isfinite(value) for value in numbers):
+            return None
+        found.append(numbers)
+    return np.array(found, dtype=np.float64)
 
 
 def to_networkx(graph: Graph) -> Any:
     """An undirected networkx graph on the agents' labels."""
     g = nx.Graph()
     g.add_nodes_from(graph.labels)
+    if graph.positions is not None:
+        for label, (x, y) in zip(graph.labels, graph.positions.tolist(), strict=True):
+            g.nodes[label].update(x=x, y=y)
     once = (graph.sources < graph.indices).nonzero()[0]
     ends = graph.edges[once].tolist()
     labels = graph.labels

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gbb._support import checks
-from gbb._support.checks import IntArray, input_error, suggest
+from gbb._support.checks import FloatArray, IntArray, input_error, suggest
 
 Integers = NDArray[np.integer]
 Names = tuple[str, ...] | None
@@ -29,6 +29,8 @@ class Rows(NamedTuple):
     undirected: bool
     line_of: Callable[[int], int] | None = None
     """The line of the file that a row stands on, for rows of a file that has lines."""
+    positions: FloatArray | None = None
+    """Where the agents stand, for a file that says so (n x 2)."""
 
 
 def number_rows(

@@ -8,8 +8,8 @@ import numpy as np
 
 from gbb._support.budget import Budget
 from gbb._support.checks import FloatArray, IntArray
-from gbb.identification.families import AllocationFamily, by_edge_arm
 from gbb.learning.confidence import Confidence
+from gbb.learning.families import AllocationFamily, by_edge_arm
 from gbb.optimum import solve_pairs
 from gbb.pairwise import ArmSearch, PairProblem
 

@@ -14,8 +14,8 @@ from gbb.environment import Environment, System
 from gbb.identification import certify
 from gbb.identification.answer import Identification
 from gbb.identification.explore import Outside, Play, simulate_rounds
-from gbb.identification.families import AllocationFamily, list_allocations, list_couples
 from gbb.learning.confidence import Confidence
+from gbb.learning.families import AllocationFamily, list_allocations, list_couples
 from gbb.learning.record import empty
 from gbb.policies import ExploreThenCommit
 from gbb.problem import Problem, check_lam
@@ -106,7 +106,7 @@ def identify(
         check += 1
         due = math.ceil(growth * rounds) if rounds else _first_look(problem)
         due = min(max(rounds + 1, math.ceil(due)), max_rounds)
-        if isinstance(system, Environment):
+        if isinstance(system, Environment) and system.additive:
             weights = explorer.design.weights
             record = record.merge(simulate_rounds(system, weights, due - rounds, noise_rng, rng))
         else:

@@ -25,22 +25,22 @@ seed, so that every answer is repeatable; the numbers themselves, K^2 for each s
 
 @dataclass(frozen=True, eq=False)
 class Confidence:
-    """Estimates of sums of edge rewards, ``<v, theta*>`` with ``v = sum c_ab z_ab``, and their errors.
+    """Estimates of sums of edge rewards, ``<u, theta*>`` with ``u = sum c_ab z_ab``, and their errors.
 
-    The error of the ridge estimate along v has two parts,
+    With ``s = sum z noise`` the error of the ridge estimate along u has two parts,
 
-        ``<v, theta_hat - theta*> = <v, A^-1 sum z noise> - lam <v, A^-1 theta*>``.
+        ``<u, theta_hat - theta*> = <u, A^-1 s> - lam <u, A^-1 theta*>``.
 
-    The second is at most ``lam S ||A^-1 v||``, whatever happens. The first is at most ``radius
-    ||v||_{A^-1}``, with probability 1 - delta, for either of two radii:
+    The second is at most ``lam S ||A^-1 u||``, whatever happens. The first is at most ``xi
+    ||u||_{A^-1}``, with probability 1 - delta, for either of two radii xi:
 
-    - :meth:`ellipsoid`, for all v and all numbers of rounds at once, however the arms were chosen
+    - :meth:`ellipsoid`, for all u and all numbers of rounds at once, however the arms were chosen
       (the self-normalised bound of Abbasi-Yadkori, Pal and Szepesvari 2011);
-    - :meth:`union`, for a fixed number of vectors v after a fixed number of rounds whose arms were
+    - :meth:`union`, for a fixed number of vectors u after a fixed number of rounds whose arms were
       chosen without looking at any reward: the first part is then sub-Gaussian.
 
     When each direction of a pair of arms was played equally often (``N = N'``), as complete rounds do,
-    everything is in the symmetric block, of dimension d (d + 1) / 2, which decides for sums v with both
+    everything is in the symmetric block, of dimension d (d + 1) / 2, which decides for sums u with both
     directions of every edge; and always where a number per link is seen (``problem.halves_only``);
     otherwise in all d^2 dimensions. Each of the two ellipsoids holds for all
     numbers of rounds with probability 1 - delta, so that whoever may meet records of both kinds, as when
@@ -98,9 +98,10 @@ class Confidence:
     def excess(self, combine: Combine, chosen: int, radius: float) -> FloatArray:
         """Upper bounds on how much more than member ``chosen`` each member of a family pays.
 
-        With ``u = v - v_chosen``: ``<u, theta_hat> + radius ||u||_{A^-1} + lam S ||A^-1 u||`` and what
-        rounding can do to it, or ``S ||u||`` where that is less; 0 for the chosen one itself and all
-        that play the same edge-arms as often. A small u is no reason for 0: S may be large.
+        With u the difference of the two sums of edge-arms: ``<u, theta_hat> + radius ||u||_{A^-1} +
+        lam S ||A^-1 u||`` and what rounding can do to it, or ``S ||u||`` where that is less; 0 for
+        the chosen one itself and all that play the same edge-arms as often. A small u is no reason
+        for 0: S may be large.
         """
         means = combine(self.means)
         noise, bias, size = (

@@ -9,6 +9,7 @@ import numpy as np
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray
+from gbb.learning.low_pop_art import LowPopArt, check_one_matrix
 from gbb.learning.record import Record
 from gbb.problem import Problem, check_lam
 
@@ -40,7 +41,8 @@ class LowRank:
     is to the directed rewards with rank r and not to their sums with rank 2 r, which has about as many
     unknowns for half as many rewards.
 
-    There is no confidence set: nothing here bounds the error at a stated probability.
+    Its error is bounded at a stated probability by its distance from the ridge estimate, whose own error
+    in the operator norm is known (:meth:`operator_norm_bound`).
 
     Parameters
     ----------
@@ -62,10 +64,7 @@ class LowRank:
     lam: float = 1.0
 
     def __post_init__(self) -> None:
-        one_way = self.record.tables is not None and not self.problem.halves_only
-        if not one_way or self.problem.types > 1 or self.problem.weighted:
-            rule = "have one matrix, no weights and rewards per edge"
-            raise checks.input_error("problem", rule, repr(self.problem))
+        check_one_matrix(self.problem, self.record)
         checks.integer("rank", self.rank, low=1, high=self.problem.d)
         check_lam(self.lam)
 
@@ -100,6 +99,14 @@ class LowRank:
         """The estimate of M*, of rank at most r."""
         U, V = self.factors
         return checks.frozen(U @ V.T)
+
+    def operator_norm_bound(self, delta: float = 1e-3) -> float:
+        """With probability 1 - delta, ``||M_hat - M*||`` is at most this in the operator norm.
+
+        For arms that were not chosen by the rewards (:class:`gbb.learning.low_pop_art.LowPopArt`).
+        """
+        certified = LowPopArt(self.problem, self.record, self.rank, self.lam, delta)
+        return certified.distance_bound(self.M_hat)
 
     @property
     def theta_hat(self) -> FloatArray:

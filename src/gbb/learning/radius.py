@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -53,10 +54,11 @@ RADII = (*SCHEDULES, "symmetric", "complete")
 def self_normalised(sigma: float, log_det: float, delta: float) -> float:
     """``sigma sqrt(log det(A / lam) + 2 log(1 / delta))``.
 
-    With probability 1 - delta no sum of noise ``sum q noise`` has a larger ``A^-1``-norm, at any time
-    (Abbasi-Yadkori, Pal and Szepesvari 2011, Theorem 1). It needs neither all edges of a round nor both
-    directions of a link. Weights w <= 1 that stay what they are leave it valid (``sum w^2 q q' <= sum w
-    q q'``); whenever they change it starts anew, with a delta of its own: :func:`delta_after`.
+    With probability 1 - delta the sum of noise times edge-arms, ``s = sum z noise``, never has a larger
+    ``A^-1``-norm (Abbasi-Yadkori, Pal and Szepesvari 2011, Theorem 1). That needs neither all edges of a
+    round nor both directions of a link. Weights w <= 1 that stay what they are leave it valid (``sum w^2
+    z z' <= sum w z z'``); whenever they change it starts anew, with a delta of its own:
+    :func:`delta_after`.
     """
     return sigma * math.sqrt(max(log_det, 0.0) - 2.0 * math.log(delta))
 
@@ -99,6 +101,68 @@ def confidence_radius(
     if shrinking:
         bias *= math.sqrt(ridge.lam / ridge.smallest)
     return self_normalised(scale * ridge.problem.sigma, ridge.log_det, delta) + bias
+
+
+class Errors(NamedTuple):
+    """How far off an estimate can be along a vector u, by two bounds; the smaller is taken.
+
+    Attributes
+    ----------
+    noise, bias
+        ``|<u, theta_hat - theta*>| <= noise ||u||_{A^-1} + bias ||A^-1 u||``.
+    radius
+        ``||theta_hat - theta*||_A <= radius``, so that it is at most ``radius ||u||_{A^-1}`` as well.
+    """
+
+    noise: float
+    bias: float
+    radius: float
+
+    def along(self, width: Any, shrunk: Any) -> Any:
+        """The smaller bound, where ``||u||_{A^-1}`` is ``width`` and ``||A^-1 u||`` is ``shrunk``."""
+        return np.minimum(self.noise * width + self.bias * shrunk, self.radius * width)
+
+
+def errors(ridge: Ridge, delta: float) -> Errors:
+    """Both bounds on the error of an estimate: all of it holds, at all times, with 1 - delta.
+
+    With ``s = sum z noise`` and ``xi^2 = sigma^2 (log det(A / lam) + 2 log(1 / delta))`` the bounds
+    along a vector u are
+
+    - ``xi ||u||_{A^-1} + lam S ||A^-1 u||``. The error is ``A^-1 s - lam A^-1 theta*``; its first
+      part is at most ``xi ||u||_{A^-1}`` where ``||s||_{A^-1} <= xi``, its second ``lam S ||A^-1
+      u||`` always, which is never more than the ``sqrt(lam) S ||u||_{A^-1}`` of
+      :func:`confidence_radius`;
+    - ``sqrt(xi^2 + lam S^2) ||u||_{A^-1}`` (Flynn, Reeb, Kandemir and Peters 2023, "Improved algorithms
+      for stochastic linear bandits using tail bounds for martingale mixtures").
+
+    Notes
+    -----
+    For every theta, ``exp((<s, theta - theta*> - ||theta - theta*||_G^2 / 2) /
+    sigma^2)`` with ``G = A - lam I`` is a supermartingale that starts at 1, and so is its mean over
+    any law of theta. Over ``N(theta*, sigma^2 / lam I)`` and over ``N(0, sigma^2 / lam I)`` the
+    logarithms of the means are
+
+        ``(||s||_{A^-1}^2 / sigma^2 - log det(A / lam)) / 2`` and
+        ``((||theta_hat - theta*||_A^2 - lam ||theta*||^2) / sigma^2 - log det(A / lam)) / 2``,
+
+    which stay below ``log(1 / delta)`` with probability 1 - delta each (Ville's inequality): the first
+    is what the first bound needs, the second is the second bound. These are two events, and neither
+    implies the other. So each has delta / 2; where both hold, so does the smaller bound, for every u. In
+    return for ``2 log 2`` more in ``xi^2 / sigma^2``, it is below ``xi + sqrt(lam) S`` unless
+    ``sqrt(lam) S`` is less than ``0.7 sigma^2 / xi``. Weights of at most 1 that stay what they are leave
+    both valid, as they do :func:`self_normalised`.
+
+    The second bound is about all matrices; the first about those in play. What rounding can do is added.
+    """
+    problem = ridge.problem
+    noise = self_normalised(problem.sigma, ridge.log_det, delta / 2.0)
+    everything = math.sqrt(ridge.lam * problem.types) * problem.S
+    return Errors(
+        noise=noise + ridge.rounding,
+        bias=ridge.lam * problem.norm,
+        radius=math.hypot(noise, everything) + ridge.rounding,
+    )
 
 
 def complete(problem: Problem, log_det: float, delta: float, lam: float) -> float:

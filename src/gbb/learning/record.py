@@ -2,13 +2,16 @@
 
 With rewards per edge it is a pair of tables for each edge type. With rewards in sums over edges an
 observation is ``y = <q, theta> + noise``, q the sum of the edges' weighted edge-arms, and the record
-is ``sum q q'`` and ``sum y q``. Of a link whose directions are alike q is ``2 w s``, s the symmetric
-part of either edge-arm: ``q q'`` and ``y q`` are those of two edges with ``N = 2 w^2`` and ``Y = w y``
-each, so that tables hold it all, as long as they are read in symmetric parts.
+is ``sum q q'`` and ``sum y q``. Beside them stand how many numbers were told, and the sum of their
+squares, from which the noise is estimated where nobody knows it (:mod:`gbb.learning.scales`). Of a
+link whose directions are alike q is ``2 w s``, s the symmetric part of either edge-arm: ``q q'`` and
+``y q`` are those of two edges with ``N = 2 w^2`` and ``Y = w y`` each, so that tables hold it all, as
+long as they are read in symmetric parts.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +32,8 @@ ROUNDING = 1e-9
 class _Tables(NamedTuple):
     counts: Counts
     paid: FloatArray
+    numbers: float = math.nan
+    squares: float = math.nan
 
 
 class Record(_Tables):
@@ -42,6 +47,8 @@ class Record(_Tables):
         a number per link was seen.
     Y
         The sum of their rewards, each times its weight; the link's where that was seen.
+    numbers, squares
+        How many rewards these are, and the sum of their squares; NaN where nobody kept it.
 
     Attributes
     ----------
@@ -51,14 +58,16 @@ class Record(_Tables):
 
     __slots__ = ()
 
-    def __new__(cls, N: Counts, Y: FloatArray) -> Record:
+    def __new__(
+        cls, N: Counts, Y: FloatArray, numbers: float = math.nan, squares: float = math.nan
+    ) -> Record:
         """Tables for each type, or the K x K tables of one type."""
-        return super().__new__(cls, _by_type(N), _by_type(Y))
+        return super().__new__(cls, _by_type(N), _by_type(Y), numbers, squares)
 
     @classmethod
     def empty(cls, K: int, types: int = 1) -> Record:
         """Nothing seen yet."""
-        return cls(np.zeros((types, K, K), dtype=np.int64), np.zeros((types, K, K)))
+        return cls(np.zeros((types, K, K), dtype=np.int64), np.zeros((types, K, K)), 0.0, 0.0)
 
     @classmethod
     def of(
@@ -86,6 +95,10 @@ class Record(_Tables):
         """The sums of rewards, in the shape of N."""
         return self.paid[0] if len(self.paid) == 1 else self.paid
 
+    def beside(self, numbers: float, squares: float) -> Record:
+        """The same tables, with these sums beside them."""
+        return Record(self.counts, self.paid, numbers, squares)
+
     @property
     def tables(self) -> tuple[Counts, FloatArray] | None:
         """The counts and the sums of rewards, types x K x K."""
@@ -105,11 +118,14 @@ class Record(_Tables):
         """Both records as one."""
         if other.tables is None:
             raise checks.input_error("seen", "hold tables (N, Y)", type(other).__name__)
-        return Record(self.counts + other.tables[0], self.paid + other.tables[1])
+        counts, paid = other.tables
+        return Record(self.counts + counts, self.paid + paid, *_add(self, other))
 
     def discount(self, factor: float) -> Record:
         """The record with every observation worth ``factor`` of what it was."""
-        return Record(self.counts.astype(np.float64) * factor, self.paid * factor)
+        numbers, squares = self.numbers * factor, self.squares * factor
+        counts = self.counts.astype(np.float64) * factor
+        return Record(counts, self.paid * factor, numbers, squares)
 
     def resize(self, problem: Problem) -> Record:
         """The record with the types of ``problem``; those that are new have seen nothing."""
@@ -118,7 +134,7 @@ class Record(_Tables):
             return self
         more = ((0, new), (0, 0), (0, 0))
         counts: Any = np.pad(self.counts, more)
-        return Record(counts, np.pad(self.paid, more))
+        return Record(counts, np.pad(self.paid, more), self.numbers, self.squares)
 
     def gram(self, problem: Problem) -> FloatArray:
         """``sum q q'`` (parameters x parameters), a block for each type."""
@@ -137,15 +153,24 @@ class Record(_Tables):
         return float(self.counts.sum())
 
     def to_dict(self) -> dict[str, Any]:
-        """The tables by name."""
-        return {"N": self.N, "Y": self.Y}
+        """The tables by name, and the sums beside them."""
+        return {"N": self.N, "Y": self.Y, "numbers": self.numbers, "squares": self.squares}
 
 
 class Moments(NamedTuple):
-    """What was seen in sums over edges: ``qq`` sums ``q q'`` and ``yq`` sums ``y q``."""
+    """What was seen in sums over edges: ``qq`` sums ``q q'`` and ``yq`` sums ``y q``.
+
+    ``numbers`` and ``squares`` are how many there are, and the sum of their squares.
+    """
 
     qq: FloatArray
     yq: FloatArray
+    numbers: float = math.nan
+    squares: float = math.nan
+
+    def beside(self, numbers: float, squares: float) -> Moments:
+        """The same moments, with these sums beside them."""
+        return Moments(self.qq, self.yq, numbers, squares)
 
     @property
     def tables(self) -> None:
@@ -159,19 +184,20 @@ class Moments(NamedTuple):
 
     def merge(self, other: AnyRecord) -> Moments:
         """Both records as one."""
-        if other.tables is not None:
+        if not isinstance(other, Moments):
             raise checks.input_error("seen", "hold moments", type(other).__name__)
-        qq, yq = other
-        return Moments(self.qq + qq, self.yq + yq)
+        return Moments(self.qq + other.qq, self.yq + other.yq, *_add(self, other))
 
     def discount(self, factor: float) -> Moments:
         """The record with every observation worth ``factor`` of what it was."""
-        return Moments(self.qq * factor, self.yq * factor)
+        beside = self.numbers * factor, self.squares * factor
+        return Moments(self.qq * factor, self.yq * factor, *beside)
 
     def resize(self, problem: Problem) -> Moments:
         """The record with the types of ``problem``; those that are new have seen nothing."""
         more = problem.parameters - self.yq.size  # types come one after the other
-        return Moments(np.pad(self.qq, (0, more)), np.pad(self.yq, (0, more))) if more else self
+        qq, yq = (np.pad(each, (0, more)) for each in (self.qq, self.yq))
+        return Moments(qq, yq, self.numbers, self.squares) if more else self
 
     def gram(self, problem: Problem) -> FloatArray:  # noqa: ARG002
         """``sum q q'`` (parameters x parameters)."""
@@ -187,7 +213,8 @@ class Moments(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """The moments by name."""
-        return {"gram": self.qq, "moment": self.yq}
+        beside = {"numbers": self.numbers, "squares": self.squares}
+        return {"gram": self.qq, "moment": self.yq, **beside}
 
 
 AnyRecord = Record | Moments
@@ -198,27 +225,36 @@ def empty(problem: Problem) -> AnyRecord:
     if problem.keeps_tables:
         record = Record.empty(problem.K, problem.types)
         return record.discount(1.0) if problem.weighted else record
-    return Moments(np.zeros((problem.parameters,) * 2), np.zeros(problem.parameters))
+    return Moments(np.zeros((problem.parameters,) * 2), np.zeros(problem.parameters), 0.0, 0.0)
 
 
 def from_dict(content: dict[str, Any]) -> AnyRecord:
-    """The record whose ``to_dict`` is part of ``content``."""
+    """The record whose ``to_dict`` is part of ``content``; earlier versions kept no squares."""
+    beside = [content.get(name, math.nan) for name in ("numbers", "squares")]
     if "gram" in content:
-        return Moments(content["gram"], content["moment"])
-    return Record(content["N"], content["Y"])
+        return Moments(content["gram"], content["moment"], *beside)
+    return Record(content["N"], content["Y"], *beside)
+
+
+def _add(one: AnyRecord, other: AnyRecord) -> tuple[float, float]:
+    return one.numbers + other.numbers, one.squares + other.squares
 
 
 def observe(
     problem: Problem, allocation: IntArray, rewards: FloatArray, positions: IntArray | None = None
 ) -> AnyRecord:
     """The record of one round; ``positions`` are the numbers of its report that are known."""
+    paying = problem.paying if positions is None else problem.paying[positions]
+    whole = bool(paying.all())
+    told = rewards if whole else rewards[paying]
+    beside = float(told.size), float(told @ told)
     if problem.keeps_tables:
         if problem.halves_only:
             rewards, positions = _spread(problem, rewards, positions)
-        return _count(problem, allocation, rewards, positions)
+        return _count(problem, allocation, rewards, positions).beside(*beside)
     q = regressors(problem, allocation)
     q = q if positions is None else q[positions]
-    return Moments(q.T @ q, rewards @ q)
+    return Moments(q.T @ q, rewards @ q, *beside)
 
 
 def _count(

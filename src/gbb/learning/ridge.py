@@ -223,6 +223,16 @@ class Ridge:
         """From coordinates in which a draw is unique to those of each block."""
         return [_turn(R, pivots) for R, _, pivots, _ in self._blocks]
 
+    @property
+    def factors(self) -> list[tuple[FloatArray, FloatArray]]:
+        """U of each block, triangular with a positive diagonal and ``A = U'U``; and ``U theta_hat``."""
+        found = []
+        for (R, centre, pivots, _), turn in zip(self._blocks, self._turns, strict=True):
+            straight = np.empty_like(R)
+            straight[:, pivots] = R
+            found.append((np.triu(turn.T @ straight), turn.T @ centre))
+        return found
+
     @cached_property
     def means(self) -> FloatArray:
         """The estimated reward of every type and edge-arm (types x K x K)."""
@@ -243,37 +253,49 @@ class Ridge:
         widths: FloatArray = np.linalg.norm(self.table, axis=-1)
         return widths
 
+    @cached_property
+    def shrunk(self) -> FloatArray:
+        """``||A^-1 z_ab||`` of every type and edge-arm (types x K x K)."""
+        shrunk: FloatArray = np.linalg.norm(self.solved, axis=-1)
+        return shrunk
+
     def width(self, vectors: FloatArray) -> FloatArray:
         """``||v||_{A^-1}`` for every row v of ``vectors``: in all parameters, or in one type's.
 
         Rows in one type's d^2 parameters give a row of widths for each type, unless there is one type.
         With ``symmetric`` only symmetric parts count, of v too.
         """
+        return self.spread(vectors)[0]
+
+    def spread(self, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """``||v||_{A^-1}`` and ``||A^-1 v||`` for every row v of ``vectors``, as for :meth:`width`."""
         problem, each = self.problem, self.problem.d**2
         vectors = checks.array("vectors", vectors, ndim=2, meaning="one vector per row")
         if vectors.shape[1] not in (each, problem.parameters):
             rule = f"have {each} columns, or {problem.parameters} for all types"
             raise checks.input_error("vectors", rule, vectors.shape[1])
         if vectors.shape[1] == problem.parameters:
-            return self._width(vectors.reshape(-1, problem.types, each))
+            return self._spread(vectors.reshape(-1, problem.types, each))
         found = []
         for g in range(problem.types):
             rows = np.zeros((len(vectors), problem.types, each))
             rows[:, g] = vectors
-            found.append(self._width(rows))
-        return np.stack(found)
+            found.append(self._spread(rows))
+        widths, shrunk = zip(*found, strict=True)
+        return np.stack(widths), np.stack(shrunk)
 
-    def _width(self, vectors: FloatArray) -> FloatArray:
-        """``||v||_{A^-1}`` of vectors by type (count x types x d^2)."""
+    def _spread(self, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """``||v||_{A^-1}`` and ``||A^-1 v||`` of vectors by type (count x types x d^2)."""
         inside, beyond = self.coordinates.of(vectors)
-        blocks = len(self._blocks)
-        parts = [np.linalg.norm(beyond, axis=1) / np.sqrt(self.lam)]  # as uncertain as lam says
+        blocks, left = len(self._blocks), np.linalg.norm(beyond, axis=1)
+        widths, shrunk = [left / np.sqrt(self.lam)], [left / self.lam]  # as uncertain as lam says
         for place, (R, _, pivots, _) in enumerate(self._blocks):
             own = inside[:, place] if blocks > 1 else inside.reshape(len(inside), -1)
             white = self._solver.whiten(R, pivots, np.ascontiguousarray(own))
-            parts.append(np.linalg.norm(white, axis=1))
-        widths: FloatArray = np.linalg.norm(parts, axis=0)
-        return widths
+            widths.append(np.linalg.norm(white, axis=1))
+            solved = [self._solver.solve_upper(R, row, pivots) for row in white]
+            shrunk.append(np.linalg.norm(solved, axis=1))
+        return np.linalg.norm(widths, axis=0), np.linalg.norm(shrunk, axis=0)
 
     @cached_property
     def A(self) -> FloatArray:
@@ -380,6 +402,12 @@ class Ridge:
         """Estimated global reward of an allocation, and the width ``||sum w z||_{A^-1}`` of it."""
         W = self.sums(allocation)
         return float((W * self.centre).sum()), float(np.linalg.norm(W))
+
+    def shrunk_total(self, allocation: IntArray) -> float:
+        """``||A^-1 sum w z||`` of an allocation."""
+        rows = zip(self._blocks, self.sums(allocation), strict=True)
+        solved = [self._solver.solve_upper(R, row, pivots) for (R, _, pivots, _), row in rows]
+        return float(np.linalg.norm(solved))
 
 
 class LastRidge:

@@ -8,7 +8,7 @@ entry points of the group ``gbb.optimum``. :func:`solve` picks one.
 from __future__ import annotations
 
 from gbb.optimum._optimum import SOLVERS, Optimum, Solver, pair_table, value_of
-from gbb.optimum._solve import solve, solve_pairs
+from gbb.optimum._solve import solve, solve_alike, solve_pairs
 from gbb.pairwise import PairProblem
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "find",
     "pair_table",
     "solve",
+    "solve_alike",
     "solve_pairs",
     "solvers",
     "value_of",

@@ -12,51 +12,99 @@ from gbb._support.checks import FloatArray, IntArray
 MOST = 20_000
 """Supports looked at before giving up."""
 
+FLAT = 1e-13
+"""What bends by less than this share of the entries is flat but for rounding."""
 
-def find_supports(A: FloatArray) -> list[tuple[float, FloatArray]] | None:
-    """Stationary values and shares on all supports where ``p' A p`` is strictly concave.
+CLIMBS = 2_000
+"""Moves of a climb, at most."""
 
-    The best of them is the maximum over all shares: a maximiser of smallest support is strictly
-    concave there, or it could move along a flat direction to a smaller one. A part of a support
-    with this property has it too, so supports grow from smaller ones. None beyond :data:`MOST`.
+ENOUGH = 1e-12
+"""A climb ends where a move gains less than this share of the entries."""
+
+
+def find_supports(A: FloatArray, groups: int = 1) -> tuple[list[tuple[float, FloatArray]], bool]:
+    """Stationary values and shares on supports where ``p' A p`` is strictly concave; whether on all.
+
+    p is one vector of shares, or ``groups`` of them in a row, each of sum 1. The best of all is the
+    maximum: a maximiser of smallest support is strictly concave there, or it could move along a flat
+    direction to a smaller one. A part of a support with this property has it too, so supports grow
+    from smaller ones, smallest first. Beyond :data:`MOST` they are not all.
     """
-    K = len(A)
-    found = [(float(A[a, a]), np.eye(K)[a]) for a in range(K)]
-    level: list[tuple[int, ...]] = [(a,) for a in range(K)]
+    size = len(A) // groups
+    found = []
+    level: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
+    for first in itertools.product(*(range(g * size, (g + 1) * size) for g in range(groups))):
+        shares = np.zeros(len(A))
+        shares[list(first)] = 1.0
+        found.append((float(A[np.ix_(first, first)].sum()), shares))
+        level.append((first, ()))
     seen = 0
     while level:
-        larger = [(*S, b) for S in level for b in range(S[-1] + 1, K)]
+        larger = (  # one after the other: there may be very many
+            (first, (*more, b))
+            for first, more in level
+            for b in range(more[-1] + 1 if more else first[0] + 1, len(A))
+            if b > first[b // size]
+        )
         level = []
-        for S in larger:
+        for first, more in larger:
             seen += 1
             if seen > MOST:
-                return None
-            solved = _stationary(A, S)
+                return sorted(found, key=lambda pair: -pair[0]), False
+            solved = _stationary(A, first, more, size)
             if solved is None:
                 continue
-            level.append(S)
-            value, shares = solved
-            if shares.min() > 0.0:
-                found.append((value, np.zeros(K)))
-                found[-1][1][list(S)] = shares
-    return sorted(found, key=lambda pair: -pair[0])
+            level.append((first, more))
+            value, own = solved
+            if own.min() > 0.0:
+                found.append((value, np.zeros(len(A))))
+                found[-1][1][[*first, *more]] = own
+    return sorted(found, key=lambda pair: -pair[0]), True
 
 
-def _stationary(A: FloatArray, S: tuple[int, ...]) -> tuple[float, FloatArray] | None:
-    """Value and shares where the gradient is flat on support S; None unless strictly concave."""
+def _stationary(
+    A: FloatArray, first: tuple[int, ...], more: tuple[int, ...], size: int
+) -> tuple[float, FloatArray] | None:
+    """Value and shares where the gradient is flat on a support; None unless strictly concave."""
+    S = (*first, *more)
     inside = A[np.ix_(S, S)]
-    last = inside[-1, -1]
-    ways = inside[:-1, :-1] - inside[:-1, -1:] - inside[-1:, :-1] + last
+    k, groups = len(S), len(first)
+    base = [b // size for b in more]
+    rest = inside[groups:] - inside[base]
+    ways = rest[:, groups:] - rest[:, base]
     try:
-        cholesky(-ways, check_finite=False)
+        cholesky(-ways - FLAT * np.abs(inside).max() * np.eye(len(ways)), check_finite=False)
     except LinAlgError:
         return None
-    k = len(S)
-    bordered = np.zeros((k + 1, k + 1))
+    bordered = np.zeros((k + groups, k + groups))
     bordered[:k, :k] = inside
-    bordered[:k, k] = bordered[k, :k] = 1.0
-    solution: FloatArray = np.linalg.solve(bordered, np.r_[np.zeros(k), 1.0]).astype(np.float64)
-    return float(-solution[k]), solution[:k]
+    for place, b in enumerate(S):
+        bordered[place, k + b // size] = bordered[k + b // size, place] = 1.0
+    right = np.r_[np.zeros(k), np.ones(groups)]
+    solution: FloatArray = np.linalg.solve(bordered, right).astype(np.float64)
+    return float(-solution[k:].sum()), solution[:k]
+
+
+def climb_shares(A: FloatArray, shares: FloatArray, groups: int) -> FloatArray:
+    """Move shares between two arms of a group, the best move first, while that raises ``p' A p``."""
+    size = len(A) // groups
+    own, p = np.diag(A), shares.copy()
+    apart = np.arange(len(A)) // size
+    bend = np.where(apart[:, None] == apart, own[:, None] + own - 2.0 * A, np.nan)
+    enough = ENOUGH * float(np.abs(A).max())
+    for _ in range(CLIMBS):
+        slope = 2.0 * (A @ p)
+        rise = slope - slope[:, None]  # of a step from the arm of the row to that of the column
+        with np.errstate(divide="ignore", invalid="ignore"):
+            top = np.where(bend < 0.0, -rise / (2.0 * bend), np.inf)
+            step = np.clip(top, 0.0, p[:, None])
+            gain = np.nan_to_num(step * (rise + step * bend), nan=0.0)
+        a, b = divmod(int(np.argmax(gain)), len(A))
+        if gain[a, b] <= enough:
+            break
+        p[a] = max(p[a] - step[a, b], 0.0)
+        p[b] += step[a, b]
+    return p
 
 
 def round_shares(shares: FloatArray, n: int) -> IntArray:
@@ -94,9 +142,9 @@ def find_counts(W: FloatArray, n: int) -> tuple[IntArray, float | None]:
     """Good counts of n agents on a complete graph, and an upper bound if it can be had."""
     own = np.diag(W)
     A = W - (own[:, None] + own[None, :]) / (2 * n)
-    found = find_supports(A)
-    bound = None if found is None else n**2 / 2 * found[0][0]
-    starts = [round_shares(shares, n) for _, shares in itertools.islice(found or [], 20)]
+    found, whole = find_supports(A)
+    bound = n**2 / 2 * found[0][0] if whole else None
+    starts = [round_shares(shares, n) for _, shares in found[: 20 if whole else 0]]
     starts += [round_shares(np.eye(len(W))[a], n) for a in range(len(W))]
     starts += [round_shares(np.full(len(W), 1 / len(W)), n)]
     ends = [move_agents(W, start) for start in starts]

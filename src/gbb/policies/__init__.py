@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from collections.abc import Container
 from typing import Any
 
 from gbb._support import checks, discover
@@ -20,7 +21,9 @@ from gbb.policies.epsilon_greedy import EpsilonGreedy
 from gbb.policies.explore_then_commit import ExploreThenCommit
 from gbb.policies.exponential_weights import ExponentialWeights
 from gbb.policies.fixed_allocation import FixedAllocation
+from gbb.policies.guarded_thompson import GuardedThompson
 from gbb.policies.improved_oful import ImprovedOFUL
+from gbb.policies.information_directed import InformationDirected
 from gbb.policies.joint_oful import JointOFUL
 from gbb.policies.k_cut_oful import KCutOFUL
 from gbb.policies.low_rank_explore_then_commit import LowRankExploreThenCommit
@@ -29,6 +32,7 @@ from gbb.policies.phased_exploration import PhasedExploration
 from gbb.policies.sliding_window_oful import SlidingWindowOFUL
 from gbb.policies.thompson_sampling import ThompsonSampling
 from gbb.policies.uniform_random import UniformRandom
+from gbb.policies.yes_no_thompson import YesNoThompson
 from gbb.problem import Problem
 
 __all__ = [
@@ -41,8 +45,10 @@ __all__ = [
     "ExploreThenCommit",
     "ExponentialWeights",
     "FixedAllocation",
+    "GuardedThompson",
     "ImprovedOFUL",
     "IndexPolicy",
+    "InformationDirected",
     "JointOFUL",
     "KCutOFUL",
     "Learned",
@@ -52,10 +58,12 @@ __all__ = [
     "SlidingWindowOFUL",
     "ThompsonSampling",
     "UniformRandom",
+    "YesNoThompson",
     "build",
     "check_setting",
     "classes",
     "find",
+    "missing_settings",
     "name_of",
     "settings_of",
 ]
@@ -68,6 +76,13 @@ def _is_policy(item: Any) -> bool:
     return inspect.isclass(item) and issubclass(item, Policy) and not inspect.isabstract(item)
 
 
+def _mend(item: Any) -> str:
+    """What a class lacks to be one of policies."""
+    if not inspect.isclass(item) or not issubclass(item, Policy):
+        return "Derive it from gbb.policies.Policy."
+    return f"Give it the methods {', '.join(sorted(item.__abstractmethods__))}."
+
+
 def _own() -> dict[str, type[AnyPolicy]]:
     return {
         name: item
@@ -78,7 +93,7 @@ def _own() -> dict[str, type[AnyPolicy]]:
 
 
 _FAMILY: discover.Family[type[AnyPolicy]] = discover.Family(
-    "gbb.policies", "policy", "be a class of policies", _is_policy, _own
+    "gbb.policies", "policy", "be a class of policies", _is_policy, _own, _mend
 )
 
 
@@ -117,17 +132,34 @@ def build(policy: str | type[AnyPolicy], problem: Problem, /, **settings: Any) -
     ``build("OFUL", problem, cut=cut, horizon=100)`` leaves ``horizon`` out, since OFUL has none: one
     set of settings serves a list of policies.
     """
-    kind = policy if isinstance(policy, type) else find(policy)
+    kind = _kind(policy)
     known = inspect.signature(kind).parameters
     if not settings.keys() <= known.keys():  # then they are another policy's, or nobody's
         every = [kind, *classes().values()]
         options = {name for each in every for name in inspect.signature(each).parameters}
         for key in settings:
             checks.choice("settings", key, options - {"problem"})
-    for name, parameter in known.items():
-        if name != "problem" and parameter.default is parameter.empty and name not in settings:
-            cure = f"Pass {CURES.get(name, f'{name}=...')}."
-            given = ", ".join(settings) or "none"
-            rule = f"hold {name!r}, which {kind.__name__} needs"
-            raise checks.input_error("settings", rule, given, cure)
+    for name in missing_settings(kind, settings):
+        cure = f"Pass {CURES.get(name, f'{name}=..')}."
+        given = ", ".join(settings) or "none"
+        rule = f"hold {name!r}, which {kind.__name__} needs"
+        raise checks.input_error("settings", rule, given, cure)
     return kind(problem, **{key: value for key, value in settings.items() if key in known})
+
+
+def missing_settings(policy: str | type[AnyPolicy], settings: Container[str]) -> list[str]:
+    """What a policy, by name or class, needs beside its problem and ``settings``."""
+    return [
+        name
+        for name, each in inspect.signature(_kind(policy)).parameters.items()
+        if each.default is each.empty
+        and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
+        and name != "problem"
+        and name not in settings
+    ]
+
+
+def _kind(policy: str | type[AnyPolicy]) -> type[AnyPolicy]:
+    if isinstance(policy, type):
+        return _FAMILY.check("policy", policy, policy.__name__)
+    return find(policy)

@@ -16,6 +16,7 @@ from gbb._support.checks import FloatArray, IntArray
 from gbb.cuts import Cut, KCut
 from gbb.learning.record import AnyRecord, observe
 from gbb.learning.ridge import LastRidge, Ridge
+from gbb.learning.scales import Scales
 from gbb.problem import Problem, rounds_kept
 
 State = TypeVar("State")
@@ -54,14 +55,18 @@ class Choice(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """State of a policy that learns: how many rounds it has seen, and their record."""
+    """State of a policy that learns: how many rounds it has seen, and their record.
+
+    And what it takes the noise and the norm of M* to be, where nobody knows them.
+    """
 
     rounds: float
     record: AnyRecord
+    scales: Scales | None = None
 
     def absorb(self, seen: AnyRecord, rounds: int) -> Learned:
         """The state after ``rounds`` more rounds, with their record."""
-        return Learned(self.rounds + rounds, self.record.merge(seen))
+        return Learned(self.rounds + rounds, self.record.merge(seen), self.scales)
 
 
 class Policy(ABC, Generic[State]):
@@ -81,6 +86,9 @@ class Policy(ABC, Generic[State]):
     guarantee: str | None = None
     """Which alpha of the theory report the policy is no-regret for, if any."""
 
+    guaranteed_share: float = 1.0
+    """The share of that alpha that it is no-regret for: beta behind a guard."""
+
     controllable: bool = True
     """Whether a controller can run it: it learns from records alone, and its attributes say what its
     constructor was given."""
@@ -94,6 +102,9 @@ class Policy(ABC, Generic[State]):
 
     plays_parts: ClassVar[bool] = False
     """Whether it plays networks in shards: an arm for each part is all that it chooses."""
+
+    learns_scales: ClassVar[bool] = False
+    """Whether it plays where nobody knows ``sigma`` or ``S``: it estimates them, or needs neither."""
 
     off_policy: ClassVar[bool] = True
     """Whether it learns from rounds whose allocation it did not choose."""
@@ -173,6 +184,11 @@ class Policy(ABC, Generic[State]):
             cure = "OFUL, ImprovedOFUL, KCutOFUL and ThompsonSampling(starts=0) play such networks."
             rule = f"be of a graph that is at hand for {type(self).__name__}"
             raise checks.input_error("problem", rule, "a network in shards", cure)
+        if problem.unknown and not self.learns_scales:
+            unknown = " and ".join(problem.unknown)
+            rule = f"say {unknown} for {type(self).__name__}"
+            cure = "JointOFUL and ThompsonSampling estimate them; or declare a bound."
+            raise checks.input_error("problem", rule, "None", cure)
         self.problem = problem
         self.name = type(self).__name__ if name is None else name
         if not isinstance(self.name, str) or not self.name or "\0" in self.name:
@@ -212,7 +228,8 @@ class Policy(ABC, Generic[State]):
         return self._last_ridge.of(self.problem, record, lam, symmetric=symmetric)
 
     def __getstate__(self) -> dict[str, Any]:
-        made = ("_kept_on", "_rounds_ridge", "_last_ridge")  # again where they are needed
+        # These are made again where they are needed.
+        made = ("_kept_on", "_rounds_ridge", "_last_ridge", "_knowing")
         return {name: value for name, value in vars(self).items() if name not in made}
 
     def rebuild(self, problem: Problem) -> Policy[State]:
@@ -260,8 +277,9 @@ class Policy(ABC, Generic[State]):
             return cast(State, state.absorb(seen, rounds))
         if isinstance(state, int):
             return cast(State, state + rounds)
-        who, rule = type(self).__name__, "have a state that can absorb a record"
-        raise checks.input_error("policy", rule, who, f"Give {who} its own `absorb`.")
+        cure = f"Give {type(self).__name__} its own `absorb`."
+        got = type(state).__name__
+        raise checks.input_error("state", "be Learned or a number of rounds", got, cure)
 
     def begin(self, state: State, trial: int, choice: Choice) -> State:  # noqa: ARG002
         """The state once ``choice`` is to be played, as the ``trial`` of this number.

@@ -62,29 +62,30 @@ class Guarded(NamedTuple):
 class Conservative(Policy[Guarded]):
     """Plays what ``policy`` proposes when that is safe, and a known baseline otherwise.
 
-    With r(a) the expected reward of a round with allocation a, and b the baseline, it keeps
+    With r(a) the expected reward of a round with allocation a, and a_0 the baseline, it keeps
 
-        ``r(a_1) + ... + r(a_t) >= (1 - eps) t r(b)``  for all t, with probability 1 - delta.
+        ``r(a_1) + ... + r(a_t) >= (1 - eps) t r(a_0)``  for all t, with probability 1 - delta.
 
     After ``n`` rounds at the baseline and ``k`` away from it, which paid Y in sum, a proposal a is
     played if
 
-        ``Y - deviation(k) + low(a) + n r(b) >= (1 - eps) (n + k + 1) r(b)``,
+        ``Y - deviation(k) + low(a) + n r(a_0) >= (1 - eps) (n + k + 1) r(a_0)``,
 
     where ``deviation`` bounds the noise of those k rounds and ``low(a)`` is the least that a pays for
     any matrix of the confidence set. When the baseline's reward is not given, the least or most that its
     own rounds leave possible is put in its place, whichever makes the condition harder.
 
-    Where contexts change what the baseline pays, ``baseline_reward`` is a function: it says r_t(b), what
-    the baseline pays in a round with the context of round t. What is kept is then
+    Where contexts change what the baseline pays, ``baseline_reward`` is a function: it says
+    r_t(a_0), what the baseline pays in a round with the context of round t. What is kept is then
 
-        ``r_1(a_1) + ... + r_t(a_t) >= (1 - eps) (r_1(b) + ... + r_t(b))``  for all t,
+        ``r_1(a_1) + ... + r_t(a_t) >= (1 - eps) (r_1(a_0) + ... + r_t(a_0))``  for all t,
 
     and a proposal a is played in round t if, with the sums over the rounds so far,
 
-        ``Y - deviation(k) + low_t(a) + sum at b of r_s(b) >= (1 - eps) (sum of r_s(b) + r_t(b))``.
+        ``Y - deviation(k) + low_t(a) + sum at a_0 of r_s(a_0) >= (1 - eps) (sum of r_s(a_0) +
+        r_t(a_0))``.
 
-    The left side less the right one grows by ``eps r_t(b) >= 0`` in a round at the baseline: if the
+    The left side less the right one grows by ``eps r_t(a_0) >= 0`` in a round at the baseline: if the
     promise is kept before a round, whatever its context, the baseline keeps it.
 
     Rewards may come late, in part or never (see the notes): what is missing counts as the least that is
@@ -134,8 +135,8 @@ class Conservative(Policy[Guarded]):
 
     Notes
     -----
-    It assumes ``r(b) >= 0``, without which a share of it is no promise. If the baseline turns out to pay
-    less than 0, the baseline is all that is played.
+    It assumes ``r(a_0) >= 0``, without which a share of it is no promise. If the
+    baseline turns out to pay less than 0, the baseline is all that is played.
 
     ``max_changes`` holds in every round, also on the way back. A proposal that is more than
     ``max_changes`` agents away is approached by the changes that gain most by the estimate, unless the
@@ -407,7 +408,7 @@ class Conservative(Policy[Guarded]):
     def report(self, state: Guarded) -> dict[str, Any]:
         """What was promised and earned so far, and what of the budget is used and left to risk.
 
-        ``budget`` is ``eps t r(b)`` after t rounds, ``left`` what may be lost at once without breaking
+        ``budget`` is ``eps t r(a_0)`` after t rounds, ``left`` what may be lost at once without breaking
         the promise, and ``used`` the share of the budget that is gone or may be: 0 where as much as the
         baseline pays was certainly earned.
         """

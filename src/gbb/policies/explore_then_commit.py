@@ -64,6 +64,7 @@ class ExploreThenCommit(Policy[Committed]):
 
     compiled = True
     learns_from_links = True
+    learns_scales = True
 
     def __init__(
         self,

@@ -27,6 +27,7 @@ class FixedAllocation(Policy[int]):
     """
 
     plays_any_problem = True
+    learns_scales = True
     compiled = True
 
     def __init__(

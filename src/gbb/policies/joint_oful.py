@@ -34,10 +34,11 @@ class JointOFUL(IndexPolicy):
 
     Notes
     -----
-    The error of ``theta_hat`` is ``A^-1 sum z noise - lam A^-1 theta*``. The symmetric radius bounds the
-    second part by ``sqrt(lam) S ||C||_{A^-1}``; but ``|<C, lam A^-1 theta*>|`` is at most ``lam S /
-    sqrt(smallest eigenvalue of A_sym) ||C||_{A^-1}``, which vanishes as every pair of arms gets played,
-    and is what this policy charges. The confidence set still holds theta* with probability 1 - delta.
+    The error of ``theta_hat`` is ``A^-1 sum z noise - lam A^-1 theta*``. The symmetric
+    radius bounds the second part, along the sum phi of an allocation's edge-arms, by ``sqrt(lam) S
+    ||phi||_{A^-1}``; but ``|<phi, lam A^-1 theta*>|`` is at most ``lam S / sqrt(smallest eigenvalue
+    of A_sym) ||phi||_{A^-1}``, which vanishes as every pair of arms gets played, and is what this
+    policy charges. The confidence set still holds theta* with probability 1 - delta.
 
     References
     ----------

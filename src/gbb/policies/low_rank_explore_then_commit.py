@@ -7,10 +7,16 @@ from typing import Any
 from gbb._support import checks
 from gbb._support.checks import FloatArray
 from gbb.cuts import Cut
+from gbb.learning.low_pop_art import LowPopArt
 from gbb.learning.low_rank import LowRank
 from gbb.learning.record import AnyRecord, Record
 from gbb.policies.explore_then_commit import ExploreThenCommit
 from gbb.problem import Problem
+
+ESTIMATES: dict[str, type[LowRank] | type[LowPopArt]] = {
+    "low_rank": LowRank,
+    "low_pop_art": LowPopArt,
+}
 
 
 class LowRankExploreThenCommit(ExploreThenCommit):
@@ -29,14 +35,20 @@ class LowRankExploreThenCommit(ExploreThenCommit):
         As for :class:`~gbb.policies.ExploreThenCommit`.
     rank
         The rank of M*, from 1 to d; with d the estimate is that of :class:`gbb.Ridge`.
+    estimate
+        "low_rank", the least squares over matrices of that rank, or "low_pop_art", the ridge estimate
+        with its other singular values cut off (:class:`gbb.learning.low_pop_art.LowPopArt`). Both have
+        a bound on their error in the operator norm; the first errs less where there are few rounds.
 
     References
     ----------
-    Jun, Willett, Wright and Nowak (2019), "Bilinear bandits with low-rank structure".
+    Jun, Willett, Wright and Nowak (2019), "Bilinear bandits with low-rank structure"; Jang, Zhang and
+    Jun (2024) for LowPopArt.
     """
 
     compiled = True  # its commit step is what the loop asks for
     learns_from_links = False
+    learns_scales = False  # one of its estimates takes sigma
 
     def __init__(
         self,
@@ -44,6 +56,7 @@ class LowRankExploreThenCommit(ExploreThenCommit):
         *,
         cut: Cut,
         rank: int = 1,
+        estimate: str = "low_rank",
         horizon: int | None = None,
         exploration: int | None = None,
         lam: float = 1.0,
@@ -53,14 +66,15 @@ class LowRankExploreThenCommit(ExploreThenCommit):
             problem, cut=cut, horizon=horizon, exploration=exploration, lam=lam, name=name
         )
         self.rank = checks.integer("rank", rank, low=1, high=problem.d)
+        self.estimate = checks.choice("estimate", estimate, tuple(ESTIMATES))
 
     def couple_values(self, record: AnyRecord) -> FloatArray:
         X, tables = self.problem.arms, Record(*record.tables) if record.tables else None
         assert tables is not None
-        M_hat = LowRank(self.problem, tables, self.rank, self.lam).M_hat
+        M_hat = ESTIMATES[self.estimate](self.problem, tables, self.rank, self.lam).M_hat
         return self.cut.couple_values(X @ M_hat @ X.T)
 
     def settings(self) -> dict[str, Any]:
         given = super().settings()
         del given["commit"]
-        return {**given, "rank": self.rank}
+        return {**given, "rank": self.rank, "estimate": self.estimate}

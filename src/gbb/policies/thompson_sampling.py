@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from gbb._support import checks
 from gbb.cuts import Cut, KCut
 from gbb.policies._index import STARTS, IndexPolicy
 from gbb.problem import Problem
-
-LEAST_NOISE = 1e-6
-"""The least noise that a posterior is drawn for, as a share of the rewards that the prior expects."""
 
 
 class ThompsonSampling(IndexPolicy):
@@ -33,6 +29,11 @@ class ThompsonSampling(IndexPolicy):
         is given narrows the prior with it, down to none at 0. Frequentist proofs ask for a scale of the
         order of the confidence radius, which plays worse.
 
+    Notes
+    -----
+    Where nobody knows ``sigma`` and ``S``, those that are expected from the record
+    (:func:`gbb.learning.scales.estimate_scales`) give v and lam: the prior is that of empirical Bayes.
+
     References
     ----------
     Agrawal and Goyal (2013), "Thompson sampling for contextual bandits with linear payoffs"; Russo and
@@ -49,10 +50,4 @@ class ThompsonSampling(IndexPolicy):
         lam: float | None = None,
         name: str | None = None,
     ) -> None:
-        if isinstance(problem, Problem):
-            d, S, least = problem.d, problem.S, LEAST_NOISE * problem.L
-            v = max(problem.sigma, least * S / d) if v is None else checks.real("v", v, low=0.0)
-            lam = min(1.0, max(v * d / S, least)) ** 2 if lam is None else lam
-        super().__init__(
-            problem, cut=cut, lam=1.0 if lam is None else lam, v=v or 0.0, starts=starts, name=name
-        )
+        super().__init__(problem, cut=cut, lam=lam, v=v, starts=starts, name=name)

@@ -13,6 +13,7 @@ class UniformRandom(Policy[int]):
     """The baseline that never learns; its state is the number of rounds played."""
 
     plays_any_problem = True
+    learns_scales = True
     compiled = True
 
     def init(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache
@@ -39,9 +40,10 @@ class Problem:
     sigma
         The noise is ``sigma``-sub-Gaussian, and independent across rounds and across the numbers of a
         round. Where these share noise, sigma must be that of the worst direction: up to
-        ``sqrt(observations)`` times one number's.
+        ``sqrt(observations)`` times one number's. None where nobody knows it: policies then estimate
+        it from what they see (:mod:`gbb.learning.scales`).
     S
-        A bound on the Frobenius norm of M*.
+        A bound on the Frobenius norm of M*; None where nobody knows one.
     L
         A bound on the norm of every edge-arm; ``max ||x||^2`` when left out.
     arm_names
@@ -80,8 +82,8 @@ class Problem:
         graph: Graph,
         arms: ArrayLike,
         *,
-        sigma: float = 1.0,
-        S: float = 1.0,
+        sigma: float | None = 1.0,
+        S: float | None = 1.0,
         L: float | None = None,
         arm_names: Sequence[str] | None = None,
         edge_types: ArrayLike | None = None,
@@ -93,17 +95,23 @@ class Problem:
         contexts: Contexts | None = None,
     ) -> None:
         if not isinstance(graph, Graph):
-            raise checks.input_error("graph", "be a gbb.Graph", type(graph).__name__)
+            raise reading.no_graph(graph)
         if graph.m == 0:
             raise checks.input_error("graph", "have at least one edge", "none")
         self.graph = graph
-        self.arms = checks.array("arms", arms, ndim=2, meaning="one arm per row (K x d)")
+        self.arms = checks.array(
+            "arms",
+            arms,
+            ndim=2,
+            meaning="one arm per row (K x d)",
+            cure="np.eye(3) is three arms that have nothing in common.",
+        )
         if 0 in self.arms.shape:
             raise checks.input_error(
                 "arms", "hold at least one arm of one dimension", self.arms.shape
             )
-        self.sigma = checks.real("sigma", sigma, low=0.0)
-        self.S = checks.real("S", S, low=0.0, low_open=True)
+        self._sigma = None if sigma is None else checks.real("sigma", sigma, low=0.0)
+        self._S = None if S is None else checks.real("S", S, low=0.0, low_open=True)
         with np.errstate(over="ignore"):
             widest = float(np.max(np.sum(self.arms**2, axis=1)))
         if not SMALLEST <= widest <= LARGEST:
@@ -142,6 +150,9 @@ class Problem:
 
     def _check_one_arm_a_part(self, parts: Parts) -> None:
         """Refuse what a part, which plays one arm and has its links summed, cannot have."""
+        if self.unknown:
+            rule = "be given for a network in shards, whose tables have no squares"
+            raise checks.input_error(self.unknown[0], rule, "None")
         if not self.reports_edges:
             rule = "be 'edge' for a network in shards"
             raise checks.input_error("feedback", rule, repr(self.feedback))
@@ -151,11 +162,13 @@ class Problem:
 
     def _check_sizes(self) -> None:
         """Refuse sizes whose squares, or whose products' squares, overflow."""
-        checks.real("sigma", self.sigma, high=LARGEST, cure=UNITS)
-        checks.real("S", self.S, low=SMALLEST, high=LARGEST, cure=UNITS)
+        if self._sigma is not None:
+            checks.real("sigma", self._sigma, high=LARGEST, cure=UNITS)
+        if self._S is not None:
+            checks.real("S", self._S, low=SMALLEST, high=LARGEST, cure=UNITS)
         checks.real("L", self.L, high=LARGEST, cure=UNITS)
         heaviest = float(self._heaviest.max())
-        if (reach := heaviest * self.L * max(1.0, self.S)) > LARGEST * (1 + 1e-9):
+        if (reach := heaviest * self.L * max(1.0, self._S or 1.0)) > LARGEST * (1 + 1e-9):
             name = "L" if self._weights is None else "edge_weights"
             name = name if self.contexts is None else "contexts"
             pays = {"edge": "an edge", "link": "a link"}
@@ -165,6 +178,42 @@ class Problem:
                 f"keep {w} L and {w} L S, which {pays[self.feedback]} may pay, at most {LARGEST:g}"
             )
             raise checks.input_error(name, rule, f"{reach:g}", UNITS)
+
+    @property
+    def sigma(self) -> float:
+        """The scale of the noise; refused where nobody knows it."""
+        return self._known("sigma", self._sigma)
+
+    @property
+    def S(self) -> float:
+        """The bound on the Frobenius norm of M*; refused where nobody knows one."""
+        return self._known("S", self._S)
+
+    @staticmethod
+    def _known(name: str, value: float | None) -> float:
+        if value is None:
+            cure = "Policies estimate it from what they see; other answers need it. Declare it."
+            raise checks.input_error(name, "be known for this", "None", cure)
+        return value
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """Which of ``sigma`` and ``S`` nobody knows."""
+        return tuple(name for name, value in self.declared.items() if value is None)
+
+    @property
+    def declared(self) -> dict[str, float | None]:
+        """``sigma`` and ``S`` by name, None where nobody knows them."""
+        return {"sigma": self._sigma, "S": self._S}
+
+    def told(self, sigma: float, S: float) -> Problem:
+        """The same problem, with these in the place of what nobody knows; itself where all is known."""
+        if not self.unknown:
+            return self
+        other = copy.copy(self)
+        other._sigma = sigma if self._sigma is None else self._sigma
+        other._S = S if self._S is None else self._S
+        return other
 
     @property
     def K(self) -> int:
@@ -247,7 +296,7 @@ class Problem:
     def _with(self, entries: Entries) -> Problem:
         """The problem of a round whose edges have these features."""
         other = object.__new__(type(self))
-        kept = ("graph", "arms", "sigma", "S", "L", "arm_names", "feedback", "parts")
+        kept = ("graph", "arms", "_sigma", "_S", "L", "arm_names", "feedback", "parts")
         for name in (*kept, "_types", "_weights", "_allowed"):
             setattr(other, name, getattr(self, name))
         other._given, other.contexts, other._of = entries, None, self
@@ -550,7 +599,10 @@ class Problem:
         more += ", some arms forbidden" if self._allowed is not None else ""
         if self.parts is not None:
             more += f", shards={self.parts.shards}, links={self.links_seen}"
+        said = ", ".join(
+            f"{name}={'unknown' if value is None else f'{value:g}'}"
+            for name, value in self.declared.items()
+        )
         return (
-            f"Problem(n={self.n}, m={self.m}, K={self.K}, d={self.d}, "
-            f"sigma={self.sigma:g}, S={self.S:g}, L={self.L:g}{more})"
+            f"Problem(n={self.n}, m={self.m}, K={self.K}, d={self.d}, {said}, L={self.L:g}{more})"
         )

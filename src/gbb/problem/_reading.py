@@ -10,11 +10,20 @@ from numpy.typing import ArrayLike
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
+from gbb.graph import lookup
 from gbb.graph.parts import Parts
 from gbb.problem._limits import LARGEST
 
 if TYPE_CHECKING:
     from gbb.problem._problem import Problem
+
+
+def no_graph(given: object) -> checks.InputError:
+    """The error for what is no :class:`gbb.Graph`, to be raised by the caller."""
+    kind = type(given)
+    got = f"{kind.__module__.partition('.')[0]}.{kind.__qualname__}".removeprefix("builtins.")
+    cure = "Make one by gbb.Graph.from_networkx, from_sparse, from_edges or read."
+    return checks.input_error("graph", "be a gbb.Graph", got, cure)
 
 
 def allocation(problem: Problem, arms: ArrayLike | Mapping[str, str]) -> IntArray:
@@ -24,7 +33,12 @@ def allocation(problem: Problem, arms: ArrayLike | Mapping[str, str]) -> IntArra
     if isinstance(arms, Mapping):
         return _by_name(problem, arms)
     return checks.indices(
-        "allocation", arms, length=problem.n, high=problem.K, meaning="one arm index per agent"
+        "allocation",
+        arms,
+        length=problem.n,
+        high=problem.K,
+        meaning="one arm index per agent",
+        cure=f"There are K = {problem.K} arms, counted from 0.",
     )
 
 
@@ -43,8 +57,8 @@ def _of_parts(problem: Problem, arms: ArrayLike | Mapping[str, str], parts: Part
 
 def _by_name(problem: Problem, arms: Mapping[str, str], parts: Parts | None = None) -> IntArray:
     result, graph = np.full(problem.n, -1, dtype=np.int64), problem.graph
-    for agent, arm in arms.items():
-        place = graph.index(agent)
+    places = lookup.find_agents("allocation", graph, list(arms)).tolist()
+    for place, arm in zip(places, arms.values(), strict=True):
         if result[place] >= 0:
             name = graph.label(place)
             raise checks.input_error("allocation", "name every agent once", f"{name!r} twice")

@@ -1,6 +1,5 @@
 """Simulation: policies played in an environment, results as labelled arrays."""
 
-from gbb.simulation._compare import compare
 from gbb.simulation._comparison import Comparison, comparison
 from gbb.simulation._simulate import SlowPolicyWarning, simulate
 from gbb.simulation.reference import Round, play
@@ -10,7 +9,6 @@ __all__ = [
     "Comparison",
     "Round",
     "SlowPolicyWarning",
-    "compare",
     "comparison",
     "load",
     "play",

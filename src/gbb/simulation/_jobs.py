@@ -16,10 +16,10 @@ from gbb.simulation._trace import Trace
 
 
 class Job(NamedTuple):
-    """One run: its seed, and the loop that plays it, called as ``loop(seed, on_rounds=...)``."""
+    """Runs played together: their seeds, and the loop, called as ``loop(seeds, on_rounds=...)``."""
 
-    seed: np.random.SeedSequence
-    loop: Callable[..., Trace]
+    seeds: Sequence[np.random.SeedSequence]
+    loop: Callable[..., list[Trace]]
 
 
 class _StoppedError(Exception):
@@ -32,8 +32,8 @@ def run_jobs(
     workers: int | None = None,
     on_rounds: Callable[[int], None] | None = None,
 ) -> list[Trace]:
-    """All jobs' traces, in the order of ``jobs``; an interrupt stops the workers at their next block."""
-    threads = available_cores() if workers is None else checks.integer("workers", workers, low=1)
+    """All runs' traces, in the order of ``jobs``; an interrupt stops workers at their next block."""
+    threads = count_threads(workers)
     stop = threading.Event()
 
     def step(done: int) -> None:
@@ -42,17 +42,17 @@ def run_jobs(
         if on_rounds is not None:
             on_rounds(done)
 
-    def play(job: Job) -> Trace:
-        return job.loop(seeds.sequence(job.seed), on_rounds=step)
+    def play(job: Job) -> list[Trace]:
+        return job.loop([seeds.sequence(seed) for seed in job.seeds], on_rounds=step)
 
     # Threads inside the linear algebra would spin on these small matrices and slow everybody down.
     with one_thread():
-        return _play_all(play, jobs, threads, stop)
+        return [trace for runs in _play_all(play, jobs, threads, stop) for trace in runs]
 
 
 def _play_all(
-    play: Callable[[Job], Trace], jobs: Sequence[Job], threads: int, stop: threading.Event
-) -> list[Trace]:
+    play: Callable[[Job], list[Trace]], jobs: Sequence[Job], threads: int, stop: threading.Event
+) -> list[list[Trace]]:
     if threads == 1 or len(jobs) == 1:
         return [play(job) for job in jobs]
     with ThreadPoolExecutor(min(threads, len(jobs))) as pool:
@@ -64,6 +64,11 @@ def _play_all(
             stop.set()
             pool.shutdown(cancel_futures=True)
             raise
+
+
+def count_threads(workers: int | None) -> int:
+    """How many threads are asked for: all available cores when left out."""
+    return available_cores() if workers is None else checks.integer("workers", workers, low=1)
 
 
 def available_cores() -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import partial
@@ -12,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbb._support import checks, seeds
+from gbb._support import checks, outside, seeds
+from gbb._support.checks import IntArray
 from gbb._support.seeds import Seed
 from gbb.cuts import Cut
 from gbb.environment import Environment, System
 from gbb.optimum import Optimum
-from gbb.policies import AnyPolicy, Policy
+from gbb.policies import AnyPolicy
+from gbb.policies._contenders import Contenders, make_policies
 from gbb.simulation import engine, reference, result
-from gbb.simulation._jobs import Job, run_jobs
+from gbb.simulation._jobs import Job, count_threads, run_jobs
 from gbb.simulation._progress import progress_bar
 from gbb.simulation._trace import LOG_POINTS, Trace, recorded_rounds
 from gbb.simulation._yardstick import choose_yardstick
@@ -27,7 +28,7 @@ from gbb.simulation._yardstick import choose_yardstick
 if TYPE_CHECKING:
     import xarray as xr
 
-METHODS = ("engine", "reference")
+METHODS = ("engine", "reference", "cuda")
 
 ContextLaw = Callable[[np.random.Generator, int], Iterable[Any]]
 """``law(rng, rounds)`` draws a context for every round."""
@@ -48,7 +49,7 @@ class SlowPolicyWarning(UserWarning):
 
 def simulate(
     env: System,
-    policies: Sequence[AnyPolicy] | AnyPolicy,
+    policies: Contenders,
     *,
     rounds: int,
     runs: int = 1,
@@ -76,7 +77,9 @@ def simulate(
     env
         The instance.
     policies
-        The policies to play, all of ``env.problem``, with distinct names.
+        The policies to play, all of ``env.problem``, with distinct names; one, a list, or a function
+        that makes them for a problem. Also names or classes of policies, which then play over the
+        greedy cut and know ``rounds``.
     rounds
         The horizon T.
     runs
@@ -101,8 +104,9 @@ def simulate(
     progress
         Show a progress bar with the time left.
     method
-        ``engine`` (compiled; policies it has no loop for fall back, with a warning) or ``reference``
-        (plain Python, edge by edge).
+        ``engine`` (compiled; policies it has no loop for fall back, with a warning), ``reference``
+        (plain Python, edge by edge) or ``cuda`` (all runs side by side on a GPU, which takes
+        ``gbb[cuda]``; random numbers of its own, that follow from each run's seed alone).
     workers
         Threads to spread the runs over; all available cores when left out. The result does not
         depend on it.
@@ -117,30 +121,100 @@ def simulate(
         :class:`gbb.Environment` also ``fraction`` (NaN unless the optimum is positive), ``regret`` and
         ``alpha_regret``; the coordinate
         ``alpha`` says which alpha each policy's alpha-regret uses: that of its theorem, or 1 for
-        policies that have none. Against a :class:`gbb.AdversarialEnvironment`, ``regret`` is what the
+        policies that have none. ``proven_fraction``, over (policy, run), is what a run earned over the
+        best upper bound known, so that its allocations pay at least this share of the optimum however
+        large the graph. Against a :class:`gbb.AdversarialEnvironment`, ``regret`` is what the
         best fixed couple over ``cut`` up to that round earned beyond the policy, ``dynamic_regret``
         what the best couple of every single round did.
     """
-    chosen = [policies] if isinstance(policies, Policy) else list(policies)
-    _check_policies(env, chosen)
+    _check_system(env)
     rounds = checks.integer("rounds", rounds, low=1)
+    chosen = make_policies(policies, env.problem, rounds)
+    _check_policies(env, chosen)
     env = _with_contexts(env, contexts, rounds, seed)
     runs = checks.integer("runs", runs, low=1)
     _check_memory(len(chosen) * runs, rounds, record, env.problem.n if keep_allocations else 0)
     recorded = recorded_rounds(rounds, record)
+    if checks.choice("method", method, METHODS) == "cuda":
+        from gbb.simulation import cuda  # noqa: PLC0415
+
+        cuda.require_device()
     yardstick = choose_yardstick(env, chosen, recorded, optimum=optimum, cut=cut)
-    method = checks.choice("method", method, METHODS)
-    children = seeds.spawn(seed, runs)
-    jobs: list[Job] = []
-    for policy in chosen:
-        run = _choose_loop(env, policy, method, edge_noise)
-        loop = partial(run, policy, rounds, recorded, keep_allocations=keep_allocations)
-        jobs += [Job(child, loop) for child in children]
-    bar = progress_bar(len(jobs) * rounds) if progress else nullcontext(None)
+    bar = progress_bar(len(chosen) * runs * rounds) if progress else nullcontext(None)
     with bar as step:
-        flat = run_jobs(jobs, workers=workers, on_rounds=step)
-    traces = [flat[start : start + runs] for start in range(0, len(flat), runs)]
+        traces = trace_runs(
+            env,
+            chosen,
+            recorded,
+            seeds.spawn(seed, runs),
+            keep_allocations=keep_allocations,
+            method=method,
+            edge_noise=edge_noise,
+            workers=workers,
+            on_rounds=step,
+        )
     return result.assemble(env, chosen, traces, recorded, yardstick)
+
+
+def simulate_together(
+    instances: Sequence[tuple[System, Sequence[AnyPolicy], Seed]],
+    *,
+    rounds: int,
+    runs: int,
+    record: int | str | ArrayLike,
+) -> Iterator[xr.Dataset]:
+    """As :func:`simulate` with ``method="cuda"`` of every instance, all of them played at once."""
+    from gbb.simulation import cuda  # noqa: PLC0415
+
+    rounds, runs = (
+        checks.integer(name, value, low=1) for name, value in (("rounds", rounds), ("runs", runs))
+    )
+    for env, policies, _ in instances:
+        _check_system(env)
+        _check_policies(env, policies)
+    _check_memory(sum(len(policies) for _, policies, _ in instances) * runs, rounds, record, 0)
+    recorded = recorded_rounds(rounds, record)
+    spawned = [(env, policies, seeds.spawn(seed, runs)) for env, policies, seed in instances]
+    traces = cuda.trace_instances(spawned, recorded)
+    for (env, policies, _), found in zip(instances, traces, strict=True):
+        yardstick = choose_yardstick(env, policies, recorded, optimum=None, cut=None)
+        yield result.assemble(env, policies, found, recorded, yardstick)
+
+
+def trace_runs(
+    env: System,
+    policies: Sequence[AnyPolicy],
+    recorded: IntArray,
+    children: Sequence[np.random.SeedSequence],
+    *,
+    keep_allocations: bool = False,
+    method: str = "engine",
+    edge_noise: bool = False,
+    workers: int | None = None,
+    on_rounds: Callable[[int], None] | None = None,
+) -> list[list[Trace]]:
+    """A run of every policy with each seed, up to the last of the ``recorded`` rounds; not measured."""
+    if method == "cuda":
+        from gbb.simulation import cuda  # noqa: PLC0415
+
+        return cuda.trace_jobs(
+            [cuda.Job(env, policy, children) for policy in policies],
+            recorded,
+            keep_allocations=keep_allocations,
+            edge_noise=edge_noise,
+            on_rounds=on_rounds,
+        )
+    jobs: list[Job] = []
+    share = -(-len(policies) * len(children) // count_threads(workers))  # of each thread
+    for policy in policies:
+        run, most = _choose_loop(env, policy, method, edge_noise)
+        size = max(1, min(most, share))
+        rounds = int(recorded[-1])
+        loop = partial(run, policy, rounds, recorded, keep_allocations=keep_allocations)
+        starts = range(0, len(children), size)
+        jobs += [Job(children[start : start + size], loop) for start in starts]
+    flat = run_jobs(jobs, workers=workers, on_rounds=on_rounds)
+    return [flat[start : start + len(children)] for start in range(0, len(flat), len(children))]
 
 
 def _with_contexts(
@@ -158,7 +232,7 @@ def _with_contexts(
             rng = np.random.default_rng(np.random.SeedSequence(own.entropy, spawn_key=key))
             contexts = contexts(rng, rounds)
         if isinstance(contexts, Iterator):  # which may have no end
-            contexts = itertools.islice(contexts, rounds)
+            contexts = list(itertools.islice(contexts, rounds))
         env = env.during(contexts)
     if env.problem.contexts is not None and (env.rows is None or len(env.rows) < rounds):
         got = "none" if env.rows is None else f"{len(env.rows)}"
@@ -170,28 +244,30 @@ def _with_contexts(
 
 def _choose_loop(
     env: System, policy: AnyPolicy, method: str, edge_noise: bool
-) -> Callable[..., Trace]:
-    """The loop over the rounds of ``env`` that plays ``policy``."""
-    if method == "engine" and isinstance(env, Environment):
-        if engine.loop_for(policy) is not None:
-            return partial(engine.run_engine, env, edge_noise=edge_noise)
-        warnings.warn(
-            f"{type(policy).__name__} has no compiled loop; it is played by the reference loop, "
-            'edge by edge. Pass method="reference" to choose that yourself.',
-            SlowPolicyWarning,
-            stacklevel=3,
-        )
-    return partial(reference.run_reference, env)
+) -> tuple[Callable[..., list[Trace]], int]:
+    """The loop over the rounds of ``env`` that plays ``policy``, and how many runs it takes at most."""
+    if method == "engine" and isinstance(env, Environment) and env.additive:
+        loop = engine.loop_for(policy)
+        if loop is not None:
+            return partial(engine.run_batch, env, edge_noise=edge_noise), loop.batch
+        text = "has no compiled loop; it is played by the reference loop, edge by edge, which is slower."
+        outside.warn(f"{type(policy).__name__} {text}", SlowPolicyWarning)
+    return partial(reference.run_all, env), 1
+
+
+def _check_system(env: System) -> None:
+    if not isinstance(env, System):
+        raise checks.input_error("env", "be a gbb.Environment or a System", type(env).__name__)
 
 
 def _check_policies(env: System, policies: Sequence[AnyPolicy]) -> None:
-    if not isinstance(env, System):
-        raise checks.input_error("env", "be a gbb.Environment or a System", type(env).__name__)
     if not policies:
         raise checks.input_error("policies", "hold at least one policy", "none")
     for policy in policies:
-        if not isinstance(policy, Policy):
-            raise checks.input_error("policies", "hold gbb policies", type(policy).__name__)
+        if not hasattr(policy, "problem"):
+            who = type(policy).__name__
+            cure = f"Call super().__init__(problem, name=name) in {who}.__init__."
+            raise checks.input_error("policies", "have a problem", f"{who} without", cure)
         if policy.problem is not env.problem:
             cure = "Build the policy and the environment on the same Problem object."
             raise checks.input_error(

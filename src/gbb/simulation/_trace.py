@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -68,12 +69,17 @@ def couples_of(numbers: IntArray, K: int, k: int) -> IntArray:
     return couples
 
 
+@lru_cache(maxsize=16)
+def _log_rounds(rounds: int) -> IntArray:
+    spaced = np.round(np.geomspace(1, rounds, LOG_POINTS)).astype(np.int64)
+    return checks.frozen(np.unique(spaced))
+
+
 def recorded_rounds(rounds: int, record: int | str | ArrayLike) -> IntArray:
     """The rounds to keep, counted from 1: every one, every k-th, log-spaced, or those given."""
     if isinstance(record, str):
         checks.choice("record", record, ["log"])
-        spaced = np.unique(np.round(np.geomspace(1, rounds, LOG_POINTS)).astype(np.int64))
-        return checks.frozen(spaced)
+        return _log_rounds(rounds)
     if np.ndim(record) == 0:
         every = checks.integer("record", record, low=1)
         kept = np.arange(every, rounds + 1, every, dtype=np.int64)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gbb._support import checks
+from gbb._support import checks, outside
 from gbb._support.checks import FloatArray, IntArray
+from gbb._support.rows import distinct
 from gbb.adversary import AdversarialEnvironment
-from gbb.cuts import Cut, KCut, check_cut, greedy
+from gbb.cuts import Cut, check_cut, greedy
 from gbb.environment import Environment, System
 from gbb.optimum import Optimum, solve
 from gbb.policies import AnyPolicy
@@ -32,7 +32,7 @@ class Measures(NamedTuple):
     Attributes
     ----------
     variables
-        Arrays over (policy, run, round) and their long names.
+        Arrays over (policy, run, round), or over (policy, run), and their long names.
     alpha
         The alpha of each policy's alpha-regret, if there is one.
     attrs
@@ -84,12 +84,7 @@ def _by_optimum(
 
     def measure(reward: FloatArray, cumulative: FloatArray) -> Measures:
         known = _raise_optimum(solved, _most_earned(reward, cumulative, recorded))
-        alphas = np.array(
-            [
-                guaranteed_alpha(env, each.guarantee, cut=_parts(each), optimum=known)
-                for each in policies
-            ]
-        )
+        alphas = np.array([alpha_of(each, env, known) for each in policies])
         best = known.value
         attrs = {
             "optimum": best,
@@ -103,6 +98,9 @@ def _by_optimum(
             "fraction": (fraction, "fraction of the optimal global reward"),
             "regret": (recorded * best - cumulative, "cumulative regret"),
             "alpha_regret": (alpha_regret, "cumulative alpha-regret"),
+            "proven_fraction": _proven(
+                cumulative, recorded[-1] * best, recorded[-1] * known.upper_bound
+            ),
         }
         return Measures(variables, alphas, attrs)
 
@@ -113,9 +111,8 @@ def _by_round(
     env: Environment, rows: FloatArray, policies: Sequence[AnyPolicy], recorded: IntArray
 ) -> Yardstick:
     """The same against every round's own optimum, solved once for each context."""
-    distinct, which = np.unique(rows[: recorded[-1]], axis=0, return_inverse=True)
-    which = which.ravel()
-    envs = [env.at_row(row) for row in distinct]
+    contexts, which = distinct(rows[: recorded[-1]])
+    envs = [env.at_row(row) for row in contexts]
     solved = [solve(each.problem, each.M_star) for each in envs]
 
     def measure(reward: FloatArray, cumulative: FloatArray) -> Measures:
@@ -127,20 +124,18 @@ def _by_round(
         best = np.array([each.value for each in known])
         alphas = np.array(
             [
-                [
-                    guaranteed_alpha(at, each.guarantee, cut=_parts(each), optimum=optimum)
-                    for at, optimum in zip(envs, known, strict=True)
-                ]
+                [alpha_of(each, at, optimum) for at, optimum in zip(envs, known, strict=True)]
                 for each in policies
             ]
         )
         totals = np.cumsum(best[which])[recorded - 1]
         shares = np.cumsum((alphas * best)[:, which], axis=1)[:, recorded - 1]
         positive = np.where(best > 0.0, best, np.nan)[here]
+        bounds = np.array([each.upper_bound for each in known])[which]
         attrs = {
-            "contexts": len(distinct),
+            "contexts": len(contexts),
             "optimum": float(best[which].mean()),
-            "optimum_upper_bound": float(np.array([k.upper_bound for k in known])[which].mean()),
+            "optimum_upper_bound": float(bounds.mean()),
             "optimum_proven": int(all(each.proven for each in known)),
             "optimum_method": ", ".join(sorted({each.method for each in known})),
         }
@@ -148,10 +143,22 @@ def _by_round(
             "fraction": (reward / positive, "fraction of the round's optimal global reward"),
             "regret": (totals - cumulative, "cumulative regret"),
             "alpha_regret": (shares[:, None, :] - cumulative, "cumulative alpha-regret"),
+            "proven_fraction": _proven(cumulative, float(best[which].sum()), float(bounds.sum())),
         }
         return Measures(variables, (alphas @ np.bincount(which)) / len(which), attrs)
 
     return measure
+
+
+def _proven(cumulative: FloatArray, least: float, most: float) -> tuple[FloatArray, str]:
+    """What each run earned over ``most``, which no allocations could have exceeded.
+
+    A loss is a smaller share of more: it is taken over the ``least`` that the optimum is.
+    """
+    earned = cumulative[:, :, -1]
+    against = np.where(earned >= 0.0, most, least)
+    share = earned / np.where(against > 0.0, against, np.nan)
+    return share, "proven fraction of the optimal global reward, over all rounds"
 
 
 def _most_earned(reward: FloatArray, cumulative: FloatArray, recorded: IntArray) -> float:
@@ -172,10 +179,9 @@ def _raise_optimum(known: Optimum, earned: float) -> Optimum:
     if known.proven:
         found = f"{known.value:g} where a policy earned {earned:g}"
         raise checks.input_error("optimum", "be the best allocation's if it is proven", found)
-    warnings.warn(
+    outside.warn(
         f"A policy earned {earned:g} a round where the best allocation found, which was not proven to "
-        f"be the best, pays {known.value:g}; the optimum is raised to what was earned.",
-        stacklevel=5,
+        f"be the best, pays {known.value:g}; the optimum is raised to what was earned."
     )
     most = max(known.upper_bound, earned)
     return dataclasses.replace(known, value=earned, upper_bound=most, method="played")
@@ -206,9 +212,11 @@ def _common_cut(system: System, policies: Sequence[AnyPolicy], cut: Cut | None) 
     return own[0] if same else greedy(graph)
 
 
-def _parts(policy: AnyPolicy) -> Cut | KCut | None:
-    """What a policy plays over: a cut, or more than two parts."""
-    return policy.cut if policy.parts is None or policy.parts.k == 2 else policy.parts
+def alpha_of(policy: AnyPolicy, env: Environment, optimum: Optimum) -> float:
+    """The alpha that a policy is no-regret for on an instance; 1 where none is proven."""
+    parts, share = policy.parts, policy.guaranteed_share
+    cut = policy.cut if parts is None or parts.k == 2 else parts
+    return guaranteed_alpha(env, policy.guarantee, cut=cut, optimum=optimum, share=share)
 
 
 def _check_optimum(env: Environment, optimum: Optimum) -> Optimum:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gbb._support import seeds
-from gbb._support.checks import FloatArray, IntArray
+from gbb._support import checks
+from gbb._support import seeds as seeding
+from gbb._support.checks import FloatArray, InputError, IntArray
 from gbb._support.seeds import Seed
 from gbb.environment import System, problem_at
 from gbb.policies import AnyPolicy, Choice
@@ -54,15 +55,30 @@ def play(
     if isinstance(seed, tuple):
         noise_rng, policy_rng = seed
     else:
-        noise_rng, policy_rng = map(np.random.default_rng, seeds.spawn(seed, 2))
+        noise_rng, policy_rng = map(np.random.default_rng, seeding.spawn(seed, 2))
     state = policy.init()
     for t in range(1, rounds + 1):
         now = policy.on(problem_at(system, t))
-        choice = now.select(state, policy_rng)
+        choice = _checked(now, t, now.select(state, policy_rng))
         rewards = system.draw(t, choice.allocation, noise_rng)
         expected = system.expected(t, choice.allocation)
-        state = now.update(state, choice, rewards)
+        before, state = state, now.update(state, choice, rewards)
+        if state is None and before is not None:
+            cure = f"Let {type(policy).__name__}.update return it."
+            raise checks.input_error("update", "give the state after the round", "None", cure)
         yield Round(t, choice, rewards, expected, state)
+
+
+def _checked(policy: AnyPolicy, t: int, choice: object) -> Choice:
+    """What a policy chose in round ``t``, with one arm for each agent."""
+    if not isinstance(choice, Choice):
+        cure = f"Let {type(policy).__name__}.select return gbb.policies.Choice(allocation)."
+        raise checks.input_error("select", "give a Choice", type(choice).__name__, cure)
+    try:
+        arms = policy.problem.allocation(choice.allocation)
+    except InputError as error:
+        raise InputError(f"{policy.name} in round {t}: {error}") from None
+    return choice if isinstance(choice.allocation, np.ndarray) else choice._replace(allocation=arms)
 
 
 def run_reference(
@@ -88,3 +104,15 @@ def run_reference(
     reward, cumulative, couple, allocation = map(np.array, zip(*kept, strict=True))
     record = policy.record_of(played.state)
     return Trace(reward, cumulative, couple, allocation if keep_allocations else None, record)
+
+
+def run_all(
+    system: System,
+    policy: AnyPolicy,
+    rounds: int,
+    recorded: IntArray,
+    seeds: Sequence[np.random.SeedSequence],
+    **settings: Any,
+) -> list[Trace]:
+    """A run by :func:`run_reference` with each seed."""
+    return [run_reference(system, policy, rounds, recorded, seed, **settings) for seed in seeds]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +26,9 @@ VARIABLES = ("expected_reward", "couple")
 """What every result of :func:`gbb.simulate` holds."""
 
 UNSEALED = "if it was damaged since it was written, nobody can tell."
+MANY = 1000
+"""Of so many recorded rounds the labels are made anew for every result."""
+
 EXPANSION = 1100
 """No file grows by more when it is read: so much does zlib, at most, make of a byte."""
 
@@ -40,27 +44,27 @@ def assemble(
 
     Regrets are cumulative over all rounds played, recorded or not.
     """
-    import xarray as xr  # noqa: PLC0415
-
     problem = system.problem
+    scale = system.sigma if isinstance(system, TableSystem) else problem.declared["sigma"]
+    noise = {} if scale is None else {"sigma": scale}
     reward = np.array([[trace.reward for trace in runs] for runs in traces])
     cumulative = np.array([[trace.cumulative for trace in runs] for runs in traces])
     couple = np.array([[trace.couple for trace in runs] for runs in traces])
     measures = yardstick(reward, cumulative)
-    variables = {"expected_reward": (reward, "expected global reward"), **measures.variables}
-    dataset = xr.Dataset(
-        {name: (AXES, values, {"long_name": words}) for name, (values, words) in variables.items()}
-        | {"couple": ((*AXES, "part"), couple, {"long_name": "arms of V1 and V2, or -1"})},
-        coords={
-            "policy": [policy.name for policy in policies],
-            "run": np.arange(reward.shape[1]),
-            "round": recorded,
-            "part": ["V1", "V2"],
-        },
-        attrs={key: getattr(problem, key) for key in ("n", "m", "K", "d", "sigma")},
+    found = {"expected_reward": (reward, "expected global reward"), **measures.variables}
+    found["couple"] = couple, "arms of V1 and V2, or -1"
+    labels = Labels(
+        policies=tuple(policy.name for policy in policies),
+        runs=reward.shape[1],
+        recorded=recorded.tobytes(),
+        variables=tuple((name, values.ndim, words) for name, (values, words) in found.items()),
+        alpha=measures.alpha is not None,
     )
+    blank = _blank if recorded.size <= MANY else _blank.__wrapped__
+    dataset = blank(labels).copy(data={name: values for name, (values, _) in found.items()})
     if measures.alpha is not None:
-        dataset.coords["alpha"] = ("policy", measures.alpha)
+        dataset["alpha"].data = measures.alpha
+    dataset.attrs = {key: getattr(problem, key) for key in ("n", "m", "K", "d")} | noise
     if isinstance(system, TableSystem):
         dataset.attrs["noise"] = system.noise
     dataset.attrs.update(measures.attrs)
@@ -69,6 +73,48 @@ def assemble(
         dataset["allocation"] = ((*AXES, "agent"), arms)
         dataset.coords["agent"] = [str(problem.graph.label(i)) for i in range(problem.n)]
     return dataset
+
+
+class Labels(NamedTuple):
+    """What a result is labelled by: all of it but its numbers.
+
+    Attributes
+    ----------
+    policies, runs
+        The policies' names, and how many runs each has.
+    recorded
+        The bytes of the recorded rounds.
+    variables
+        Name, number of axes and long name of each.
+    alpha
+        Whether every policy has an alpha.
+    """
+
+    policies: tuple[str, ...]
+    runs: int
+    recorded: bytes
+    variables: tuple[tuple[str, int, str], ...]
+    alpha: bool
+
+
+@lru_cache(maxsize=16)
+def _blank(labels: Labels) -> xr.Dataset:
+    """A result without numbers, to be copied: to label one takes longer than many a simulation."""
+    import xarray as xr  # noqa: PLC0415
+
+    coords: dict[str, Any] = {
+        "policy": list(labels.policies),
+        "run": np.arange(labels.runs),
+        "round": np.frombuffer(labels.recorded, dtype=np.int64),
+        "part": ["V1", "V2"],
+    }
+    sizes, axes = [len(each) for each in coords.values()], tuple(coords)
+    variables = {
+        name: (axes[:dims], np.broadcast_to(0.0, sizes[:dims]), {"long_name": words})
+        for name, dims, words in labels.variables
+    }
+    alpha = {"alpha": ("policy", np.zeros(len(labels.policies)))} if labels.alpha else {}
+    return xr.Dataset(variables, coords={**coords, **alpha})
 
 
 def save(result: xr.Dataset, path: str | Path) -> None:

@@ -10,7 +10,11 @@ This package needs pytest, which gbb itself does not.
 
 from __future__ import annotations
 
-import pytest
+try:
+    import pytest
+except ModuleNotFoundError:
+    text = "gbb.testing needs pytest, which gbb itself does not. Install it: pip install pytest."
+    raise ModuleNotFoundError(text, name="pytest") from None
 
 PARTS = ("_controlled", "_cuts", "_noises", "_policies", "_problems", "_solvers")
 pytest.register_assert_rewrite(*(f"{__name__}.{part}" for part in PARTS))

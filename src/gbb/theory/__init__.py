@@ -1,7 +1,13 @@
 """The paper's theory: parameters of an instance, regret bounds, assumptions."""
 
 from gbb.theory._assumptions import Assumption, check_assumptions
-from gbb.theory._bounds import critical_covariance_bound, critical_covariance_count, regret_bound
+from gbb.theory._bounds import (
+    critical_covariance_bound,
+    critical_covariance_count,
+    regret_bound,
+    regret_bound_sharp,
+)
+from gbb.theory._limit import LowerBound, lower_bound
 from gbb.theory._parameters import (
     CoupleGain,
     alpha_1,
@@ -10,22 +16,29 @@ from gbb.theory._parameters import (
     couple_gain,
     gamma,
 )
+from gbb.theory._products import Product, best_product, derandomise
 from gbb.theory._report import Report, guaranteed_alpha, is_covered, report
 
 __all__ = [
     "Assumption",
     "CoupleGain",
+    "LowerBound",
+    "Product",
     "Report",
     "alpha_1",
     "alpha_1_sharp",
     "alpha_2",
+    "best_product",
     "check_assumptions",
     "couple_gain",
     "critical_covariance_bound",
     "critical_covariance_count",
+    "derandomise",
     "gamma",
     "guaranteed_alpha",
     "is_covered",
+    "lower_bound",
     "regret_bound",
+    "regret_bound_sharp",
     "report",
 ]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 from gbb._support import checks
 from gbb.cuts import Cut, KCut, check_cut
@@ -10,16 +12,17 @@ from gbb.environment import Environment
 from gbb.optimum import Optimum, solve
 from gbb.problem import Problem, check_lam
 from gbb.theory._assumptions import Assumption, check_assumptions
-from gbb.theory._bounds import regret_bound
+from gbb.theory._bounds import regret_bound, regret_bound_sharp
 from gbb.theory._parameters import alpha_1, alpha_1_sharp, alpha_2, couple_gain, gamma
+from gbb.theory._products import Product, best_product
 
 
 @dataclass(frozen=True, eq=False)
 class Report:
     """The problem-dependent parameters of an instance and a cut, in the paper's notation.
 
-    When the optimum is not proven, gamma, epsilon and both alphas are computed from the best value
-    known; since a larger optimum lowers gamma and epsilon, they are then upper estimates.
+    When the optimum is not proven, gamma, epsilon and the alphas are computed from the best value
+    known; since a larger optimum lowers gamma and epsilon, they are then upper estimates. So is alpha_3.
 
     ``alpha_1`` is ``(1 + gamma) / 2`` where at least half of the edges are cut, as the theorem needs,
     and ``alpha_1_sharp`` where fewer are.
@@ -39,14 +42,35 @@ class Report:
     best_couple: tuple[int, int]
     best_couple_over_cut: tuple[int, int]
 
+    @cached_property
+    def product(self) -> Product:
+        """The best product distribution over the cut that was found."""
+        return best_product(self.environment, self.cut)
+
+    @property
+    def alpha_3(self) -> float:
+        """What the best product distribution pays, over the optimum; never below alpha_2.
+
+        A lower bound of it where ``product.proven`` is False.
+        """
+        best = self.optimum.value
+        return self.product.value / best if best > 0 else float("nan")
+
     def regret_bound(self, T: int) -> float:
         """The bound of Theorems 3.2 and 4.1 on the alpha-regret after T rounds.
 
         With the larger constant where some expected reward is negative.
         """
+        return regret_bound(self.environment.problem, T, **self._settings)
+
+    def regret_bound_sharp(self, T: int, *, radius: str = "paper") -> float:
+        """The sharper bound on the same, for policies with this radius."""
+        return regret_bound_sharp(self.environment.problem, T, radius=radius, **self._settings)
+
+    @property
+    def _settings(self) -> dict[str, Any]:
         positive = bool(self.environment.reward_table.min() >= 0.0)
-        problem = self.environment.problem
-        return regret_bound(problem, T, lam=self.lam, delta=self.delta, non_negative=positive)
+        return {"lam": self.lam, "delta": self.delta, "non_negative": positive}
 
     @property
     def assumptions(self) -> list[Assumption]:
@@ -104,7 +128,12 @@ def report(
 
 
 def guaranteed_alpha(
-    env: Environment, guarantee: str | None, *, cut: Cut | KCut | None, optimum: Optimum
+    env: Environment,
+    guarantee: str | None,
+    *,
+    cut: Cut | KCut | None,
+    optimum: Optimum,
+    share: float = 1.0,
 ) -> float:
     """The alpha of a policy's theorem on this instance; 1 where it has none, or none that holds.
 
@@ -119,11 +148,16 @@ def guaranteed_alpha(
         What :attr:`gbb.policies.Policy.guarantee` says: the name of an alpha in the report.
     cut
         As for :func:`report`. Of k parts every grouping in two has its alpha, and the largest is taken.
+    share
+        :attr:`gbb.policies.Policy.guaranteed_share`: with beta it is ``alpha - (1 - beta) |alpha|``, so
+        ``beta alpha`` unless alpha is negative.
     """
     if guarantee is None or cut is None or not is_covered(env.problem):
         return 1.0
     cuts = [cut] if isinstance(cut, Cut) else cut.groupings()
-    return max(float(getattr(report(env, cut=each, optimum=optimum), guarantee)) for each in cuts)
+    found = (getattr(report(env, cut=each, optimum=optimum), guarantee) for each in cuts)
+    alpha = max(float(each) for each in found)
+    return alpha - (1.0 - share) * abs(alpha)
 
 
 def is_covered(problem: Problem) -> bool:

@@ -21,6 +21,7 @@ PLACES: Places = {
         "Show a graph and its cut; with --matrix also the theory report.",
     ),
     "simulate": ("commands.simulate", "Play policies on an instance and sum up what they earned."),
+    "sweep": ("commands.sweep", "Play policies on many instances, on one machine or a cluster."),
     "cut": ("commands.solvers", "Cut a graph in parts so that many edges run between them."),
     "optimum": (
         "commands.solvers",
@@ -30,6 +31,10 @@ PLACES: Places = {
     "control": (
         "control",
         "Run a real network: ask what to play, tell what it paid, keep all of it.",
+    ),
+    "serve": (
+        "commands.serve",
+        "Let others ask and tell over HTTP, and watch a network on a page; who may do what.",
     ),
     "demo": ("commands.demo", "Control a real simulator: each demo needs an extra of its own."),
     "paper": ("commands.paper", "Reproduce the paper's Table 1, Figure 1 and Figure 2."),

@@ -14,13 +14,14 @@ from gbb._cli import options as opt
 from gbb._cli.errors import warn
 from gbb._cli.given.graphs import cut_of, graph_of
 from gbb._cli.given.instance import InstanceOptions, draw_environment
-from gbb._cli.given.policies import Learner, policies_option, read_policies
+from gbb._cli.given.policies import Learner, policies_option, read_own_policies
 from gbb._cli.given.results import Results, say_written
-from gbb._cli.show import around, as_json, console, grid, number
+from gbb._cli.show import as_json, between, console, grid, number
 from gbb._support import checks, seeds
 from gbb.problem import Problem
 from gbb.simulation import Comparison, comparison
-from gbb.simulation import compare as play
+from gbb.simulation.cuda import require_device
+from gbb.sweep import compare as play
 
 INSTANCES = 5
 MATRICES = 0x6D617472
@@ -41,6 +42,7 @@ def compare(
         int | None, opt.option("Random matrices to play on.", INSTANCES, panel=opt.RUN)
     ] = None,
     runs: Annotated[int, opt.option("Runs per matrix.", 4, panel=opt.RUN)] = 4,
+    cuda: opt.Cuda = False,
     results: Results,
     json: opt.Json = False,
     instance: InstanceOptions,
@@ -52,17 +54,27 @@ def compare(
     there is one instance), and the ratio of its regret to the first policy's.
     """
     results.check()
+    if cuda:
+        require_device()
     count = _count(instances, given=instance.files.matrix is not None)
     seed, built = instance.graph.seed, graph_of(graph, instance.graph)
     family = [draw_environment(built, instance, child) for child in _seeds(seed, count)]
     given = learner.settings()
-    specs = read_policies(policy or DEFAULT, given)
+    specs = read_own_policies(policy or DEFAULT, given)
     shared = {**given, "cut": cut_of(built, instance.cut, seed), "horizon": rounds}
 
     def make(problem: Problem) -> list[policies.AnyPolicy]:
         return [spec.build(problem, name=spec.label, **shared) for spec in specs]
 
-    result = play(family, make, rounds=rounds, runs=runs, seed=seed, progress=sys.stderr.isatty())
+    result = play(
+        family,
+        make,
+        rounds=rounds,
+        runs=runs,
+        seed=seed,
+        progress=sys.stderr.isatty(),
+        method="cuda" if cuda else "engine",
+    )
     results.write(result)
     rows = comparison(result)
     unproven = int(result.attrs["unproven_optima"])
@@ -100,9 +112,9 @@ def _print(title: str, rows: Sequence[Comparison]) -> None:
     table = [
         (
             row.policy,
-            around(100 * row.lost, 100 * row.lost_high - 100 * row.lost, 2),
+            between(100 * row.lost, 100 * row.lost_low, 100 * row.lost_high),
             number(row.regret),
-            around(row.ratio, row.ratio_high - row.ratio, 4),
+            between(row.ratio, row.ratio_low, row.ratio_high),
         )
         for row in rows
     ]

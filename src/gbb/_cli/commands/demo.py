@@ -24,6 +24,10 @@ class DemoOptions(StudyOptions):
     rounds: Annotated[
         int | None, typer.Option(show_default=False, help="How many rounds to play.")
     ] = None
+    serve: Annotated[
+        bool, typer.Option("--serve", help="Run it as a service, with a page to watch it on.")
+    ] = False
+    port: Annotated[int, typer.Option(help="With --serve: the port; 0 takes a free one.")] = 8000
 
     def folder(self, name: str) -> Path:
         """Where the demo leaves its files."""
@@ -51,6 +55,11 @@ def traffic_command(
     from gbb.applications import traffic
     from gbb.plotting import save_figure
 
+    if options.serve:
+        if day:
+            raise checks.conflict("`--day` cannot be watched: leave it out with `--serve`.")
+        watch_live(traffic, options, arms=arms or "both")
+        return
     if day:
         from gbb.applications.traffic import day as through_the_day
 
@@ -99,6 +108,11 @@ def wind_command(
         raise checks.conflict("`--case` is for one wind direction: leave it out with `--rose`.")
     if not rose and (safe or seeds is not None):
         raise checks.conflict("`--seeds` and `--safe` need `--rose`.")
+    if options.serve:
+        if rose:
+            raise checks.conflict("`--rose` cannot be watched: leave it out with `--serve`.")
+        watch_live(wind, options, case=case)
+        return
     if rose:
         from gbb.applications.wind import rose as every_wind
 
@@ -117,7 +131,23 @@ def radio_command(
     """Channels of hexagonal radio cells, on the simulator CRRM (extra: radio)."""
     from gbb.applications import radio
 
+    if options.serve:
+        watch_live(radio, options, cells=cells)
+        return
     present(radio, options, cells=cells)
+
+
+def watch_live(simulated: ModuleType, options: DemoOptions, **settings: Any) -> None:
+    """Run a demo as a service, until it is stopped."""
+    from gbb._cli.commands.demo_live import run_live
+
+    name = simulated.__name__.rpartition(".")[2]
+    checks.integer("--seed", options.seed, low=0)
+    place = options.folder(name)
+    check_directory("--out", place)
+    settings |= {"rounds": options.rounds, "quick": options.quick, "seed": options.seed}
+    with simulated.live(**settings) as live:
+        run_live(live, name, place / "live.db", options.port, options.seed)
 
 
 def present(

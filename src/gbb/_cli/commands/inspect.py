@@ -42,8 +42,8 @@ def inspect(
     """Show a graph and its cut; with --matrix also the theory report.
 
     Agents, and with --arms arms and features, are listed as they were read.
-    The report gives the optimum, gamma, Delta, epsilon, both alphas, the regret
-    bound and whether each assumption of the theory holds.
+    The report gives the optimum, gamma, Delta, epsilon, the alphas, the regret
+    bounds and whether each assumption of the theory holds.
     """
     if files.matrix is None:
         report_only = {**asdict(bounds), **asdict(learner), "rounds": rounds}
@@ -130,8 +130,12 @@ def _theory_numbers(report: theory.Report, rounds: int) -> dict[str, Any]:
         "alpha_1": report.alpha_1,
         "alpha_1_sharp": report.alpha_1_sharp,
         "alpha_2": report.alpha_2,
+        "alpha_3": report.alpha_3,
+        "alpha_3_proven": report.product.proven,
         "rounds": rounds,
         "regret_bound": report.regret_bound(rounds),
+        "regret_bound_sharp": report.regret_bound_sharp(rounds),
+        "regret_bound_symmetric": report.regret_bound_sharp(rounds, radius="symmetric"),
         "assumptions": [
             {"rule": rule, "value": value, "limit": limit, "holds": bool(holds)}
             for rule, value, limit, holds in report.assumptions
@@ -171,7 +175,10 @@ def _print_theory(data: dict[str, Any]) -> None:
         ("alpha_1 (1 + gamma)/2", number(data["alpha_1"])),
         ("alpha_1 for this cut", number(data["alpha_1_sharp"])),
         ("alpha_2", number(data["alpha_2"])),
+        ("alpha_3", number(data["alpha_3"]) + " or more" * (not data["alpha_3_proven"])),
         (f"regret bound, T = {data['rounds']:,}", number(data["regret_bound"])),
+        ("sharper", number(data["regret_bound_sharp"])),
+        ("with radius symmetric", number(data["regret_bound_symmetric"])),
     ]
     console.print()
     console.print(pairs("Theory", rows))

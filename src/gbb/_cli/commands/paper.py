@@ -35,8 +35,12 @@ class PaperOptions(StudyOptions):
         ),
     ] = None
     as_released: Annotated[
-        bool, typer.Option(help="Parameters and slips of the released code, to compare with.")
+        bool,
+        typer.Option(
+            help="Only the released code's parameters and slips; else they are run beside the paper's."
+        ),
     ] = False
+    workers: Annotated[int, typer.Option(help="Processes to spread the parts over.")] = 1
 
 
 Dimension = Annotated[
@@ -86,16 +90,31 @@ def default_directory(
 
 def _make(which: tuple[str, ...], options: PaperOptions, d: int | None = None) -> None:
     from gbb.experiments import paper as experiments
+    from gbb.sweep import executors
 
+    workers = checks.integer("--workers", options.workers, low=1)
+    make_executor = executors.here if workers == 1 else executors.local(workers)
     seed, switches = options.seed, {"quick": options.quick, "as_released": options.as_released}
     settings = experiments.choose(which, **switches, d=d)
     checks.integer("--seed", seed, low=0)
     place = options.out or default_directory(**switches, d=d, seed=seed)
     check_directory("--out", place)
-    with _bars(
-        {name: experiments.EXPERIMENTS[name].steps(settings[name]) for name in which}
-    ) as bars:
-        made = experiments.reproduce(place, settings, seed=seed, progress=bars)
+    alone = options.as_released or default_directory(**switches, d=d) != default_directory(
+        **switches
+    )
+    released = {} if alone else experiments.choose(which, quick=options.quick, as_released=True)
+    runs = {f"{name}, as released": (name, each) for name, each in released.items()}
+    runs |= {name: (name, each) for name, each in settings.items()}
+    totals = {bar: experiments.EXPERIMENTS[name].steps(each) for bar, (name, each) in runs.items()}
+    with _bars(totals) as bars:
+        made = experiments.reproduce(
+            place,
+            settings,
+            released=released,
+            seed=seed,
+            progress=bars,
+            make_executor=make_executor,
+        )
     for found in made.findings.values():
         _print(found)
     console.print(f"\nThe numbers behind each answer: {place / 'report.html'}", soft_wrap=True)
@@ -128,10 +147,10 @@ def _bars(totals: dict[str, int]) -> Iterator[Progress]:
 
 
 def _print(found: Findings) -> None:
-    columns = ("quantity", "published", "released", "ours", "verdict")
-    rows = [row[: len(columns)] for row in found.rows]
+    from gbb.experiments._report import compared
+
     console.print(f"\n[bold]{found.title}[/bold]\n{found.label}", soft_wrap=True)
-    console.print(grid("", columns, rows))
+    console.print(grid("", *compared(found.rows, details=False)))
     for asked in found.answers:
         note = f" ({asked.note})" if asked.note else ""
         console.print(f"  {asked.question} [bold]{asked.answer}[/bold]{note}", soft_wrap=True)

@@ -17,13 +17,14 @@ from gbb._cli.errors import warn
 from gbb._cli.given.graphs import cut_of, graph_of
 from gbb._cli.given.instance import InstanceOptions, draw_environment
 from gbb._cli.given.outputs import check_output
-from gbb._cli.given.policies import Learner, RadiusName, policies_option, read_policies
+from gbb._cli.given.policies import Learner, RadiusName, policies_option, read_own_policies
 from gbb._cli.given.results import Results, say_written
 from gbb._cli.given.tables import write_matrix
 from gbb._cli.show import around, as_json, console, grid, number
 from gbb._support import checks
 from gbb.environment import Environment
 from gbb.simulation import simulate as play
+from gbb.simulation.cuda import require_device
 from gbb.theory import check_assumptions, is_covered
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ def simulate(
     reference: Annotated[
         bool, opt.option("Play edge by edge, by the plain Python loop.", panel=opt.RUN)
     ] = False,
+    cuda: opt.Cuda = False,
     workers: Annotated[
         int | None, opt.option("Threads for the runs.", "all cores", panel=opt.RUN)
     ] = None,
@@ -56,6 +58,12 @@ def simulate(
     instance: InstanceOptions,
     learner: Learner,
     radius: RadiusName = None,
+    unknown: Annotated[
+        bool,
+        opt.option(
+            "Tell the learner neither --sigma nor S; it estimates both.", panel=opt.INSTANCE
+        ),
+    ] = False,
 ) -> None:
     """Play policies on an instance and sum up what they earned.
 
@@ -63,6 +71,10 @@ def simulate(
     normals. Without --S the learner is told the Frobenius norm of M* itself.
     """
     results.check()
+    if cuda and reference:
+        raise checks.conflict("`--cuda` and `--reference` cannot be combined.")
+    if cuda:
+        require_device()
     check_output("--save-matrix", save_matrix, (".csv",))
     if save_matrix is not None and instance.draw.own_matrices:
         raise checks.conflict("`--save-matrix` writes one matrix: leave out `--own-matrices`.")
@@ -70,10 +82,10 @@ def simulate(
         raise checks.conflict("`--save-matrix` writes a random matrix: leave out `--matrix`.")
     every = _record(record)
     seed, built = instance.graph.seed, graph_of(graph, instance.graph)
-    env = draw_environment(built, instance, seed)
+    env = draw_environment(built, instance, seed, unknown=unknown)
     checks.integer("rounds", rounds, low=1)
     given = learner.settings(radius=radius)
-    specs = read_policies(policy or _default(env), given)
+    specs = read_own_policies(policy or _default(env), given)
     shared = {**given, "cut": cut_of(built, instance.cut, seed), "horizon": rounds}
     chosen = [spec.build(env.problem, name=spec.label, **shared) for spec in specs]
     best = optimum.solve(env.problem, env.M_star)
@@ -90,10 +102,10 @@ def simulate(
         record=every,
         optimum=best,
         progress=sys.stderr.isatty(),
-        method="reference" if reference else "engine",
+        method="reference" if reference else "cuda" if cuda else "engine",
         workers=workers,
     )
-    if is_covered(env.problem):
+    if is_covered(env.problem) and not unknown:
         _warn_of_assumptions(env)
     if save_matrix is not None:
         write_matrix(env.M_star, save_matrix)
@@ -113,12 +125,18 @@ def _default(env: Environment) -> tuple[str, ...]:
 
 
 def _say_assumed(env: Environment, instance: InstanceOptions) -> None:
-    """One line on what the learner was told of the problem that the user did not."""
+    """A sentence on what the learner was told of the problem that the user did not."""
     problem, given = env.problem, instance.bounds
-    assumed = [f"S = {number(problem.S)} (the norm of M*)"] if given.S is None else []
-    assumed += [f"sigma = {number(problem.sigma)}"] if given.sigma is None else []
+    if problem.unknown:
+        typer.echo("the learner was told neither S nor sigma, and estimated both")
+        return
+    assumed = {"--S": f"S = {number(problem.S)} (the norm of M*)"} if given.S is None else {}
+    if given.sigma is None:
+        assumed["--sigma"] = f"sigma = {number(problem.sigma)}"
     if assumed:
-        typer.echo(f"the learner was told {' and '.join(assumed)}, as not given")
+        told, options = " and ".join(assumed.values()), " and ".join(assumed)
+        verb = "were" if len(assumed) > 1 else "was"
+        typer.echo(f"the learner was told {told},\nbecause {options} {verb} not given")
 
 
 def _warn_of_assumptions(env: Environment) -> None:
@@ -149,17 +167,20 @@ def _plain(attributes: dict[Any, Any]) -> dict[str, Any]:
 def _print(graph: str, result: xr.Dataset, rows: list[dict[str, Any]]) -> None:
     facts = result.attrs
     rounds, runs = int(result["round"][-1]), result.sizes["run"]
-    proven = "proven" if facts["optimum_proven"] else "best known"
+    known = bool(facts["optimum_proven"])
+    proven = "proven" if known else f"best known, at most {number(facts['optimum_upper_bound'])}"
     title = (
         f"{graph}: n = {facts['n']:,}, m = {facts['m']:,}, K = {facts['K']}, d = {facts['d']}; "
         f"{rounds:,} round{'s' * (rounds > 1)}, {runs:,} run{'s' * (runs > 1)}"
     )
-    columns = ("policy", "fraction", "last 10 %", "regret", "alpha", "alpha-regret")
+    shares = {"fraction": "fraction", "last 10 %": "fraction_last"}
+    if not known:
+        shares["proven"] = "proven_fraction"
+    columns = ("policy", *shares, "regret", "alpha", "alpha-regret")
     table = [
         (
             row["policy"],
-            _fraction(row, "fraction"),
-            _fraction(row, "fraction_last"),
+            *(_fraction(row, name) for name in shares.values()),
             number(row["regret"]),
             f"{row['alpha']:.3f}",
             number(row["alpha_regret"]),

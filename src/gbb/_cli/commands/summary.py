@@ -37,6 +37,7 @@ def summary(result: xr.Dataset) -> list[dict[str, Any]]:
         row: dict[str, Any] = {"policy": str(policy), "alpha": float(one["alpha"])}
         row |= _mean("fraction", _fraction(total, last, best))
         row |= _mean("fraction_last", end)
+        row |= _mean("proven_fraction", one["proven_fraction"].to_numpy())
         row |= _mean("regret", total)
         row |= _mean("alpha_regret", one["alpha_regret"].isel(round=-1).to_numpy())
         rows.append(row)

@@ -14,7 +14,7 @@ import typer
 
 from gbb import policies
 from gbb._cli.control.options import url_of
-from gbb._cli.given.policies import policies_option, read_policies
+from gbb._cli.given.policies import policies_option, read_own_policies
 from gbb.controller import Controller
 from gbb.cuts import greedy
 from gbb.environment import Environment
@@ -25,6 +25,8 @@ from gbb.simulation import simulate
 
 USUAL = ("OFUL", "ImprovedOFUL", "ExploreThenCommit", "ThompsonSampling", "JointOFUL")
 ROUNDS = 20
+ABREAST = 4
+"""So many runs are played side by side, by loops of their own."""
 
 
 def warm(
@@ -33,20 +35,24 @@ def warm(
     """Compile ahead what is usually played.
 
     Plays a few rounds of each policy, simulated and controlled, with one-hot arms
-    and with arms in few dimensions. What is compiled stays on disk until the
-    version changes.
+    and with arms in few dimensions, where sigma and S are known and
+    where not. What is compiled stays on disk until the version changes.
     """
     dense = np.random.default_rng(0).normal(size=(8, 3))  # more arms than dimensions
-    for spec in read_policies(policy or USUAL, {}):
+    for spec in read_own_policies(policy or USUAL, {}):
         for kind, arms in (("one-hot arms", np.eye(5)), ("dense arms", dense)):
             problem = Problem(Graph.complete(5), arms, S=4.0)
             built = spec.build(problem, cut=greedy(problem.graph), horizon=ROUNDS)
             with _report_time(f"{spec.label}, simulated, {kind}"):
                 env = Environment(problem, absolute_normal(problem.d, seed=0, frobenius=4.0))
-                simulate(env, built, rounds=ROUNDS)
+                for runs in (1, ABREAST):
+                    simulate(env, built, rounds=ROUNDS, runs=runs)
             if built.controllable:
                 with _report_time(f"{spec.label}, controlled, {kind}"):
                     _control(built)
+                    if built.learns_scales:  # as a controller does that is told neither
+                        unknown = Problem(problem.graph, arms, sigma=None, S=None)
+                        _control(spec.build(unknown, cut=built.cut, horizon=ROUNDS))
 
 
 def _control(policy: policies.AnyPolicy) -> None:
@@ -56,8 +62,10 @@ def _control(policy: policies.AnyPolicy) -> None:
         url = url_of(str(Path(folder) / "warm.db"))
         with Controller.create(url, problem, policy) as controller:
             for _ in range(2):
-                controller.tell(controller.ask().id, np.zeros(problem.graph.m))
+                controller.tell(controller.ask().id, np.arange(problem.graph.m) / problem.graph.m)
             controller.recommend(seconds=0.1)
+            controller.estimate()
+            controller.diagnose()
 
 
 @contextmanager

@@ -55,10 +55,13 @@ def _rows(key: str, value: Any, format: str) -> list[tuple[str, Any]]:
     if isinstance(value, dict):
         short = format == "text"
         cells = {k: _cell(v) if short else v for k, v in value.items()}
-        return [(f"{key}: {name.replace('_', ' ')}", cell) for name, cell in cells.items()]
+        words = {name: name.replace("_most", " at most").replace("_", " ") for name in cells}
+        return [(f"{key}: {words[name]}", cell) for name, cell in cells.items()]
+    if value is None and format == "text":
+        value = "nothing yet"
     if isinstance(value, list):
         value = _alerts(value) if key == "alerts" else _trials(value)
-    return [(key, value)]
+    return [(key, number(value) if isinstance(value, float) and format == "text" else value)]
 
 
 def _cell(value: Any) -> Any:

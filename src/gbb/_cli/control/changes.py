@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from gbb._cli.control.options import Name, Storage, open_controller
+from gbb._cli.show import counted
 from gbb._support import checks
 
 
@@ -27,7 +28,7 @@ def retract(  # noqa: PLR0917
         controller.retract(trial, reason, key=key, event=event)
         status = controller.status()
     what = "the attached round is taken back" if trial is None else f"trial {trial} is open again"
-    typer.echo(f"{what}; {status['rounds']} rounds told, {len(status['open'])} open")
+    typer.echo(f"{what}; {counted(status['rounds'], 'round')} told, {len(status['open'])} open")
 
 
 def forbid(  # noqa: PLR0917

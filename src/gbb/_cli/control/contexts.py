@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 ContextsFile = Annotated[
     Path | None,
     option(
-        "What is known before each round: a CSV with a column regime and a name a row; or number "
+        "What is known before each round: a CSV with a column regime, one name per row; or number "
         "(with a column most, a bound on all); or type or feature, of every edge.",
         metavar="FILE",
         panel=INSTANCE,

@@ -7,20 +7,26 @@ from typing import Annotated
 
 import typer
 
+from gbb import policies
 from gbb._cli import options as opt
 from gbb._cli.control.contexts import ContextsFile, contexts_of
 from gbb._cli.control.links import LINK_WORDS, LinksFile, graph_beside, links_of
 from gbb._cli.control.options import Storage, url_of
+from gbb._cli.control.positions import PositionsFile, graph_at
 from gbb._cli.control.safety import Safety
 from gbb._cli.errors import reword
 from gbb._cli.given.as_read import print_as_read, print_understood
 from gbb._cli.given.graphs import CutName, GraphOptions, cut_of
-from gbb._cli.given.instance import MEANING, EdgeArmBound, Feedback, Sigma
+from gbb._cli.given.instance import MEANING, EdgeArmBound, Feedback
 from gbb._cli.given.policies import HORIZON_WORDS, SPEC, Horizon, Learner, RadiusName, read_policies
 from gbb._cli.given.tables import read_arms
 from gbb.problem import Problem
 
-OWN_WORDS = {**HORIZON_WORDS, **LINK_WORDS}
+OWN_WORDS = {
+    **HORIZON_WORDS,
+    **LINK_WORDS,
+    "Open it, or give another name.": "Use it as it is, or give another --name.",
+}
 """What ``create`` calls things that the library, or another command, calls otherwise."""
 
 
@@ -29,7 +35,11 @@ def create(
     graph: opt.GraphSpec,
     *,
     arms: Annotated[
-        Path, typer.Option(metavar="FILE", help="The arms, a CSV with names and features.")
+        Path,
+        typer.Option(
+            metavar="FILE",
+            help="The arms, a CSV with names and features; names only, under arm, are one-hot arms.",
+        ),
     ],
     name: Annotated[str, typer.Option(help="The controller's name.")] = "default",
     policy: Annotated[
@@ -39,11 +49,14 @@ def create(
     options: GraphOptions,
     cut: CutName = "greedy",
     links: LinksFile = None,
+    positions: PositionsFile = None,
     contexts: ContextsFile = None,
     feedback: Feedback = "edge",
-    sigma: Sigma = None,
+    sigma: Annotated[
+        float | None, opt.option("Scale of the noise, >= 0.", "estimated", panel=opt.INSTANCE)
+    ] = None,
     S: Annotated[
-        float | None, opt.option("Bound on the norm of M*.", 1, panel=opt.INSTANCE)
+        float | None, opt.option("Bound on the norm of M*.", "estimated", panel=opt.INSTANCE)
     ] = None,
     L: EdgeArmBound = None,
     learner: Learner,
@@ -59,24 +72,27 @@ def create(
     """Start a controller for a graph and its arms."""
     from gbb.controller import Controller
 
-    seed, built = options.seed, graph_beside(graph, options, links)
+    seed = options.seed
+    built = graph_at(positions, graph_beside(graph, options, links))
     read = read_arms(arms)
     with reword(OWN_WORDS):
         types, weights = links_of(links, built, undirected=options.undirected)
+        settings = learner.settings(radius=radius, horizon=horizon)
+        (spec,) = read_policies([policy], settings)
+        estimates = policies.find(spec.name).learns_scales and not safety.is_given
+        unsaid = None if estimates else 1.0
         problem = Problem(
             built,
             read.features,
             L=L,
-            S=1.0 if S is None else S,
-            sigma=1.0 if sigma is None else sigma,
+            S=unsaid if S is None else S,
+            sigma=unsaid if sigma is None else sigma,
             arm_names=read.names,
             edge_types=types,
             edge_weights=weights,
             feedback=feedback,
             contexts=contexts_of(contexts),
         )
-        settings = learner.settings(radius=radius, horizon=horizon)
-        (spec,) = read_policies([policy], settings)
         inner = spec.build(problem, cut=cut_of(built, cut, seed), **settings)
         chosen = safety.hold_back(inner, **learner.settings())
     place = url_of(url)
@@ -91,7 +107,12 @@ def create(
     else:
         with reword(OWN_WORDS), Controller.create(place, problem, chosen, seed, name=name) as made:
             typer.echo(f"created {name!r}: {made.problem!r}, policy {chosen.name}")
-    assumed = [f"{key} = 1" for key, given in (("S", S), ("sigma", sigma)) if given is None]
-    if assumed:
-        what = f"assumed {' and '.join(assumed)}, as not given"
-        typer.echo(f"{what}: asks, intervals and bounds rely on it; {MEANING}")
+    if read.names_only:
+        typer.echo(f"the arms have names only: one-hot, d = {len(read.features)}")
+    missing = [key for key, given in (("S", S), ("sigma", sigma)) if given is None]
+    if missing and estimates:
+        what = f"{' and '.join(missing)} not given: estimated from what is told, as `status` says"
+        typer.echo(f"{what}; asks, intervals and bounds depend on it; {MEANING}")
+    elif missing:
+        what = f"assumed {' and '.join(f'{key} = 1' for key in missing)}, not given"
+        typer.echo(f"{what}: asks, intervals and bounds depend on it; {MEANING}")

@@ -48,7 +48,7 @@ def rewards_from(source: str, feedback: str) -> Any:
     rows = data.get("rewards", data) if isinstance(data, dict) else data
     from gbb.controller.verbs.rows import read_json_rewards
 
-    return read_json_rewards("REWARDS", rows, feedback, f"something else in {source!r}")
+    return read_json_rewards("REWARDS", rows, feedback, lambda: f"something else in {source!r}")
 
 
 def table_from(name: str, source: str, columns: Sequence[str]) -> pd.DataFrame:

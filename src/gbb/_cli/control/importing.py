@@ -10,6 +10,7 @@ import typer
 
 from gbb._cli.control import files
 from gbb._cli.control.options import Format, Name, Storage, open_controller
+from gbb._cli.show import counted
 
 if TYPE_CHECKING:
     from gbb.controller import Imported
@@ -53,9 +54,9 @@ def import_(  # noqa: PLR0917
     facts = {**vars(found), "told": told}
     files.show(format, "understood", ("what", "value"), _rows(found), data=facts)
     if format == "text" and dry_run:
-        typer.echo(f"would import {found.new} rounds; nothing is written")
+        typer.echo(f"would import {counted(found.new, 'round')}; nothing is written")
     elif format == "text":
-        typer.echo(f"imported {found.new} rounds; {told} rounds told")
+        typer.echo(f"imported {counted(found.new, 'round')}; {counted(told, 'round')} told")
 
 
 def _rows(found: Imported) -> list[tuple[str, Any]]:

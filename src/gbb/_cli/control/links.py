@@ -14,7 +14,7 @@ from gbb._cli.given.graphs import GraphOptions, graph_of
 from gbb._cli.options import INSTANCE, option
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
-from gbb._support.csv_files import cannot_read
+from gbb._support.csv_files import cannot_read, place_in
 from gbb.graph import Graph, links, lookup
 
 if TYPE_CHECKING:
@@ -56,8 +56,8 @@ def links_of(
         return None, None
     table = files.table_from("--links", str(path), COLUMNS)
     _check_columns(table, path)
-    ends = [table[name].tolist() for name in COLUMNS]
-    places = lookup.find_edges("--links", graph, *ends)
+    ends = sources, targets = [table[name].tolist() for name in COLUMNS]
+    places = lookup.find_edges("--links", graph, sources, targets, place_in(table))
     if undirected:
         places = _both(graph, places, ends, path)
     found: dict[str, FloatArray] = {}
@@ -96,7 +96,7 @@ def _both(graph: Graph, places: IntArray, ends: list[list[str]], path: Path) -> 
         row = twice[1] % len(places)
         pair = f"({ends[0][row]!r}, {ends[1][row]!r}) twice in {str(path)!r}"
         cure = "With --undirected a row stands for both directions."
-        raise checks.input_error("--links", "name every link once", pair, cure)
+        raise checks.input_error("--links", "name no link twice", pair, cure)
     return both
 
 

@@ -14,6 +14,7 @@ from gbb._cli.control.safety import Safety
 from gbb._cli.errors import reword
 from gbb._cli.given.graphs import GraphOptions, cut_of
 from gbb._cli.given.policies import HORIZON_WORDS, SPEC, Horizon, Learner, RadiusName, read_policies
+from gbb._cli.show import counted
 
 CutName = Annotated[
     str | None,
@@ -43,8 +44,10 @@ def replace_graph(
         controller.replace_graph(built, edge_types=types, edge_weights=weights, cut=chosen)
         status = controller.status()
     typer.echo(
-        f"plays on {built.n} agents and {built.m} directed edges; {status['rounds']} rounds told "
-        f"before still count, {len(status['open'])} trials open"
+        f"plays on {built.n} agents and {built.m} directed edges; "
+        f"{counted(status['rounds'], 'round')} told before still "
+        f"{'counts' if status['rounds'] == 1 else 'count'}, "
+        f"{counted(len(status['open']), 'trial')} open"
     )
 
 
@@ -74,7 +77,7 @@ def set_policy(
         else:
             controller.set_policy(spec.name, **{**settings, **spec.settings})
         now, rounds = controller.policy, controller.status()["rounds"]
-    typer.echo(f"{now.name} chooses from now on; it has learnt from {rounds} rounds")
+    typer.echo(f"{now.name} chooses from now on; it has learnt from {counted(rounds, 'round')}")
 
 
 def discount(
@@ -88,4 +91,7 @@ def discount(
     with open_controller(url, name) as controller:
         controller.discount(factor)
         rounds = controller.status()["rounds"]
-    typer.echo(f"the {rounds} rounds told so far count {factor:g} times as much as before")
+    verb = "counts" if rounds == 1 else "count"
+    typer.echo(
+        f"the {counted(rounds, 'round')} told so far {verb} {factor:g} times as much as before"
+    )

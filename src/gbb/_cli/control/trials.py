@@ -9,7 +9,11 @@ import typer
 from gbb._cli.control import files
 from gbb._cli.control.contexts import ContextGiven, context_of
 from gbb._cli.control.options import Format, Name, Storage, TrialNumber, open_controller
+from gbb._cli.errors import reword
+from gbb._cli.show import counted
 from gbb._support import checks
+
+RETRACT = "call retract() first to correct what was told"
 
 
 def ask(  # noqa: PLR0917
@@ -75,14 +79,16 @@ def tell(  # noqa: PLR0917
         raise checks.conflict("Give exactly one of REWARDS, `--fail` and `--abandon`.")
     if rewards is not None and reason:
         raise checks.conflict("`--reason` can only be combined with `--fail` or `--abandon`.")
-    with open_controller(url, name) as controller:
+    retract = f"take it back with `gbb control retract URL {trial}` first"
+    with reword({RETRACT: retract}), open_controller(url, name) as controller:
         if rewards is not None:
             controller.tell(trial, files.rewards_from(rewards, controller.problem.feedback))
         else:
             (controller.fail if fail else controller.abandon)(trial, reason)
         status = controller.status()
     typer.echo(
-        f"trial {trial} is closed; {status['rounds']} rounds told, {len(status['open'])} open"
+        f"trial {trial} is closed; {counted(status['rounds'], 'round')} told, "
+        f"{len(status['open'])} open"
     )
 
 
@@ -108,4 +114,4 @@ def attach(  # noqa: PLR0917
         known = context_of(controller.problem, context)
         controller.attach(arms, given, context=known, key=key)
         rounds = controller.status()["rounds"]
-    typer.echo(f"attached; {rounds} rounds told")
+    typer.echo(f"attached; {counted(rounds, 'round')} told")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gbb._cli.control.options import Name, Storage, open_controller
+from gbb._cli.show import counted
 from gbb._support import checks
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def watch(
     for alert in alerts:
         typer.echo(_line(alert))
     if not alerts:
-        typer.echo(f"ok: no alerts; {rounds} rounds told")
+        typer.echo(f"ok: no alerts; {counted(rounds, 'round')} told")
     raise typer.Exit(max((CODES[alert.severity] for alert in alerts), default=0))
 
 

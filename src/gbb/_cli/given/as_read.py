@@ -48,15 +48,16 @@ def print_as_read(graph: Graph, arms: Arms | None = None) -> None:
 def print_understood(problem: Problem, policy: AnyPolicy) -> None:
     """What is known of the links, what a round reports, the bounds, and the policy's settings."""
     settings = {**policy.settings(), "name": None}
+    sigma, S = problem.declared.values()
     rows = [
         ("links", f"{problem.m:,} directed edges, two for each link"),
         ("types", _types(problem)),
         ("weights", _weights(problem)),
         *([("contexts", _contexts(problem.contexts))] if problem.contexts is not None else []),
         ("a round reports", f"{REPORTS[problem.feedback]} ({problem.observations:,})"),
-        ("S, the norm of M*", f"at most {number(problem.S)}"),
+        ("S, the norm of M*", "estimated" if S is None else f"at most {number(S)}"),
         ("L, of edge-arms", f"at most {number(problem.L)}"),
-        ("sigma, of the noise", number(problem.sigma)),
+        ("sigma, of the noise", "estimated" if sigma is None else number(sigma)),
         ("policy", type(policy).__name__),
         *((f"  {key}", _setting(each)) for key, each in settings.items() if each is not None),
     ]

@@ -14,7 +14,7 @@ from gbb._cli.options import INSTANCE, option
 from gbb._support import checks, seeds
 from gbb._support.checks import FloatArray
 from gbb._support.seeds import Seed
-from gbb.environment import Environment, noises
+from gbb.environment import YES_NO, YES_NO_SIGMA, Environment, noises
 from gbb.graph import Graph
 from gbb.graph.links import FEEDBACKS
 from gbb.instances import absolute_normal
@@ -31,7 +31,6 @@ Feedback = Annotated[
     str,
     option(f"What a round reports, a number each: {', '.join(FEEDBACKS)}.", "edge", panel=INSTANCE),
 ]
-Sigma = Annotated[float | None, option("Scale of the noise, >= 0.", 1, panel=INSTANCE)]
 EdgeArmBound = Annotated[
     float | None, option("Bound on the norms of edge-arms.", "the largest norm", panel=INSTANCE)
 ]
@@ -49,7 +48,7 @@ class Files:
     arms: Annotated[
         Path | None,
         option(
-            "The arms, a CSV of K x d numbers; a header and a first column of names may be there.",
+            "The arms, a CSV of K x d numbers; it may have a header and a first column of names.",
             "identity",
             metavar="FILE",
         ),
@@ -78,7 +77,9 @@ class Rewards:
     panel: ClassVar[str] = INSTANCE
 
     feedback: Feedback = "edge"
-    noise: Annotated[str, option(f"Noise: {', '.join(noises())}.", "gaussian")] = "gaussian"
+    noise: Annotated[str, option(f"Noise: {', '.join([*noises(), YES_NO])}.", "gaussian")] = (
+        "gaussian"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +88,9 @@ class Bounds:
 
     panel: ClassVar[str] = INSTANCE
 
-    sigma: Sigma = None
+    sigma: Annotated[float | None, option("Scale of the noise, >= 0.", f"1; 0.5 for {YES_NO}")] = (
+        None
+    )
     S: Annotated[float | None, option("Bound on the Frobenius norm of M*.", "the norm itself")] = (
         None
     )
@@ -115,13 +118,16 @@ def environment(
     seed: Seed = 0,
     rewards: Rewards | None = None,
     read: Arms | None = None,
+    unknown: bool = False,
 ) -> Environment:
     """The instance, its matrix drawn from ``seed`` where there is no file.
 
     Without ``--S`` the learner is told the Frobenius norm of M* itself. ``read`` are the arms of the
-    file where the caller has read it.
+    file where the caller has read it. Where they are ``unknown`` it is told neither sigma nor S.
     """
     bounds, rewards = bounds or Bounds(), rewards or Rewards()
+    if unknown and bounds.S is not None:
+        raise checks.conflict("`--S` is told to the learner: leave it out, or `--unknown`.")
     if read is None and files.arms is not None:
         read = read_arms(files.arms)
     arms, names = (None, None) if read is None else (read.features, read.names)
@@ -134,23 +140,39 @@ def environment(
         drawn = [_draw(arms, draw, seed, agent) for agent in range(graph.n if own else 1)]
         matrix = np.stack(drawn) if own else drawn[0]
     norm = float(np.linalg.norm(matrix, axis=(-2, -1)).max())  # the largest one of several
+    sigma = _sigma(bounds, rewards)
+    S = (norm or 1.0) if bounds.S is None else bounds.S
     problem = Problem(
         graph,
         np.eye(matrix.shape[-1]) if arms is None else arms,
-        sigma=1.0 if bounds.sigma is None else bounds.sigma,
-        S=(norm or 1.0) if bounds.S is None else bounds.S,
+        sigma=None if unknown else sigma,
+        S=None if unknown else S,
         L=bounds.L,
         arm_names=names,
         edge_types="source" if own else None,
         feedback=rewards.feedback,
     )
-    return Environment(problem, matrix, noise=rewards.noise)
+    return Environment(problem, matrix, noise=rewards.noise, sigma=sigma)
 
 
-def draw_environment(graph: Graph, given: InstanceOptions, seed: Seed) -> Environment:
+def _sigma(bounds: Bounds, rewards: Rewards) -> float:
+    if bounds.sigma is not None:
+        return bounds.sigma
+    return YES_NO_SIGMA if rewards.noise == YES_NO else 1.0
+
+
+def draw_environment(
+    graph: Graph, given: InstanceOptions, seed: Seed, *, unknown: bool = False
+) -> Environment:
     """The instance of all options, its matrix drawn from ``seed`` unless there is a file."""
     return environment(
-        graph, given.files, given.bounds, draw=given.draw, seed=seed, rewards=given.rewards
+        graph,
+        given.files,
+        given.bounds,
+        draw=given.draw,
+        seed=seed,
+        rewards=given.rewards,
+        unknown=unknown,
     )
 
 

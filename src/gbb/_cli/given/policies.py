@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 import typer
@@ -48,10 +50,13 @@ HORIZON_WORDS = {
 
 SPEC = "NAME or NAME:KEY=VALUE,..."
 
+YOURS = "One of your own goes by module:Class."
+
 
 def policies_option(default: Sequence[str]) -> Any:
     """The option that names one policy or more."""
-    help = f"A policy ({SPEC}), once or more. Names: {', '.join(policies.classes())}."
+    names = ", ".join(policies.classes())
+    help = f"A policy ({SPEC}), once or more. {YOURS} Names: {names}."
     return option(help, ", ".join(default), metavar="SPEC", panel=RUN)
 
 
@@ -77,6 +82,16 @@ class Spec(NamedTuple):
             return policies.build(self.name, problem, **{**shared, **self.settings})
 
 
+def read_own_policies(texts: Sequence[str], given: Mapping[str, Any]) -> list[Spec]:
+    """As :func:`read_policies`, with modules of the current folder for what nobody needs to find again.
+
+    They come last: no file of the folder hides a module that is installed.
+    """
+    if (here := str(Path.cwd())) not in sys.path:
+        sys.path.append(here)
+    return read_policies(texts, given)
+
+
 def read_policies(texts: Sequence[str], given: Mapping[str, Any]) -> list[Spec]:
     """The policies that are named; refuses options, ``given``, that are settings of none of them."""
     specs = [parse(text) for text in texts]
@@ -93,19 +108,35 @@ def parse(text: str) -> Spec:
     if "," in name:
         cure = "Repeat it: " + " ".join(f"--policy {one.strip()}" for one in text.split(","))
         raise checks.input_error("--policy", "name one policy", repr(text), f"{cure}.")
-    name = class_name(name)
+    name, known = class_name(name), policies.classes()
     kind, _, more = rest.partition(":")
-    if kind.isidentifier() and name not in policies.classes():
-        name, rest = f"{name}:{kind}", more
+    if kind.isidentifier() and name not in known:
+        name, rest = f"{_module(name)}:{kind}", more
+    else:
+        checks.choice("--policy", name, known, cure=_spelling(name, known))
     settings: dict[str, Any] = {}
     for item in filter(None, rest.split(",")):
         key, sign, value = item.partition("=")
         if not sign or not key or not value:
             raise checks.input_error("--policy", f"be {SPEC}", repr(text))
-        key = policies.check_setting(name, key.strip())
+        with reword({f"{name} has": f"`--policy`: {name} has"}):
+            key = policies.check_setting(name, key.strip())
         settings[key] = _value(value.strip())
     label = name.rpartition(":")[2]
     return Spec(f"{label}, {rest}" if rest else label, name, settings)
+
+
+def _module(name: str) -> str:
+    """The module that is named, also by its file in the current folder."""
+    return name.removesuffix(".py").replace("/", ".") if Path(name).is_file() else name
+
+
+def _spelling(name: str, known: Iterable[str]) -> str:
+    """How to write a name that is not known."""
+    module, _, kind = name.rpartition(".")
+    if kind == "py":
+        return f"Name its class, too: {name}:Class."
+    return f"Write {module}:{kind}." if module else checks.suggest(name, known) or YOURS
 
 
 def _value(text: str) -> int | float | str:

@@ -28,42 +28,12 @@ def largest_size(values: FloatArray) -> float:
     return float(size)
 
 
-@compiled()
-def first_best(values: FloatArray) -> tuple[int, int]:
-    """Position of the first value within 1e-12 of the largest, relatively, and how many there are."""
-    best = largest(values)
-    floor = best - TIE * abs(best)
-    first, ties = 0, 0
-    for p in range(values.size - 1, -1, -1):
-        if values[p] >= floor:
-            first = p
-            ties += 1
-    return first, ties
-
-
-@compiled(allocates=True)
-def pick(values: FloatArray, rng: np.random.Generator) -> int:
-    """Position of the largest value; values within 1e-12 of it, relatively, tie.
-
-    Draws from ``rng`` exactly when there are ties, as ``gbb.policies`` does.
-    """
-    p, ties = first_best(values)
-    if ties <= 1:
-        return p
-    best = largest(values)
-    floor = best - TIE * abs(best)
-    chosen = int(rng.random() * ties)
-    while chosen > 0:
-        p += 1
-        chosen -= values[p] >= floor
-    return p
-
-
 @compiled(allocates=True)
 def pick_near(values: FloatArray, rng: np.random.Generator) -> int:
-    """As :func:`pick`, with values that tie within 1e-12 of the largest magnitude among them.
+    """Position of the largest value; values within 1e-12 of the largest magnitude of all tie.
 
-    Where the best value is next to zero, the rounding of the others decides what is a tie.
+    Where the best value is next to zero, the rounding of the others decides what is a tie. Draws from
+    ``rng`` exactly when there are ties, as ``gbb.policies`` does.
     """
     floor = largest(values) - TIE * largest_size(values)
     ties = 0
@@ -76,10 +46,3 @@ def pick_near(values: FloatArray, rng: np.random.Generator) -> int:
                 return p
             left -= 1
     return 0
-
-
-@compiled(fastmath={"contract"})
-def fill_values(mean: FloatArray, width2: FloatArray, radius: float, values: FloatArray) -> None:
-    """Optimistic values ``mean + radius sqrt(width2)``."""
-    for p in range(values.size):
-        values[p] = mean[p] + radius * np.sqrt(width2[p])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,8 @@ class Room(NamedTuple):
         Of the tuples of arms over the parts; padded to whole lanes.
     mu
         What the regressors pay.
+    proposed
+        The allocation that a guard is to let pass.
     """
 
     ends: IntArray
@@ -37,9 +39,10 @@ class Room(NamedTuple):
     played: IntArray
     values: FloatArray
     mu: FloatArray
+    proposed: IntArray
 
 
-@compiled(forceinline=True)
+@compiled(inline="always")
 def climb(
     links: Links,
     values: FloatArray,
@@ -99,6 +102,17 @@ def climb(
 
 
 @compiled(allocates=True)
-def climb_alone(*given: Any) -> tuple[int, float]:
+def climb_alone(
+    links: Links,
+    values: FloatArray,
+    starts: int,
+    room: Room,
+    linear: Linear | None,
+    white: Whitened | None,
+    counted: Counted | None,
+    radius: float,
+    rng: np.random.Generator,
+    arms: IntArray,
+) -> tuple[int, float]:
     """As :func:`climb`, to be called from Python."""
-    return climb(*given)
+    return climb(links, values, starts, room, linear, white, counted, radius, rng, arms)

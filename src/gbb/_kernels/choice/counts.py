@@ -14,8 +14,21 @@ import numpy as np
 
 from gbb._kernels._jit import compiled
 from gbb._kernels.choice.links import Links, is_known
+from gbb._kernels.choice.passing import is_alike, largest_var, next_due, tilt
 from gbb._kernels.choice.reply import SWEEPS, best_of_lane, margin_of
-from gbb._kernels.lanes import WIDTH, load, lowest, plus, splat, times, times_plus, unlike
+from gbb._kernels.lanes import (
+    WIDTH,
+    largest_lane,
+    load,
+    lowest,
+    minus,
+    plus,
+    splat,
+    times,
+    times_plus,
+    unlike,
+    where_above,
+)
 from gbb._support.checks import FloatArray, IntArray
 
 
@@ -41,11 +54,21 @@ class Counted(NamedTuple):
         All entries summed by table, by the agents' group and by the neighbours'.
     around, crowd
         By slot and arm: what the entries add whose neighbours play it, and how many these are. Where
-        there are none nothing is added, not what rounding left.
+        there are none nothing is added, not what rounding left. Plain links have no rounding, and
+        are not counted in ``crowd``.
     rows, shares
         Where the rows of the tables around an agent start, and what they count.
     last
         By arm: the slot of the last agent that had no reason to leave it, -1 after a move.
+    reach
+        The largest weight around an agent, 2 for each link that weighs 1, where agents are passed over
+        by their limits; else 0.
+    slopes
+        ``radius c_s var_s / sqrt(norm2)``, as ``counts``.
+    apart
+        Minus infinity for an arm beside itself, else 0 (K x K, rows padded to whole lanes).
+    limits
+        By agent: how far slopes may drift before it is to be looked at; padded to whole lanes.
     found
         See :func:`~gbb._kernels.choice.reply.best_of_lane`.
     """
@@ -70,6 +93,10 @@ class Counted(NamedTuple):
     rows: IntArray
     shares: FloatArray
     last: IntArray
+    reach: float
+    slopes: FloatArray
+    apart: FloatArray
+    limits: FloatArray
     found: FloatArray
 
 
@@ -77,7 +104,11 @@ class Counted(NamedTuple):
 def count_tuple(links: Links, counted: Counted, played: IntArray) -> None:
     """Counts, and what is around every agent, when every group plays its arm of ``played``."""
     clear(links, counted)
-    for e in range(links.bundle_group.size):
+    for i in range(links.degrees.shape[0] if links.plain else 0):
+        x = counted.slot_start[i]
+        for c in range(played.size if x < counted.slot_start[i + 1] else 0):
+            counted.around[x, played[c]] += 2.0 * links.degrees[i, c]
+    for e in range(0 if links.plain else links.bundle_group.size):
         x, b = counted.bundle_slot[e], played[links.bundle_group[e]]
         counted.around[x, b] += 2.0 * links.bundle_weight[e]
         counted.crowd[x, b] += links.bundle_size[e]
@@ -95,7 +126,7 @@ def count_arms(links: Links, counted: Counted, ends: IntArray, found: int) -> No
         for e in range(links.start[i], links.start[i + 1]):
             w, x, b = 2.0 * links.weight[e], counted.slot[e], ends[found, links.other[e]]
             counted.around[x, b] += w
-            counted.crowd[x, b] += 1
+            counted.crowd[x, b] += not links.plain
             counted.counts[links.table[e], b, ends[found, i]] += w
     halve_level(links, counted)
 
@@ -104,7 +135,8 @@ def count_arms(links: Links, counted: Counted, ends: IntArray, found: int) -> No
 def clear(links: Links, counted: Counted) -> None:
     """Nobody plays anything."""
     counted.around[:, :] = 0.0
-    counted.crowd[:, :] = 0
+    if not links.plain:
+        counted.crowd[:, :] = 0
     for k in range(links.used.size):
         counted.counts[links.used[k], :, :] = 0.0
 
@@ -135,7 +167,7 @@ def totals(links: Links, counted: Counted) -> tuple[float, float]:
 
 @compiled(forceinline=True)
 def move(links: Links, counted: Counted, i: int, now: int, best: int) -> None:
-    """Agent i leaves arm ``now`` for ``best``."""
+    """Agent i leaves arm ``now`` for ``best``; it and its neighbours are to be looked at."""
     count, around, mate = counted.counts, counted.around, counted.mate
     for x in range(counted.slot_start[i], counted.slot_start[i + 1]):
         t = counted.slot_table[x]
@@ -149,8 +181,15 @@ def move(links: Links, counted: Counted, i: int, now: int, best: int) -> None:
                 count[mate[t], now, b] = count[t, b, now]
                 count[t, b, best] += w
                 count[mate[t], best, b] = count[t, b, best]
+    counted.limits[i] = -1.0
     for e in range(links.start[i], links.start[i + 1]):
-        w, x = 2.0 * links.weight[e], counted.back[e]
+        x = counted.back[e]
+        counted.limits[links.other[e]] = -1.0
+        if links.plain:
+            around[x, now] -= 2.0
+            around[x, best] += 2.0
+            continue
+        w = 2.0 * links.weight[e]
         counted.crowd[x, now] -= 1
         counted.crowd[x, best] += 1
         around[x, now] = around[x, now] - w if counted.crowd[x, now] > 0 else 0.0
@@ -167,18 +206,22 @@ def best_reply(
     radius: float,
     mean: float,
     norm2: float,
-) -> int:
-    """The agent's best arm, its own unless another gains; see :func:`best_of_lane` for what it leaves.
+    slope: float,
+    lazy: bool,
+) -> tuple[int, float]:
+    """The agent's best arm, its own unless another gains, and by how much slopes may drift until then.
 
-    ``mean`` and ``norm2`` are those of the whole allocation. Where a regressor counts ``c``, w more add
-    ``w (2 c + w) var`` to norm2. What the agent leaves and what it takes up meet in the regressors of
-    arms ``now`` and a; what it takes up by a table and by its mate in those of a and a.
+    See :func:`best_of_lane` for what it leaves, and :mod:`gbb._kernels.choice.passing` for slopes;
+    without ``lazy`` these are not looked at. ``mean`` and ``norm2`` are those of the whole allocation.
+    Where a regressor counts ``c``, w more add ``w (2 c + w) var`` to norm2. What the agent leaves and
+    what it takes up meet in the regressors of arms ``now`` and a; what it takes up by a table and by
+    its mate in those of a and a.
     """
     var, around, level = counted.var, counted.around, counted.level
     rows, shares, mates = counted.rows, counted.shares, counted.slot_mate
     K, width = var.shape[1], var.shape[2]
     now, first, last = ends[found, i], counted.slot_start[i], counted.slot_start[i + 1]
-    items, rest_mean, rest_norm2 = 0, mean, norm2
+    items, rest_mean, rest_norm2, weight = 0, mean, norm2, 0.0
     for x in range(first, last):
         t = counted.slot_table[x]
         for lane in range(0, width, WIDTH):
@@ -191,11 +234,12 @@ def best_reply(
                 rest_norm2 -= w * (2.0 * counted.counts[t, b, now] - w) * var[t, b, now]
                 rows[items], shares[items] = (t * K + b) * width, w
                 items += 1
+                weight += abs(w)
         if mates[x] > x:
             rest_norm2 += 2.0 * around[x, now] * around[mates[x], now] * var[t, now, now]
     spread = radius * np.sqrt(norm2)
     margin = margin_of(mean, spread)
-    best, top = now, mean + spread + margin
+    best, top, gains = now, mean + spread + margin, splat(-np.inf)
     for lane in range(0, width, WIDTH):
         means = plus(load(links.bars, i * width + lane), splat(rest_mean))
         norms = splat(rest_norm2)
@@ -213,19 +257,15 @@ def best_reply(
             if y > x:
                 both = times(load(around, x * width + lane), load(around, y * width + lane))
                 norms = times_plus(plus(both, both), load(level, t * width + lane), norms)
+        if lazy:
+            gain = times_plus(splat(slope), minus(norms, splat(norm2)), minus(means, splat(mean)))
+            gain = plus(gain, load(counted.apart, now * width + lane))
+            gains = where_above(gain, gains, gain, gains)
         arm, top = best_of_lane(means, norms, lane, now, radius, margin, top, counted.found)
         if arm >= 0:
             best = arm
-    return int(best)
-
-
-@compiled(forceinline=True)
-def is_alike(around: FloatArray, one: int, other: int) -> bool:
-    """Whether ``other`` is a slot (not -1) with the same arms around it."""
-    same = other >= 0
-    for b in range(around.shape[1]):
-        same = same and around[one, b] == around[other, b]
-    return same
+    spare = -largest_lane(gains) / weight if weight > 0.0 else np.inf
+    return int(best), spare
 
 
 @compiled(forceinline=True)
@@ -236,36 +276,57 @@ def ascend_counts(
 
     Starts from ``ends[found]``, whose counts are given, and changes both. A visit costs
     O(K min(degree, K)) for each of the agent's tables, a move O(degree). Where all links are of one
-    type, and all arms allowed, an agent is passed over when one with the same arm and the same arms
-    around it has stayed since the last move. Minus infinity as in
+    table, agents are passed over as :mod:`gbb._kernels.choice.passing` says. Minus infinity as in
     :func:`gbb._kernels.choice.linear.ascend_linear`.
     """
-    n, last = ends.shape[1], counted.last
-    one_table = counted.mate.size == 1 and links.free
+    n, last, limits = ends.shape[1], counted.last, counted.limits
     mean, norm2 = totals(links, counted)
     value = mean + radius * np.sqrt(norm2) if fresh else -np.inf
+    lazy, drift, slope, most = counted.reach > 0.0 and norm2 > 0.0, 0.0, 0.0, 0.0
+    if lazy:
+        slope, most = radius / (2.0 * np.sqrt(norm2)), largest_var(counted.var)
+        tilt(counted.slopes, counted.counts, counted.var, slope)
+    one_table = counted.mate.size == 1 and links.free and not lazy
     last[:] = -1
+    if lazy:
+        limits[:n] = -1.0
     idle, i, visits, moved = 0, 0, 0, False
     while idle < n and visits < SWEEPS * n:
-        now, x = ends[found, i], counted.slot_start[i]
-        best = now
-        if x < counted.slot_start[i + 1] and not (
-            one_table and is_alike(counted.around, x, last[now])
-        ):
-            best = best_reply(links, counted, ends, found, i, radius, mean, norm2)
-            if best == now:
-                last[now] = x
-        idle += 1
-        visits += 1
-        if best != now:
-            idle, moved = 1, True
-            ends[found, i] = best
-            if is_known(ends, found, i):
-                return -np.inf
-            last[:] = -1
-            mean, norm2 = counted.found[2, 0], counted.found[2, 1]
-            move(links, counted, i, now, best)
-        i += 1
+        stop = min(n, i + n - idle)
+        due = next_due(limits, drift, i, stop) if lazy else i
+        idle += due - i
+        visits += due - i
+        i = due
+        if i < stop:
+            now, x = ends[found, i], counted.slot_start[i]
+            best = now
+            if x < counted.slot_start[i + 1] and not (
+                one_table and is_alike(counted.around, x, last[now])
+            ):
+                best, spare = best_reply(
+                    links, counted, ends, found, i, radius, mean, norm2, slope, lazy
+                )
+                if best == now:
+                    last[now] = x
+                if lazy:
+                    limits[i] = drift + spare
+            idle += 1
+            visits += 1
+            if best != now:
+                idle, moved = 1, True
+                ends[found, i] = best
+                if is_known(ends, found, i):
+                    return -np.inf
+                last[:] = -1
+                mean, norm2 = counted.found[2, 0], counted.found[2, 1]
+                move(links, counted, i, now, best)
+                if lazy and norm2 > 0.0:
+                    old, slope = slope, radius / (2.0 * np.sqrt(norm2))
+                    drift += tilt(counted.slopes, counted.counts, counted.var, slope)
+                    drift += 4.0 * abs(slope - old) * most * counted.reach
+                else:  # at a norm of 0 the root has no slope
+                    lazy = False
+            i += 1
         if i == n:
             i = 0
             if moved:

@@ -71,11 +71,17 @@ def refresh_diagonal(
     diagonal.var[place], diagonal.mean[place] = var, mean
     diagonal.share[place] = precision / diagonal.lam
     if counted is not None:
-        mate = counted.mate[g]
-        counted.var[g, b, a] = counted.var[mate, a, b] = var
-        counted.mean[g, b, a] = counted.mean[mate, a, b] = mean
-        if a == b:
-            counted.level[g, a] = counted.level[mate, a] = var
+        place_counted(counted, g, a, b, mean, var)
+
+
+@compiled(forceinline=True)
+def place_counted(counted: Counted, g: int, a: int, b: int, mean: float, var: float) -> None:
+    """Mean and variance of the regressor of arms a and b of type g, where they are searched on."""
+    mate = counted.mate[g]
+    counted.var[g, b, a] = counted.var[mate, a, b] = var
+    counted.mean[g, b, a] = counted.mean[mate, a, b] = mean
+    if a == b:
+        counted.level[g, a] = counted.level[mate, a] = var
 
 
 @compiled(forceinline=True)
@@ -103,10 +109,11 @@ def pay_tuples(rule: Rule, mu: FloatArray, values: FloatArray) -> None:
 
 
 @compiled(forceinline=True)
-def value_tuples(rule: Rule, diagonal: Diagonal, radius: float, values: FloatArray) -> None:
+def value_tuples(
+    rule: Rule, mean: FloatArray, var: FloatArray, radius: float, values: FloatArray
+) -> None:
     """Optimistic values of the tuples."""
     regressor, amount = rule.tuple_regressor, rule.tuple_amount
-    mean, var = diagonal.mean, diagonal.var
     terms, columns = amount.shape
     for p in range(0, columns, WIDTH):
         x, norm2 = splat(0.0), splat(0.0)

@@ -7,24 +7,17 @@ from typing import Any
 import numpy as np
 
 from gbb._kernels._jit import compiled
-from gbb._kernels.choice.climb import Room, climb
+from gbb._kernels.choice.choose import TIE
+from gbb._kernels.choice.climb import Room
 from gbb._kernels.choice.counts import Counted
-from gbb._kernels.choice.diagonal import (
-    Diagonal,
-    draw_diagonal,
-    pay_tuples,
-    radius_diagonal,
-    value_tuples,
-)
-from gbb._kernels.choice.factors import (
-    Triangular,
-    draw_triangular,
-    fill_tables,
-    radius_triangular,
-    value_objectives,
-)
-from gbb._kernels.choice.linear import Linear, fill_pay
+from gbb._kernels.choice.diagonal import Diagonal
+from gbb._kernels.choice.factors import Triangular
+from gbb._kernels.choice.information import Information
+from gbb._kernels.choice.linear import Linear
 from gbb._kernels.choice.links import Links, draw_arms
+from gbb._kernels.choice.numbers import Numbers
+from gbb._kernels.choice.optimism import find_optimistic, mean_and_spread
+from gbb._kernels.choice.propose import propose
 from gbb._kernels.choice.rule import Rule
 from gbb._kernels.choice.whitened import Whitened
 from gbb._support.checks import IntArray
@@ -37,44 +30,51 @@ def choose_index(
     room: Room,
     diagonal: Diagonal | None,
     triangular: Triangular | None,
+    learner: Triangular | None,
+    numbers: Numbers | None,
     linear: Linear | None,
+    information: Information | None,
     white: Whitened | None,
     counted: Counted | None,
     given: float,
+    rounds: float,
     rng: np.random.Generator,
     arms: IntArray,
 ) -> tuple[int, float]:
-    """Fill ``arms`` with the next allocation; ``given`` is the radius unless it is adaptive.
+    """Fill ``arms`` with the next allocation, after so many ``rounds``.
 
-    One of ``diagonal`` and ``triangular`` is the estimate; without ``linear`` the choice is optimistic.
+    ``given`` is the radius unless it is adaptive. One of ``diagonal``, ``triangular`` and ``numbers`` is
+    the estimate; ``learner`` is what draws of the second are made from. With ``linear`` alone the choice
+    is :func:`propose`'s, without it optimistic, with both the proposal's if it is optimistic enough.
     Returns the number of the tuple of arms over the parts that it plays, -1 if it plays another
     allocation, and its value (NaN in an exploring round).
     """
     if rule.explore > 0.0 and rng.random() < rule.explore:
         draw_arms(links, rng, arms)
         return -1, np.nan
-    mu, radius = room.mu, given
-    if diagonal is not None:
-        if linear is not None:
-            draw_diagonal(rule, diagonal, rng, mu)
-        else:
-            if rule.adaptive:
-                radius = radius_diagonal(rule, diagonal)
-            value_tuples(rule, diagonal, radius, room.values)
-    if triangular is not None:
-        if linear is not None:
-            draw_triangular(rule, triangular, rng, mu)
-        else:
-            if rule.adaptive:
-                radius = radius_triangular(rule, triangular)
-            value_objectives(rule, triangular, radius, room.values)
-            if white is not None and rule.starts > 0:
-                fill_tables(rule, links, triangular, white.tables)
-    if linear is not None:
-        fill_pay(mu, links.used, links.one, links.two, linear.pay)
-        pay_tuples(rule, mu, room.values)
-    values = room.values[: rule.tuples]
-    return climb(links, values, rule.starts, room, linear, white, counted, radius, rng, arms)
+    if linear is None:
+        number, value, _ = find_optimistic(
+            rule, links, room, diagonal, triangular, numbers, white, counted, given, rng, arms
+        )
+        return number, value
+    if white is None and counted is None:
+        return propose(
+            rule, links, room, diagonal, learner, numbers, linear, information, rng, arms
+        )
+    proposed = room.proposed
+    other, _ = propose(
+        rule, links, room, diagonal, learner, numbers, linear, information, rng, proposed
+    )
+    number, value, radius = find_optimistic(
+        rule, links, room, diagonal, triangular, numbers, white, counted, given, rng, arms
+    )
+    mean, spread = mean_and_spread(links, room, white, counted, radius, proposed)
+    slack = min(1.0, rule.slack / np.sqrt(rounds + 1.0)) if rule.fading else rule.slack
+    if mean + spread >= value - slack * abs(value) - TIE * (abs(mean) + spread):
+        for i in range(arms.size):
+            arms[i] = proposed[i]
+        return other, mean + spread
+    return number, value
 
 
 @compiled(allocates=True)

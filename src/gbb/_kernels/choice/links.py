@@ -38,6 +38,10 @@ class Links(NamedTuple):
         Of every group: its part, and what it plays for each arm of the part.
     bundle_start, bundle_table, bundle_group, bundle_weight, bundle_size
         The entries of each agent summed by table and by the neighbours' group, and how many they are.
+    plain
+        Whether all entries are of one table and weigh 1, as in the paper's problem.
+    degrees
+        How many neighbours each agent has in every group, if so.
     used
         The tables of the matrices in play.
     one, two
@@ -60,6 +64,8 @@ class Links(NamedTuple):
     bundle_group: IntArray
     bundle_weight: FloatArray
     bundle_size: IntArray
+    plain: bool
+    degrees: FloatArray
     used: IntArray
     one: IntArray
     two: IntArray

@@ -33,6 +33,9 @@ class Rule(NamedTuple):
         Scale of the posterior draw; the probability of a random round.
     starts
         From how many tuples to search.
+    slack, fading
+        What a proposal may miss of the best optimistic value, as a share of its size; whether that is
+        divided by the square root of the round's number.
     """
 
     tuples: int
@@ -49,6 +52,8 @@ class Rule(NamedTuple):
     v: float
     explore: float
     starts: int
+    slack: float
+    fading: bool
 
 
 @compiled()

@@ -76,6 +76,19 @@ def norm2_of_block(W: FloatArray, k: int) -> float:
 
 
 @compiled(forceinline=True)
+def sum_blocks(links: Links, white: Whitened, ends: IntArray, found: int) -> tuple[float, float]:
+    """``<W, centre>`` and ``||W||^2`` of the allocation ``ends[found]``."""
+    W, mean, norm2 = white.W, 0.0, 0.0
+    sum_entries(links, white, ends, found)
+    for q in range(white.blocks.size):
+        k = white.blocks[q]
+        white.norm2s[k] = norm2_of_block(W, k)
+        mean += W[k, W.shape[1] - 1]
+        norm2 += white.norm2s[k]
+    return mean, norm2
+
+
+@compiled(forceinline=True)
 def gather_entries(
     links: Links, white: Whitened, s: int, begin: int, end: int, ends: IntArray, found: int
 ) -> None:
@@ -154,13 +167,7 @@ def ascend_whitened(
     agent's own entries change. Minus infinity as in :func:`gbb._kernels.choice.linear.ascend_linear`.
     """
     n, W, h, segment, entry = ends.shape[1], white.W, white.h, white.segment, white.entry
-    sum_entries(links, white, ends, found)
-    mean, norm2 = 0.0, 0.0
-    for q in range(white.blocks.size):
-        k = white.blocks[q]
-        white.norm2s[k] = norm2_of_block(W, k)
-        mean += W[k, W.shape[1] - 1]
-        norm2 += white.norm2s[k]
+    mean, norm2 = sum_blocks(links, white, ends, found)
     value = mean + radius * np.sqrt(norm2) if fresh else -np.inf
     idle, i, visits = 0, 0, 0
     while idle < n and visits < SWEEPS * n:

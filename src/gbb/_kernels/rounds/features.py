@@ -9,7 +9,10 @@ a handful a round once learning is under way.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from gbb._kernels._jit import compiled
 from gbb._kernels.choice.choose import TIE
@@ -204,6 +207,45 @@ def choose(
     return 0
 
 
+class Kept(NamedTuple):
+    """What is kept of every regime.
+
+    Attributes
+    ----------
+    V, white, inverse
+        The objectives and the pairs whitened, and ``F^-1``, as last factorised.
+    B, centre
+        The inverse of B, and what means are products with.
+    bound, widest, before
+        The upper bound and the largest width of every arm's couples, and the radius they were found
+        with.
+    worn
+        Whether to factorise again.
+    """
+
+    V: FloatArray
+    B: FloatArray
+    white: FloatArray
+    inverse: FloatArray
+    centre: FloatArray
+    bound: FloatArray
+    widest: FloatArray
+    before: FloatArray
+    worn: NDArray[np.bool_]
+
+
+@compiled(allocates=True)
+def refactor(plan: Plan, tally: Tally, g: int, features: FloatArray, kept: Kept) -> None:
+    """Factorise regime g, and its log-determinant, from the tally."""
+    weight, total = by_pair(tally, g, features.shape[0])
+    R, kept.centre[g], pivots, white = factor(features, weight, total, plan.lam)
+    kept.inverse[g], kept.white[g] = inverse_factor(R, pivots), white
+    whitened_objectives(plan, tally.pair, white, kept.V[g])
+    size = R.shape[1]
+    kept.B[g] = np.eye(size)
+    tally.log_det[g] = 2.0 * np.sum(np.log(np.abs(np.diag(R)))) - size * np.log(plan.lam)
+
+
 @compiled(allocates=True)
 def play_features(
     plan: Plan,
@@ -218,49 +260,75 @@ def play_features(
     ``features`` holds the pairs q_s in orthonormal coordinates of the symmetric block, X the arms. A
     round costs O(d^4 + K d^2) and O(K d^4) for every arm it has to evaluate.
     """
-    first, noise, radii, recorded = block
-    K = X.shape[0]
-    size = features.shape[1]
-    V, values, scratch = np.empty((K, size, K)), np.empty((K, K)), np.empty((3, K))
-    bound, widest = np.full(K, np.inf), np.zeros(K)
+    G, K, (count, size) = plan.R.shape[0], X.shape[0], features.shape
+    B = np.empty((G, size, size))
+    kept = Kept(
+        np.empty((G, K, size, K)),
+        B,
+        np.empty((G, count, size)),
+        np.empty(B.shape),
+        np.empty((G, size)),
+        np.full((G, K), np.inf),
+        np.zeros((G, K)),
+        np.zeros(G),
+        np.ones(G, dtype=np.bool_),
+    )
+    scratch = np.empty((K, K)), np.empty((3, K)), np.empty((2, size))
     steps, seen = np.empty((3, 2), dtype=np.int64), np.empty((2, 3))
-    B, u, moved = np.eye(size), np.empty(size), np.empty(size)
-    white, inverse, centre = np.empty((0, 0)), np.empty((0, 0)), np.empty(0)
-    worn, before = True, 0.0
-    earned, kept = tally.scalars[0], tally.kept[0]
+    play_kept(plan, tally, kept, features, X, block, *scratch, steps, seen, rng)
+
+
+@compiled(inner=True)
+def play_kept(
+    plan: Plan,
+    tally: Tally,
+    kept: Kept,
+    features: FloatArray,
+    X: FloatArray,
+    block: Block,
+    values: FloatArray,
+    scratch: FloatArray,
+    vectors: FloatArray,
+    steps: IntArray,
+    seen: FloatArray,
+    rng: np.random.Generator,
+) -> None:
+    """The rounds of :func:`play_features`; the last arrays are scratch space."""
+    first, noise, radii, recorded = block
+    K, u, moved, worn = X.shape[0], vectors[0], vectors[1], kept.worn
+    earned, done = tally.total[0], tally.kept[0]
     for i in range(noise.shape[0]):
-        if worn:
-            weight, total = by_pair(tally, features.shape[0])
-            R, centre, pivots, white = factor(features, weight, total, plan.lam)
-            inverse = inverse_factor(R, pivots)
-            whitened_objectives(plan, tally.pair, white, V)
-            B[:, :] = np.eye(size)
-            tally.scalars[1] = 2.0 * np.sum(np.log(np.abs(np.diag(R)))) - size * np.log(plan.lam)
+        g = plan.regime[first + i - 1]
+        B, centre, bound, widest = kept.B[g], kept.centre[g], kept.bound[g], kept.widest[g]
+        if worn[g]:
+            refactor(plan, tally, g, features, kept)
         radius = radius_of(plan, tally, radii[i])
-        bound += max(radius - before, 0.0) * widest
-        before = radius
-        p = choose(V, B, centre, radius, bound, widest, values, scratch, rng)
-        moved[:] = centre
-        worn = False
-        count = respond(plan, tally, p, noise, i, steps, seen)
+        grown = max(radius - kept.before[g], 0.0)
+        for a in range(K):
+            bound[a] += grown * widest[a]
+        kept.before[g] = radius
+        p = choose(kept.V[g], B, centre, radius, bound, widest, values, scratch, rng)
+        for c in range(moved.size):
+            moved[c] = centre[c]
+        worn[g] = False
+        count = respond(plan, tally, g, p, noise, i, steps, seen)
         for k in range(count):
-            f = white[tally.pair[steps[k, 0], steps[k, 1]]]
+            f = kept.white[g, tally.pair[steps[k, 0], steps[k, 1]]]
             grown, left = observe(B, centre, f, seen[0, k], seen[1, k], u)
-            worn = worn or left < SHRINK
+            worn[g] = worn[g] or left < SHRINK
             if plan.adaptive:
-                tally.scalars[1] += np.log(grown)
-        moved -= centre
-        drift(plan, X, inverse, moved, bound)
-        earned += plan.payoff[p]
-        if kept < recorded.size and recorded[kept] == first + i:
-            kept = keep(tally, kept, p, earned)
-    tally.scalars[0], tally.kept[0] = earned, kept
-    for a in range(K):
-        evaluate(
-            V[a],
-            B,
-            centre,
-            tally.mean[a * K : (a + 1) * K],
-            tally.width2[a * K : (a + 1) * K],
-            scratch[2],
-        )
+                tally.log_det[g] += np.log(grown)
+        for c in range(moved.size):
+            moved[c] -= centre[c]
+        drift(plan, X, kept.inverse[g], moved, bound)
+        earned += plan.payoff[g, p]
+        if done < recorded.size and recorded[done] == first + i:
+            done = keep(tally, done, p, earned)
+    tally.total[0], tally.kept[0] = earned, done
+    for g in range(worn.size):
+        if worn[g]:
+            refactor(plan, tally, g, features, kept)
+        for a in range(K):
+            mean, width2 = tally.mean[g], tally.width2[g]
+            ours = slice(a * K, (a + 1) * K)
+            evaluate(kept.V[g, a], kept.B[g], kept.centre[g], mean[ours], width2[ours], scratch[2])

@@ -10,10 +10,13 @@ from gbb._kernels._jit import compiled
 from gbb._kernels.choice.climb import Room
 from gbb._kernels.choice.counts import Counted
 from gbb._kernels.choice.diagonal import Diagonal, refresh_diagonal
+from gbb._kernels.choice.edges import Edges
 from gbb._kernels.choice.factors import Triangular
 from gbb._kernels.choice.index import choose_index
+from gbb._kernels.choice.information import Information
 from gbb._kernels.choice.linear import Linear
 from gbb._kernels.choice.links import Links
+from gbb._kernels.choice.numbers import Numbers, learn_numbers, remember
 from gbb._kernels.choice.rule import Rule
 from gbb._kernels.choice.whitened import Whitened
 from gbb._kernels.learning.triangular import append_rows
@@ -26,32 +29,19 @@ class World(NamedTuple):
 
     Attributes
     ----------
-    indptr, indices
-        The directed edges of every agent.
-    types, weights, adds_to
-        Of every directed edge, or of each of its entries: its type, its weight, and the number of the
-        report that it adds to.
-    regressor
-        The regressor of each edge-arm (K x K).
+    edges
+        The directed edges.
     R, sigma
-        Expected reward of an edge of weight 1 by type and arms (types x K x K), and the noise level.
-    ways
-        How many directions of a link are seen in one number, where tables are kept: 1, or 2, for which R
-        is the mean of both.
+        Expected reward of an edge of weight 1 by type and arms (types x K x K), and the noise level;
+        where both directions of a link are seen in one number, R is their mean.
     in_turn
         Whether the noise of edge-arms stands in the order in which a round comes to them, and not by
         type and edge-arm.
     """
 
-    indptr: IntArray
-    indices: IntArray
-    types: IntArray
-    weights: FloatArray
-    adds_to: IntArray
-    regressor: IntArray
+    edges: Edges
     R: FloatArray
     sigma: float
-    ways: float
     in_turn: bool
 
 
@@ -89,11 +79,16 @@ class Run(NamedTuple):
 class Setting(NamedTuple):
     """All that is played, and by what.
 
-    One of ``diagonal`` and ``triangular`` is the estimate, one of ``linear``, ``white`` and ``counted``
-    what :func:`choose_index` searches on.
+    One of ``diagonal``, ``triangular`` and ``numbers`` is the estimate, ``linear``, one of ``white`` and
+    ``counted``, or both what :func:`choose_index` searches on.
 
     Attributes
     ----------
+    learner
+        The factor that rounds are taken into and draws made from: ``triangular``, or what that is made
+        from round by round.
+    information
+        What a choice among the allocations of many draws takes.
     in_sums
         Whether rounds report sums over edges.
     by_edge
@@ -108,7 +103,10 @@ class Setting(NamedTuple):
     run: Run
     diagonal: Diagonal | None
     triangular: Triangular | None
+    numbers: Numbers | None
+    learner: Triangular | None
     linear: Linear | None
+    information: Information | None
     white: Whitened | None
     counted: Counted | None
     in_sums: bool
@@ -128,21 +126,35 @@ def play_rounds(setting: Setting, block: Block, rng: np.random.Generator) -> Non
         play_round(setting, block, t, rng)
 
 
-@compiled(forceinline=True)
+@compiled(inline="always")
 def play_round(setting: Setting, block: Block, t: int, rng: np.random.Generator) -> None:
     """Play round t of ``block``, and keep it if it is to be kept."""
-    rule, links, room, world, run, diagonal, triangular, linear, white, counted, sums, each = (
-        setting
-    )
+    rule, world, run, counted = setting.rule, setting.world, setting.run, setting.counted
+    diagonal, numbers, learner = setting.diagonal, setting.numbers, setting.learner
     first, noise, radii, recorded = block
     arms = run.arms
     p, _ = choose_index(
-        rule, links, room, diagonal, triangular, linear, white, counted, radii[t], rng, arms
+        rule,
+        setting.links,
+        setting.room,
+        diagonal,
+        setting.triangular,
+        learner,
+        numbers,
+        setting.linear,
+        setting.information,
+        setting.white,
+        counted,
+        radii[t],
+        first + t - 1.0,
+        rng,
+        arms,
     )
-    if sums:
-        reward = add_sums(rule, world, triangular, arms, noise, t)
+    if setting.in_sums:
+        reward = add_sums(rule, world, learner, arms, noise, t)
     else:
-        reward = add_edges(rule, world, run, diagonal, counted, triangular, each, noise, t)
+        by_edge = setting.by_edge
+        reward = add_edges(rule, world, run, diagonal, counted, learner, numbers, by_edge, noise, t)
     run.total[0] += reward
     k = run.kept[0]
     if k < recorded.size and recorded[k] == first + t:
@@ -160,6 +172,7 @@ def add_edges(
     diagonal: Diagonal | None,
     counted: Counted | None,
     triangular: Triangular | None,
+    numbers: Numbers | None,
     by_edge: bool,
     noise: FloatArray,
     t: int,
@@ -169,11 +182,14 @@ def add_edges(
     ``noise[t]`` is that of every number when ``by_edge``; otherwise a standard normal for each type and
     edge-arm, or each that is played, which is scaled to the sum over the edges that play it.
     """
-    arms, indptr, indices = run.arms, world.indptr, world.indices
-    types, weights, R, sigma = world.types, world.weights, world.R, world.sigma
-    new_N, new_Y, K, ways = run.new_N, run.new_Y, R.shape[1], world.ways
+    edges, arms, R, sigma = world.edges, run.arms, world.R, world.sigma
+    indptr, indices, types, weights = edges.indptr, edges.indices, edges.types, edges.weights
+    new_N, new_Y, K, ways = run.new_N, run.new_Y, R.shape[1], edges.ways
     reward, count = 0.0, 0
-    for i in range(arms.size):
+    plain = edges.plain and not by_edge
+    if plain:
+        count = count_edges(edges, arms, run)
+    for i in range(0 if plain else arms.size):
         a = arms[i]
         for e in range(indptr[i], indptr[i + 1]):
             b, g, w = arms[indices[e]], types[e], weights[e]
@@ -186,7 +202,7 @@ def add_edges(
             new_N[g, a, b] += ways * w * w
             if by_edge:
                 reward += w * R[g, a, b]
-                told = ways * w * R[g, a, b] + sigma * noise[t, world.adds_to[e]]
+                told = ways * w * R[g, a, b] + sigma * noise[t, edges.adds_to[e]]
                 new_Y[g, a, b] += w * told
             else:
                 new_Y[g, a, b] += w
@@ -194,6 +210,8 @@ def add_edges(
         g, pair = divmod(run.touched[j], K * K)
         a, b = divmod(pair, K)
         weight, paid = new_N[g, a, b], new_Y[g, a, b]
+        if plain:
+            paid = weight / ways
         if not by_edge:
             reward += paid * R[g, a, b]
             paid = weight * R[g, a, b]
@@ -202,14 +220,38 @@ def add_edges(
         run.Y[g, a, b] += paid
         new_N[g, a, b] = new_Y[g, a, b] = 0.0
         if diagonal is not None:
-            refresh_diagonal(diagonal, counted, run.N, run.Y, g, world.regressor[a, b])
+            refresh_diagonal(diagonal, counted, run.N, run.Y, g, edges.regressor[a, b])
         if triangular is not None:
-            s = g * triangular.features.shape[0] + world.regressor[a, b]
+            s = g * triangular.features.shape[0] + edges.regressor[a, b]
             triangular.seen[s, 0] += weight
             triangular.seen[s, 1] += paid
+        if numbers is not None:
+            remember(numbers.now, numbers.gram, numbers.moment, a, b, weight, paid)
+            numbers.seen[edges.regressor[a, b], 0] += weight
+            numbers.seen[edges.regressor[a, b], 1] += paid
     if triangular is not None:
         append_seen(rule, triangular)
+    if numbers is not None:
+        for j in range(count):
+            a, b = divmod(run.touched[j] % (K * K), K)
+            learn_numbers(rule, numbers, edges.regressor[a, b])
     return reward
+
+
+@compiled(forceinline=True)
+def count_edges(edges: Edges, arms: IntArray, run: Run) -> int:
+    """Fill ``run.new_N`` and ``run.touched`` where edges are plain; returns how many are touched."""
+    indptr, indices, new_N, K = edges.indptr, edges.indices, run.new_N, run.new_N.shape[1]
+    count = 0
+    for i in range(arms.size):
+        a = arms[i]
+        for e in range(indptr[i], indptr[i + 1]):
+            b = arms[indices[e]]
+            if new_N[0, a, b] == 0.0:
+                run.touched[count] = a * K + b
+                count += 1
+            new_N[0, a, b] += edges.ways
+    return count
 
 
 @compiled(forceinline=True)
@@ -244,7 +286,8 @@ def add_sums(
     """Learn from a round that reports sums over edges; returns its expected reward."""
     reward = 0.0
     if triangular is not None:
-        indptr, indices, types, weights = world.indptr, world.indices, world.types, world.weights
+        edges = world.edges
+        indptr, indices, types, weights = edges.indptr, edges.indices, edges.types, edges.weights
         R, features, rows = world.R, triangular.features, triangular.rows
         size, last = features.shape[1], triangular.U.shape[1]
         count = noise.shape[1]
@@ -252,8 +295,8 @@ def add_sums(
         for i in range(arms.size):
             a = arms[i]
             for e in range(indptr[i], indptr[i + 1]):
-                b, g, w, o = arms[indices[e]], types[e], weights[e], world.adds_to[e]
-                s = world.regressor[a, b]
+                b, g, w, o = arms[indices[e]], types[e], weights[e], edges.adds_to[e]
+                s = edges.regressor[a, b]
                 for c in range(size):
                     rows[0, o, g * size + c] += w * features[s, c]
                 rows[0, o, last] += w * R[g, a, b]

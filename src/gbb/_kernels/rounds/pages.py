@@ -13,7 +13,9 @@ import numpy as np
 from gbb._kernels._jit import compiled
 from gbb._kernels.choice.climb import Room
 from gbb._kernels.choice.counts import Counted
+from gbb._kernels.choice.edges import Edges
 from gbb._kernels.choice.factors import Triangular
+from gbb._kernels.choice.information import Information
 from gbb._kernels.choice.links import Links
 from gbb._kernels.choice.rule import Rule
 from gbb._kernels.choice.whitened import Whitened
@@ -84,6 +86,8 @@ def turn_rule(book: Book, page: int, rule: Rule) -> Rule:
         rule.v,
         rule.explore,
         rule.starts,
+        rule.slack,
+        rule.fading,
     )
 
 
@@ -106,6 +110,8 @@ def turn_links(book: Book, page: int, links: Links) -> Links:
         numbers_of(book, page, BUNDLE_GROUP),
         weights_of(book, page, BUNDLE_WEIGHT),
         numbers_of(book, page, BUNDLE_SIZE),
+        False,
+        links.degrees,
         numbers_of(book, page, USED),
         links.one,
         links.two,
@@ -113,26 +119,31 @@ def turn_links(book: Book, page: int, links: Links) -> Links:
 
 
 @compiled(forceinline=True)
-def turn_world(book: Book, page: int, world: World) -> World:
-    """What a simulated round is made of on this page."""
-    return World(
+def turn_edges(book: Book, page: int, edges: Edges) -> Edges:
+    """The directed edges on this page."""
+    return Edges(
         numbers_of(book, page, INDPTR),
         numbers_of(book, page, INDICES),
         numbers_of(book, page, EDGE_TYPES),
         weights_of(book, page, EDGE_WEIGHT),
         numbers_of(book, page, ADDS_TO),
-        world.regressor,
-        world.R,
-        world.sigma,
-        world.ways,
-        world.in_turn,
+        edges.regressor,
+        edges.ways,
+        False,
     )
+
+
+@compiled(forceinline=True)
+def turn_world(book: Book, page: int, world: World) -> World:
+    """What a simulated round is made of on this page."""
+    return World(turn_edges(book, page, world.edges), world.R, world.sigma, world.in_turn)
 
 
 @compiled(forceinline=True)
 def turn_room(book: Book, page: int, room: Room) -> Room:
     """Scratch space for as many searches as this page has."""
-    return Room(room.ends[: book.ends[page]], room.chosen, room.played, room.values, room.mu)
+    ends = room.ends[: book.ends[page]]
+    return Room(ends, room.chosen, room.played, room.values, room.mu, room.proposed)
 
 
 @compiled(forceinline=True)
@@ -161,6 +172,10 @@ def turn_counted(book: Book, page: int, counted: Counted | None) -> Counted | No
         counted.rows,
         counted.shares,
         counted.last,
+        0.0,
+        counted.slopes,
+        counted.apart,
+        counted.limits,
         counted.found,
     )
 
@@ -181,6 +196,34 @@ def turn_whitened(book: Book, page: int, white: Whitened | None) -> Whitened | N
         white.norm2s,
         white.h,
         white.found,
+    )
+
+
+@compiled(forceinline=True)
+def turn_information(book: Book, page: int, information: Information | None) -> Information | None:
+    """What a choice among the allocations of many draws takes on this page."""
+    if information is None:
+        return None
+    return Information(
+        turn_edges(book, page, information.edges),
+        information.own,
+        information.in_sums,
+        information.power,
+        information.floor,
+        information.draws,
+        information.group,
+        information.arms,
+        information.counts,
+        information.tuples,
+        information.size,
+        information.centre,
+        information.means,
+        information.total,
+        information.within,
+        information.seen,
+        information.regret,
+        information.gain,
+        information.told,
     )
 
 
@@ -226,23 +269,23 @@ def play_all_pages(
     book: Book, pages: IntArray, setting: Setting, block: Block, rng: np.random.Generator
 ) -> None:
     """Play the rounds of ``block``, round t by the page ``pages[t]``; ``setting`` is of any page."""
-    rule, links, room, world, run, diagonal, triangular, linear, white, counted, sums, each = (
-        setting
-    )
     for t in range(block.radii.size):
         page = pages[t]
         here = Setting(
-            turn_rule(book, page, rule),
-            turn_links(book, page, links),
-            turn_room(book, page, room),
-            turn_world(book, page, world),
-            run,
-            diagonal,
-            turn_triangular(book, page, triangular, white),
-            linear,
-            turn_whitened(book, page, white),
-            turn_counted(book, page, counted),
-            sums,
-            each,
+            turn_rule(book, page, setting.rule),
+            turn_links(book, page, setting.links),
+            turn_room(book, page, setting.room),
+            turn_world(book, page, setting.world),
+            setting.run,
+            setting.diagonal,
+            turn_triangular(book, page, setting.triangular, setting.white),
+            setting.numbers,
+            setting.learner,
+            setting.linear,
+            turn_information(book, page, setting.information),
+            turn_whitened(book, page, setting.white),
+            turn_counted(book, page, setting.counted),
+            setting.in_sums,
+            setting.by_edge,
         )
         play_round(here, block, t, rng)

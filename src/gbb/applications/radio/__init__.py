@@ -8,6 +8,8 @@ all cells and the policies never see.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,10 +17,11 @@ import numpy as np
 from gbb import cuts, policies
 from gbb._support import checks, seeds
 from gbb._support.progress import Advance, ignore
+from gbb.applications._live import Live
 from gbb.applications._outcome import Effort, Outcome, choose_effort
 from gbb.applications._require import require
 from gbb.applications.radio.network import CHANNELS, Network
-from gbb.applications.radio.outcome import POLICIES, THREE, ChannelHistory, make_outcome
+from gbb.applications.radio.outcome import JOINT, POLICIES, THREE, ChannelHistory, make_outcome
 from gbb.applications.radio.search import find_best
 from gbb.applications.radio.system import RadioSystem
 from gbb.policies import AnyPolicy
@@ -64,6 +67,17 @@ def make_contenders(problem: Problem) -> list[AnyPolicy]:
         policies.build(name, problem, cut=parts if name == THREE else cut, **settings)
         for name in POLICIES
     ]
+
+
+@contextmanager
+def live(
+    *, cells: int = 19, rounds: int | None = None, seed: int = 0, quick: bool = False
+) -> Iterator[Live]:
+    """A network whose cells may each have any channel."""
+    steps(cells=cells, rounds=rounds, quick=quick)
+    system = RadioSystem(Network(cells, users=USERS[cells], seed=seed))
+    total = choose_effort(*EFFORTS, rounds, quick).rounds
+    yield Live(system, JOINT, {"radius": "symmetric"}, total)
 
 
 def control(

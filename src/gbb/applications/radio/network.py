@@ -104,7 +104,7 @@ class Network:
         distance = np.linalg.norm(x[:, None] - x[None], axis=2)
         near = distance < NEIGHBOURS * distance[distance > 0].min()
         links = np.argwhere(np.triu(near, 1))
-        return Graph.from_edges(links, n=self.cells, undirected=True)
+        return Graph.from_edges(links, n=self.cells, undirected=True, positions=x)
 
     def throughput(self, allocation: IntArray) -> float:
         """What all users get together, in Mb/s, by CRRM."""

@@ -7,6 +7,7 @@ Agents are signals, arms are six offsets of the cycle, and the reward of edge (i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,9 +15,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import gbb
-from gbb._support import checks
+from gbb._support import checks, seeds
 from gbb._support.checks import IntArray
 from gbb._support.progress import Advance, ignore
+from gbb.applications._live import Live
 from gbb.applications._outcome import Effort, Outcome, choose_effort
 from gbb.applications._require import require
 from gbb.applications._system import play_together
@@ -57,6 +59,25 @@ def choose_kinds(arms: str) -> tuple[str, ...]:
     """The feature sets that ``arms`` stands for."""
     chosen = checks.choice("arms", arms, [*FEATURES, "both"])
     return tuple(FEATURES) if chosen == "both" else (chosen,)
+
+
+SIGMA = 0.022
+"""Noise of a street's reward from round to round, as surveys measure it (docs/tutorials/traffic.md)."""
+
+
+@contextmanager
+def live(
+    *, arms: str = "both", rounds: int | None = None, seed: int = 0, quick: bool = False
+) -> Iterator[Live]:
+    """The grid under the improved algorithm, which sees offsets smoothly unless told otherwise."""
+    steps(arms=arms, rounds=rounds, quick=quick)
+    todo = choose_effort(*EFFORTS, rounds, quick)
+    with Simulator(Grid(minutes=todo.minutes)) as simulator:
+        policy = make_policy(simulator.grid.graph, choose_kinds(arms)[-1], SIGMA)
+        traffic = seeds.generator(seed).integers(0, 2**31 - 1, todo.rounds)
+        system = TrafficSystem(simulator, policy.problem, traffic)
+        settings = {"lam": policy.lam, "radius": "symmetric"}
+        yield Live(system, "ImprovedOFUL", settings, todo.rounds)
 
 
 def run(

@@ -50,7 +50,9 @@ class Grid:
     def graph(self) -> Graph:
         """Signals and the streets between them."""
         grid = Graph.grid(*self.shape)
-        return Graph(grid.indptr, grid.indices, tuple(self.signals))
+        places = self.places()
+        stand = np.array([places[signal] for signal in self.signals])
+        return Graph(grid.indptr, grid.indices, tuple(self.signals), stand)
 
     def places(self) -> dict[str, tuple[float, float]]:
         """Where the signals and the ends of the streets are, in metres."""

@@ -7,12 +7,16 @@ changes a little all the time; what counts is the power of the whole farm.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
 from gbb import cuts, policies
 from gbb._support import checks, seeds
 from gbb._support.checks import FloatArray
 from gbb._support.progress import Advance, ignore
+from gbb.applications._live import Live
 from gbb.applications._outcome import Effort, Outcome, choose_effort
 from gbb.applications._require import require
 from gbb.applications.wind.contest import LAM, Contest, play_contest
@@ -30,7 +34,7 @@ from gbb.applications.wind.outcome import (
     make_outcome,
 )
 from gbb.applications.wind.problem import YAWS, ZERO, find_wakes, formulate
-from gbb.applications.wind.system import Winds
+from gbb.applications.wind.system import Winds, WindSystem
 from gbb.policies import AnyPolicy
 from gbb.problem import Problem
 
@@ -92,6 +96,22 @@ def make_contenders(typed: Problem, shared: Problem, cut: cuts.Cut) -> list[AnyP
             for name, limit in ((SAFE, None), (SAFE_AND_SLOW, CHANGES))
         ),
     ]
+
+
+@contextmanager
+def live(
+    *,
+    case: str = "4x4-270",
+    rounds: int | None = None,
+    seed: int = 0,
+    quick: bool = False,
+) -> Iterator[Live]:
+    """A farm that Thompson sampling steers, with one matrix for each row depth and order of wakes."""
+    total = steps(case=case, rounds=rounds, quick=quick)
+    farm = Farm(*CASES[case])
+    winds = Winds.draw(farm, total, seeds.generator(seed))
+    system = WindSystem(farm, winds, formulate(farm, find_wakes(farm), sigma=SIGMA, S=S))
+    yield Live(system, "ThompsonSampling", {"lam": LAM, "v": SCALE}, total)
 
 
 def run(

@@ -47,9 +47,10 @@ class Farm:
         for log in settings["logging"].values():
             log["enable"] = False
         self._model: Any = floris.FlorisModel(settings)
-        self._model.set(
-            layout_x=ALONG * ROTOR * self.depth, layout_y=ACROSS * ROTOR * (place % rows)
+        self.positions = np.column_stack(
+            [ALONG * ROTOR * self.depth, ACROSS * ROTOR * (place % rows)]
         )
+        self._model.set(layout_x=self.positions[:, 0], layout_y=self.positions[:, 1])
         self._wind: tuple[bytes, bytes] | None = None
         self.free = float(self.free_stream(np.array([SPEED]))[0])
 

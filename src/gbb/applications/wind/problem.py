@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gbb._support.checks import FloatArray, IntArray
-from gbb.applications.wind.farm import Farm
+from gbb.applications.wind.farm import ALONG, ROTOR, Farm
 from gbb.graph import Graph
 from gbb.problem import Problem
 
@@ -82,7 +82,9 @@ def formulate(
     forward = {(int(v), wind): (0, 0) for v in np.flatnonzero(farm.depth == 0)}
     forward |= {(v, u): (int(farm.depth[v]), order) for v, u, order in edges.tolist()}
     names = [f"turbine {v // farm.rows + 1}-{v % farm.rows + 1}" for v in range(n)] + ["wind"]
-    graph = Graph.from_edges(list(forward), n=n + 1, names=names, undirected=True)
+    before = farm.positions.mean(axis=0) - [farm.positions[:, 0].mean() + ALONG * ROTOR, 0.0]
+    stand = np.vstack([farm.positions, before])  # the wind stands in the west
+    graph = Graph.from_edges(list(forward), n=n + 1, names=names, undirected=True, positions=stand)
     kinds = sorted(set(forward.values()))
     number = {kind: kinds.index(kind) if typed else min(kind[0], 1) for kind in kinds}
     pairs = [(int(i), int(j)) for i, j in graph.edges]

@@ -56,7 +56,8 @@ class Prediction:
     low, high
         The interval around it, at the policy's confidence.
     caveat
-        Why it is unreliable, if rewards were told that the declared bounds rule out.
+        Why it is unreliable: rewards were told that the declared bounds rule out, or nothing is known
+        of the bounds yet.
     """
 
     reward: float
@@ -79,11 +80,12 @@ class Recommendation:
         Its predicted global reward and the interval around it.
     upper_bound
         No allowed allocation pays more than this, at the policy's confidence; at most m L S
-        (with weights, the sum of |w| times L S).
+        (with weights, the sum of ``|w|`` times L S).
     proven
         Whether no allocation is better for the estimate.
     caveat
-        Why it is unreliable, if rewards were told that the declared bounds rule out.
+        Why it is unreliable: rewards were told that the declared bounds rule out, or nothing is known
+        of the bounds yet.
     context
         What is known before the round, as it is written; None where there are no contexts.
     """
@@ -123,7 +125,8 @@ class Estimate:
         of w^2 and of w times the reward. Per link, both directions count, each with half of its reward.
         None where rewards are seen in other sums over edges.
     caveat
-        Why it is unreliable, if rewards were told that the declared bounds rule out.
+        Why it is unreliable: rewards were told that the declared bounds rule out, or nothing is known
+        of the bounds yet.
     matrix
         Whose matrix it is where there are contexts: that of a regime, a number, a type or a feature.
     """
@@ -157,6 +160,8 @@ class Entry:
         The trial it is about, if any.
     content
         What happened, by names.
+    by
+        Who wrote it, where a service says so; None where it was written in process.
     """
 
     seq: int
@@ -164,6 +169,7 @@ class Entry:
     time: datetime
     trial_id: int | None
     content: dict[str, Any]
+    by: str | None = None
 
 
 def name_arms(

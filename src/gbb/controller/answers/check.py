@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,5 +88,6 @@ def _alike(one: Any, other: Any) -> bool:
         size = ROUNDING * float(np.abs(one).max(initial=0.0))
         return bool(np.allclose(one, other, rtol=0.0, atol=size, equal_nan=True))
     if isinstance(one, float) and isinstance(other, float):
-        return one == other or abs(one - other) <= ROUNDING * abs(one)
+        unknown = math.isnan(one) and math.isnan(other)
+        return one == other or unknown or abs(one - other) <= ROUNDING * abs(one)
     return bool(np.array_equal(one, other))

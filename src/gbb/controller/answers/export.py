@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from gbb.controller.answers.answers import Entry
-from gbb.controller.answers.history import read_history
+from gbb.controller.answers.history import find_events, read_history
 from gbb.controller.state.context import read_row
 from gbb.controller.state.context_cells import context_cells, context_columns
+from gbb.controller.state.log import Turn
 from gbb.controller.state.report import Label
 from gbb.controller.storage.events import Event
 from gbb.problem import Problem
 
-KINDS = {"ask", "tell", "attach", "retract"}
+KINDS = {"ask", "tell", "attach"}
 
 WHOSE = {
     "agent": ("agent", "arm"),
@@ -36,26 +37,25 @@ def export_columns(problem: Problem) -> tuple[str, ...]:
     return ("key", "trial", "time", *context_columns(problem, "controller"), *whose, "reward")
 
 
-def export_rows(events: Iterable[Event], problem: Problem) -> Iterator[tuple[Any, ...]]:
+def export_rows(view: Turn) -> Iterator[tuple[Any, ...]]:
     """A row for each reward; of agents that report, one for each arm, with a blank for a reward.
 
     A round has the key that it was attached under. One without is called after its trial, or its event,
     and its controller.
     """
-    log, feedback = list(events), problem.feedback
-    own = identify(log[0])
-    entries = list(read_history(log, KINDS))
-    gone = {entry.content["of"] for entry in entries if entry.kind == "retract"}
-    asked: dict[int | None, Entry] = {}
-    for entry in entries:
+    study, problem = view.study, view.state.setup.problem
+    own = identify(study.event(1))
+    gone = {event.content["of"] for event in study.events_of_kind("retract")}
+    asked: dict[int | None, Entry] = {}  # until it is told for good
+    for entry in read_history(view, find_events(study, KINDS, None)):
         if entry.kind == "ask":
             asked[entry.trial_id] = entry
         if entry.kind not in ("tell", "attach") or entry.seq in gone:
             continue
-        ask = (entry if entry.kind == "attach" else asked[entry.trial_id]).content
+        ask = (entry if entry.kind == "attach" else asked.pop(entry.trial_id)).content
         known = context_cells(problem, read_row(problem, ask.get("context")))
         head = (_key(entry, own), entry.trial_id, entry.time.isoformat(), *known)
-        for *whose, reward in _rows(entry, ask["allocation"], feedback):
+        for *whose, reward in _rows(entry, ask["allocation"], problem.feedback):
             yield (*head, *whose, reward)
 
 

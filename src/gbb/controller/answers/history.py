@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
+import itertools
+import math
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -13,9 +14,10 @@ from gbb._support.checks import FloatArray, IntArray
 from gbb.controller.answers.answers import Entry, name_arms
 from gbb.controller.state.context import name_row, problem_in, row_of
 from gbb.controller.state.fold import read_arms, read_told
-from gbb.controller.state.problem import decode_problem
+from gbb.controller.state.log import Turn
 from gbb.controller.state.report import names_of
 from gbb.controller.storage.events import Event
+from gbb.controller.storage.study import FETCH, Study
 from gbb.problem import Problem
 
 INNER = {
@@ -28,6 +30,8 @@ INNER = {
     "Y",
     "gram",
     "moment",
+    "numbers",
+    "squares",
     "paired",
     "far",
     "heading",
@@ -36,34 +40,52 @@ INNER = {
 }
 """What the history leaves out: what only the fold needs."""
 
-
-def read_history(
-    events: Iterable[Event], kinds: set[str] | None, last: int | None = None
-) -> Iterator[Entry]:
-    """The events of some kinds (or all), or the ``last`` of them, with their content by names."""
-    found = _find(events, kinds)
-    for event, problem, played in found if last is None else deque(found, last):
-        time = datetime.fromtimestamp(event.time, UTC)
-        yield Entry(event.seq, event.kind, time, event.trial, _name(event, problem, played))
+FIRST = 4
+"""How many agents an allocation names in brief."""
 
 
-def _find(
-    events: Iterable[Event], kinds: set[str] | None
-) -> Iterator[tuple[Event, Problem, Problem]]:
-    """The events, each with the problem in force and the one that its round was played on."""
-    asked: dict[int | None, Problem] = {}
-    for event in events:
-        if event.kind == "create":
-            base = event.content["problem"]
-        if event.kind in ("create", "graph"):
-            problem = decode_problem(base, event.content["graph"])
-        if event.kind == "ask":
-            asked[event.trial] = problem
-        if kinds is None or event.kind in kinds:
-            yield event, problem, asked.get(event.trial, problem)
+def read_history(view: Turn, events: Iterable[Event], *, brief: bool = False) -> Iterator[Entry]:
+    """Some events, the oldest first, with their content by names; ``brief`` as in Controller.history."""
+    for some in _in_batches(events):
+        asked = asked_at(view, some)
+        for event in some:
+            problem = view.problem_at(event.seq)
+            played = view.problem_at(asked.get(event.trial, event.seq))
+            content = _name(event, problem, played, brief=brief)
+            time = datetime.fromtimestamp(event.time, UTC)
+            yield Entry(event.seq, event.kind, time, event.trial, content, event.by)
 
 
-def _name(event: Event, problem: Problem, played: Problem) -> dict[str, Any]:
+def find_events(
+    study: Study,
+    kinds: set[str] | None,
+    most: int | None,
+    after: int | None = None,
+    before: int | None = None,
+) -> Iterable[Event]:
+    """The events of some kinds, or all; ``most`` of them by :meth:`Study.page`, or every one."""
+    if most is not None:
+        return study.page(most, kinds=kinds, after=after, before=before)
+    low, high = after or 0, math.inf if before is None else before
+    within = (event for event in study.events() if low < event.seq < high)
+    return within if kinds is None else (event for event in within if event.kind in kinds)
+
+
+def _in_batches(events: Iterable[Event]) -> Iterator[list[Event]]:
+    rest = iter(events)
+    while some := list(itertools.islice(rest, FETCH)):
+        yield some
+
+
+def asked_at(view: Turn, events: Iterable[Event]) -> dict[int | None, int]:
+    """The number of the event that asked for each trial, where graphs have been replaced."""
+    if len(view.state.graphs) == 1:
+        return {}
+    trials = {event.trial for event in events if event.trial is not None}
+    return {e.trial: e.seq for e in view.study.events_of(*trials) if e.kind == "ask"}
+
+
+def _name(event: Event, problem: Problem, played: Problem, *, brief: bool) -> dict[str, Any]:
     """An event's content by names; ``problem`` is in force, and its round was ``played`` on another."""
     content = event.content
     plain = {key: value for key, value in content.items() if key not in INNER}
@@ -81,11 +103,19 @@ def _name(event: Event, problem: Problem, played: Problem) -> dict[str, Any]:
         plain["context"] = name_row(played, row_of(event))
     if event.kind in ("ask", "attach"):
         arms = read_arms(event, problem)
+        if brief:
+            plain["agents"] = int((arms >= 0).sum())
+            arms = arms[:FIRST]
         plain["allocation"] = name_arms(problem.graph, arms, problem.arm_names)
         plain.pop("played", None)  # as many as are named
     if event.kind in ("tell", "attach"):
-        plain["rewards"] = _name_rewards(played, event)
+        plain |= _sum_rewards(played, event) if brief else {"rewards": _name_rewards(played, event)}
     return plain
+
+
+def _sum_rewards(problem: Problem, event: Event) -> dict[str, Any]:
+    values = read_told(event, problem).values
+    return {"told": len(values), "total": float(values.sum())}
 
 
 def _name_rewards(problem: Problem, event: Event) -> list[list[Any]]:

@@ -17,6 +17,7 @@ from gbb.controller.state.state import State
 from gbb.learning import Ridge, radius
 from gbb.learning.record import weigh
 from gbb.learning.ridge import EPS, ROUNDINGS
+from gbb.learning.scales import AT_MOST, UNSEEN, Scales, estimate_scales
 from gbb.learning.tuples import Tuples
 from gbb.optimum import Optimum, solve
 from gbb.pairwise import PairProblem
@@ -27,16 +28,20 @@ SHARE = 1e-12
 LAM, DELTA = 1.0, 1e-3
 """Regulariser and failure probability where the policy has none."""
 
+TOO_FEW = (
+    f"Too few rewards were told to bound sigma, which is taken to be at most {AT_MOST:g} times its "
+    "estimate; intervals and bounds rely on that and may be wrong."
+)
+
 
 class Knowledge:
     """The ridge estimate from everything told, with a confidence set that partial rewards leave valid.
 
-    All statements hold together with probability ``1 - delta``: the radius is that of the
-    self-normalised bound in all ``types d^2`` dimensions
-    (:func:`gbb.learning.radius.confidence_radius`), or in symmetric parts where rewards per link show
-    nothing else. As everything told may be discounted at any time,
-    those before the first discount have half of delta, and all that come after it the other half
-    (:func:`gbb.learning.radius.delta_after`). What rounding can do is added
+    All statements hold together with probability ``1 - delta``: what is said of a sum of edges is off
+    by the smaller of two bounds (:func:`gbb.learning.radius.errors`), in all ``types d^2`` dimensions,
+    or in symmetric parts where rewards per link show nothing else. As everything told may be discounted
+    at any time, those before the first discount have half of delta, and all that come after it the other
+    half (:func:`gbb.learning.radius.delta_after`). What rounding can do is added
     (:attr:`gbb.Ridge.rounding`), and shows where sigma is near the last digit of the rewards.
 
     Parameters
@@ -49,6 +54,11 @@ class Knowledge:
         statements of all contexts hold together.
     shared
         The estimate from the same state for another context, which need not be made anew.
+
+    Notes
+    -----
+    Where nobody knows sigma or S, half of delta is for what everything told says they are at most
+    (:func:`gbb.learning.scales.estimate_scales`), and all statements hold as far as that does.
     """
 
     def __init__(
@@ -65,15 +75,31 @@ class Knowledge:
         own_delta = DELTA if policy.delta is None else policy.delta
         declared = setup.spec["settings"].get("delta", own_delta)
         self.delta = radius.delta_after(setup.discounts, declared)
+        self.scales = scales_of(state, self.delta)
+        if self.scales is not None:
+            self.problem = self.problem.told(self.scales.sigma_most, self.scales.S_most)
+            self.delta /= 2.0
+        self._doubt: str | None = None
+        if "sigma" in setup.problem.unknown and self.scales and not self.scales.proven:
+            self._doubt = TOO_FEW
         self.out_of_bounds_rounds = state.out_of_bounds_rounds
         self._shared = shared
 
     @property
     def caveat(self) -> str | None:
-        """Why all of this is unreliable, if rewards were told that the declared bounds rule out."""
+        """Why all of this is unreliable.
+
+        Rewards were told that the declared bounds rule out; or nobody knows the bounds, and what was
+        told says nothing of them, or too little.
+        """
+        if self.scales == UNSEEN:
+            return (
+                "Nothing but zeros was told yet, so that sigma and S are taken for 1 where they were "
+                "not declared; intervals and bounds rely on them and may be wrong."
+            )
         count = self.out_of_bounds_rounds
         if not count:
-            return None
+            return self._doubt
         most = f"+-({limit_text(self.problem)})"
         if not self._by_context and float(np.ptp(limits := limits_of(self.problem))) == 0.0:
             most = f"+-{float(limits[0]):g} {most[2:]}"
@@ -91,9 +117,14 @@ class Knowledge:
         return Ridge(self.problem, self.record, self.lam)
 
     @cached_property
+    def errors(self) -> radius.Errors:
+        """How far off the estimate can be."""
+        return radius.errors(self.ridge, self.delta)
+
+    @property
     def radius(self) -> float:
         """Radius of the confidence set."""
-        return radius.confidence_radius(self.ridge, self.delta) + self.ridge.rounding
+        return self.errors.radius
 
     @cached_property
     def norms(self) -> FloatArray:
@@ -104,7 +135,8 @@ class Knowledge:
     @cached_property
     def widths(self) -> FloatArray:
         """Half-widths of the intervals around an edge's reward by type and arms (types x K x K)."""
-        widths: FloatArray = self.radius * self.ridge.widths + self.ridge.blur * self.norms
+        off = self.errors.along(self.ridge.widths, self.ridge.shrunk)
+        widths: FloatArray = off + self.ridge.blur * self.norms
         return widths
 
     @property
@@ -117,7 +149,7 @@ class Knowledge:
         """All of it, type by type."""
         d, types, tables = self.problem.d, self.problem.types, self.record.tables
         names = self.problem.matrix_names
-        entries = self.radius * self.ridge.width(np.eye(d * d)) + self.ridge.blur
+        entries = self.errors.along(*self.ridge.spread(np.eye(d * d))) + self.ridge.blur
         entries = entries.reshape(types, d, d).transpose(0, 2, 1)  # vec stacks columns
         return tuple(
             Estimate(
@@ -147,7 +179,8 @@ class Knowledge:
         most = min(most, self.ceiling)
         ends = allocation[problem.sources], allocation[problem.targets]
         along = float(np.abs(problem.edge_totals) @ self.norms[ends])
-        off = self.radius * width + self.ridge.blur * along
+        shrunk = self.ridge.shrunk_total(allocation)
+        off = self.errors.along(width, shrunk) + self.ridge.blur * along
         reward, low, high = np.clip([value, value - off, value + off], -most, most).tolist()
         return Prediction(reward, low, high, self.caveat)
 
@@ -223,6 +256,12 @@ class Knowledge:
         near = math.inf if best is None else best.upper_bound
         apart = near + float(np.abs(weights) @ wide[types])
         return min(min(links.edge_bound, apart) + self.slack, self.ceiling)
+
+
+def scales_of(state: State, delta: float) -> Scales | None:
+    """What everything told says of sigma and S, with half of delta for it; None where both are known."""
+    problem = state.setup.problem
+    return estimate_scales(problem, state.record, delta / 2.0) if problem.unknown else None
 
 
 def _copy(table: FloatArray | IntArray) -> FloatArray:

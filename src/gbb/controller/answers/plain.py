@@ -49,11 +49,12 @@ def plain_estimate(each: Estimate) -> dict[str, Any]:
 
 
 def plain_entry(entry: Entry) -> dict[str, Any]:
-    """An event's number, time, kind, trial and content."""
+    """An event's number, time, kind, trial and content, and who wrote it where that is known."""
     return {
         "seq": entry.seq,
         "time": entry.time.isoformat(),
         "kind": entry.kind,
         "trial": entry.trial_id,
+        **({} if entry.by is None else {"by": entry.by}),
         "content": entry.content,
     }

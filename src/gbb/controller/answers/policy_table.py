@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from gbb._support import checks
-from gbb._support.checks import InputError
+from gbb._support.checks import FloatArray, InputError
 from gbb._support.files import write_text
 from gbb.contexts._base import listed as one_by_one
 from gbb.controller.answers.answers import Recommendation
@@ -18,6 +18,7 @@ from gbb.controller.answers.knowledge import Knowledge
 from gbb.controller.state.context import read_row
 from gbb.controller.state.context_cells import COLUMN, context_cells, context_columns, has_cells
 from gbb.controller.state.state import State
+from gbb.problem import Problem
 
 FACTS = ("reward", "low", "high", "proven")
 """What a row says of its allocation."""
@@ -55,11 +56,29 @@ class PolicyTable:
         write_text(path, self.csv)
 
 
+Search = Callable[[list[FloatArray | None]], Iterable[Recommendation]]
+"""Finds what is best in each of some contexts, which are rows of numbers."""
+
+
 def recommend_table(
     state: State, contexts: Iterable[Any] | Mapping[Any, Any], seconds: float
 ) -> PolicyTable:
     """The best allowed allocation in each context; a mapping has names for them."""
-    problem = state.setup.problem
+
+    def search(rows: list[FloatArray | None]) -> Iterator[Recommendation]:
+        estimate = None
+        for row in rows:
+            known = Knowledge(state, row, estimate)
+            yield known.recommend(seconds)
+            estimate = known.ridge
+
+    return tabulate(state.setup.problem, contexts, search)
+
+
+def tabulate(
+    problem: Problem, contexts: Iterable[Any] | Mapping[Any, Any], search: Search
+) -> PolicyTable:
+    """The table of what ``search`` finds best in each context."""
     if problem.contexts is None:
         cure = "Call recommend()."
         raise checks.input_error("contexts", "be left out: there are no contexts", "some", cure)
@@ -82,10 +101,8 @@ def recommend_table(
         rows.append((name, row))
     if not rows:
         raise checks.input_error("contexts", "hold at least one context", "none")
-    cells, estimate = [], None
-    for name, row in rows:
-        known = Knowledge(state, row, estimate)
-        best, estimate = known.recommend(seconds), known.ridge
+    cells = []
+    for (name, row), best in zip(rows, search([row for _, row in rows]), strict=True):
         first = context_cells(problem, row) if plain else (name,)
         facts = (getattr(best, fact) for fact in FACTS)
         cells.append((*first, *best.allocation.values(), *facts))

@@ -82,10 +82,12 @@ class Fitted(TableSystem):
     told
         The log's allocations, -1 where nobody knows an arm, and rewards, NaN where they are missing; in
         the contexts that its rounds had.
+    sigma
+        The scale of the noise: declared, or estimated.
     """
 
-    def __init__(self, problem: Problem, tables: FloatArray, told: Told) -> None:
-        super().__init__(problem, "gaussian")
+    def __init__(self, problem: Problem, tables: FloatArray, told: Told, sigma: float) -> None:
+        super().__init__(problem, "gaussian", sigma)
         self._tables, self._told = tables, told
 
     def problem_at(self, t: int) -> Problem:
@@ -136,7 +138,7 @@ def replay(
     """Play ``policy`` for as many rounds as were logged; ``known`` is fitted to them."""
     runs = checks.integer("runs", runs, low=1)
     problem, ridge, rounds = policy.problem, known.ridge, len(told.played)
-    reach = problem.S * known.norms
+    reach, sigma = known.problem.S * known.norms, known.problem.sigma
     each = seeds.spawn(seed, runs)
 
     def run(centre: FloatArray) -> tuple[FloatArray, FloatArray, int, int]:
@@ -144,7 +146,7 @@ def replay(
 
         many logged numbers that has.
         """
-        system = Fitted(problem, np.clip(ridge.means_at(centre), -reach, reach), told)
+        system = Fitted(problem, np.clip(ridge.means_at(centre), -reach, reach), told, sigma)
         earned, direction, same, numbers = np.zeros(runs), np.zeros_like(ridge.centre), 0, 0
         for place, child in enumerate(each):
             for round in play(system, policy, rounds, child):
@@ -162,7 +164,7 @@ def replay(
     step = known.radius * direction / max(length, np.finfo(float).tiny)
     worst, best = run(ridge.centre - step)[0], run(ridge.centre + step)[0]
     mean, spread = float(middle.mean()), known.radius * length / total
-    noise = ERRORS * problem.sigma * math.sqrt(numbers / runs) / rounds
+    noise = ERRORS * sigma * math.sqrt(numbers / runs) / rounds
     return Replay(
         policy=policy.name,
         rounds=rounds,
@@ -170,7 +172,7 @@ def replay(
         reward=mean,
         low=min(mean - spread, float(worst.mean())) - ERRORS * _error(worst) - noise,
         high=max(mean + spread, float(best.mean())) + ERRORS * _error(best) + noise,
-        logged=_logged(Fitted(problem, ridge.means, told), told.played),
+        logged=_logged(Fitted(problem, ridge.means, told, sigma), told.played),
         matched=same / total,
         assumptions=ASSUMPTIONS if problem.contexts is None else IN_CONTEXTS,
     )

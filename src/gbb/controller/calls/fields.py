@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from gbb._support import checks
@@ -10,6 +10,7 @@ from gbb.contexts.plain import read_context
 from gbb.controller.state.report import Label
 
 Read = Callable[[str, Any], Any]
+Schema = Mapping[str, Any]
 
 
 class Field(NamedTuple):
@@ -21,12 +22,15 @@ class Field(NamedTuple):
         Checks its value, called by the field's name.
     what
         What its value is, in a word or two.
+    schema
+        The same as a JSON schema.
     needed
         Whether it must be there; others may also be null, which is as leaving them out.
     """
 
     read: Read
     what: str
+    schema: Schema
     needed: bool = False
 
     @property
@@ -35,12 +39,29 @@ class Field(NamedTuple):
         return self._replace(needed=True)
 
 
+def read_fields(what: str, fields: Mapping[str, Field], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of the fields of ``what``, each checked; an error names the field."""
+    for name in given.keys() - fields.keys():
+        known = ", ".join(fields) or "none"
+        text = f"{what!r} has no field {show(name)}; it has {known}."
+        raise checks.conflict(f"{text} {checks.suggest(name, fields)}".rstrip())
+    values = {}
+    for name, field in fields.items():
+        if name in given and (field.needed or given[name] is not None):
+            values[name] = field.read(name, given[name])
+        elif field.needed:
+            raise checks.conflict(f"{what!r} needs the field {name!r} ({field.what}).")
+    return values
+
+
 def _whole(name: str, value: Any) -> int:
     return checks.integer(name, value)
 
 
 def _number(name: str, value: Any) -> float:
-    return checks.real(name, None if isinstance(value, str) else value)
+    if isinstance(value, str):
+        raise checks.input_error(name, "be a finite number", show(value))
+    return checks.real(name, value)
 
 
 def _flag(name: str, value: Any) -> bool:
@@ -99,6 +120,12 @@ def _numbers(name: str, value: Any) -> list[float]:
     return value
 
 
+def _matrix(name: str, value: Any) -> list[list[float]]:
+    if not isinstance(value, list):
+        raise checks.input_error(name, "be a list of lists of numbers", show(value))
+    return [_numbers(name, row) for row in value]
+
+
 def _object(name: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise checks.input_error(name, "be an object", show(value))
@@ -128,17 +155,43 @@ def show(value: Any) -> str:
     return shown if len(shown) <= 60 else f"a {type(value).__name__} of {len(shown)} characters"
 
 
-WHOLE = Field(_whole, "whole number")
-NUMBER = Field(_number, "number")
-FLAG = Field(_flag, "true or false")
-TEXT = Field(_text, "text")
-TEXTS = Field(_texts, "text, or a list of texts")
-LABEL = Field(_label, "name or number")
-LABELS = Field(_labels, "name, number, a list of them, or null for all")
-ALLOCATION = Field(_allocation, "object agent: arm")
-PAIRS = Field(_pairs, "list of pairs of agents")
-NUMBERS = Field(_numbers, "list of numbers")
-OBJECT = Field(_object, "object")
-CONTEXT = Field(_context, "what is known before the round")
-CONTEXTS = Field(_contexts, "list of contexts")
-REWARDS = Field(_anything, "rewards")
+INTEGER = {"type": "integer"}
+REAL = {"type": "number"}
+STRING = {"type": "string"}
+NAME = {"type": ["string", "integer"]}
+OPEN = {"type": "object"}
+
+
+def list_of(items: Schema, **more: Any) -> dict[str, Any]:
+    """The schema of a list."""
+    return {"type": "array", "items": items, **more}
+
+
+def _either(*kinds: Schema) -> Schema:
+    return {"anyOf": list(kinds)}
+
+
+PAIR = list_of(NAME, minItems=2, maxItems=2)
+BY_AGENT = {"type": "object", "additionalProperties": NAME}
+KNOWN = {"type": ["string", "number", "array", "object"]}
+PAID = {"type": ["array", "object", "number"]}
+
+WHOLE = Field(_whole, "whole number", INTEGER)
+NUMBER = Field(_number, "number", REAL)
+FLAG = Field(_flag, "true or false", {"type": "boolean"})
+TEXT = Field(_text, "text", STRING)
+TEXTS = Field(_texts, "text, or a list of texts", _either(STRING, list_of(STRING)))
+LABEL = Field(_label, "name or number", NAME)
+LABELS = Field(
+    _labels,
+    "name, number, a list of them, or null for all",
+    _either(NAME, list_of(NAME), {"type": "null"}),
+)
+ALLOCATION = Field(_allocation, "object agent: arm", _either(BY_AGENT, list_of(INTEGER)))
+PAIRS = Field(_pairs, "list of pairs of agents", list_of(PAIR))
+NUMBERS = Field(_numbers, "list of numbers", list_of(REAL))
+MATRIX = Field(_matrix, "list of lists of numbers", list_of(list_of(REAL)))
+OBJECT = Field(_object, "object", OPEN)
+CONTEXT = Field(_context, "what is known before the round", KNOWN)
+CONTEXTS = Field(_contexts, "list of contexts", list_of(KNOWN))
+REWARDS = Field(_anything, "rewards", PAID)

@@ -17,17 +17,25 @@ def read_graph(
     edges: Sequence[tuple[Label, Label]],
     undirected: bool = False,
     names: Sequence[Label] | None = None,
+    *,
+    agents: int | None = None,
     types: Sequence[float] | None = None,
     weights: Sequence[float] | None = None,
+    features: Sequence[Sequence[float]] | None = None,
+    positions: Sequence[Sequence[float]] | None = None,
 ) -> tuple[Graph, dict[str, Any]]:
-    """The graph of ``edges``, and the types and weights of its directed edges where they are given.
+    """The graph of ``edges``, and what is given of its directed edges: types and weights, or features.
 
-    One type and one weight for each row, which stands for both directions if ``undirected``.
+    One of each for each row, which stands for both directions if ``undirected``.
     """
     if any(isinstance(agent, str) for pair in edges for agent in pair):  # then all have names
         edges = [(str(one), str(other)) for one, other in edges]
     order = None if names is None else [str(name) for name in names]
-    graph = Graph.from_edges(edges, names=order, undirected=undirected)
+    if len({len(place) for place in positions or ()}) > 1:
+        raise checks.input_error("positions", "be two numbers for each agent", "others")
+    graph = Graph.from_edges(
+        edges, n=agents, names=order, undirected=undirected, positions=positions
+    )
     links: dict[str, Any] = {}
     for name, values in (("types", types), ("weights", weights)):
         if values is not None:
@@ -36,6 +44,12 @@ def read_graph(
         if any(not isinstance(each, int) for each in types):
             raise checks.input_error("types", "hold whole numbers", "one that is none")
         links["edge_types"] = links["edge_types"].astype(np.int64)
+    if features is not None:
+        if len({len(row) for row in features}) > 1:
+            raise checks.input_error("features", "have as many numbers for every edge", "others")
+        columns = list(zip(*features, strict=True))
+        each = [_place("features", column, graph, edges, undirected) for column in columns]
+        links["features"] = np.stack(each, axis=1) if each else np.empty((graph.m, 0))
     return graph, links
 
 

@@ -42,17 +42,7 @@ def respond(controller: Controller, request: Mapping[str, Any]) -> Answer:
     given = dict(request)
     verb = checks.choice("do", given.pop("do", None), CALLS)
     call = CALLS[verb]
-    for name in given.keys() - call.fields.keys():
-        known = ", ".join(call.fields) or "none"
-        text = f"{verb!r} has no field {name!r}; it has {known}."
-        raise checks.conflict(f"{text} {checks.suggest(name, call.fields)}".rstrip())
-    values = {}
-    for name, field in call.fields.items():
-        if name in given and (field.needed or given[name] is not None):
-            values[name] = field.read(name, given[name])
-        elif field.needed:
-            raise checks.conflict(f"{verb!r} needs the field {name!r} ({field.what}).")
-    return call.run(controller, **values)
+    return call.run(controller, **f.read_fields(verb, call.fields, given))
 
 
 def _ask(controller: Controller, count: int | None = None, **given: Any) -> Answer:
@@ -103,7 +93,9 @@ def _closed(controller: Controller, *trial: int) -> Answer:
 
 
 def _rewards(controller: Controller, rewards: Any) -> Any:
-    return read_json_rewards("rewards", rewards, controller.problem.feedback, f.show(rewards))
+    return read_json_rewards(
+        "rewards", rewards, controller.problem.feedback, lambda: f.show(rewards)
+    )
 
 
 def _open(controller: Controller, trial: int | None = None) -> Answer:
@@ -159,35 +151,45 @@ def _discount(controller: Controller, factor: float) -> Answer:
 def _set_policy(
     controller: Controller, policy: str, settings: Mapping[str, Any] | None = None, cut: str = ""
 ) -> Answer:
-    for name in ("self", "policy", "cut"):
+    given = read_settings(settings)
+    controller.set_policy(policy, **given, **cut_setting(cut, controller.problem.graph))
+    return {"policy": controller.policy.name}
+
+
+def read_settings(settings: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The settings of a policy, but for those that are fields of their own."""
+    for name in ("self", "url", "problem", "policy", "seed", "name", "cut", "by", "key", "body"):
         if name in (settings or {}):
             cure = "`cut` is a field of its own." if name == "cut" else ""
             raise checks.conflict(f"`settings` cannot hold {name!r} here. {cure}".rstrip())
-    controller.set_policy(policy, **(settings or {}), **_cut(cut, controller.problem.graph))
-    return {"policy": controller.policy.name}
+    return dict(settings or {})
 
 
 def _replace_graph(controller: Controller, cut: str = "", **given: Any) -> Answer:
     graph, links = read_graph(**given)
-    controller.replace_graph(graph, **links, **_cut(cut, graph))
+    controller.replace_graph(graph, **links, **cut_setting(cut, graph))
     return {"agents": graph.n, "edges": graph.m}
 
 
-def _cut(method: str, graph: Graph) -> dict[str, Any]:
+def cut_setting(method: str, graph: Graph) -> dict[str, Any]:
     """The setting for a cut by the named method; the controller's own where there is no name."""
     return {"cut": cuts.find(method, argument="cut")(graph, seed=0)} if method else {}
 
 
 _CLOSE = {"trial": f.WHOLE.must, "reason": f.TEXT}
 _TOLD = {"trial": f.WHOLE.must, "rewards": f.REWARDS.must}
-_GRAPH = {
+GRAPH = {
     "edges": f.PAIRS.must,
     "undirected": f.FLAG,
+    "agents": f.WHOLE,
     "names": f.LABELS,
     "types": f.NUMBERS,
     "weights": f.NUMBERS,
-    "cut": f.TEXT,
+    "features": f.MATRIX,
+    "positions": f.MATRIX,
 }
+"""The fields of a graph."""
+
 
 CALLS: dict[str, Call] = {
     "ask": Call(
@@ -227,6 +229,6 @@ CALLS: dict[str, Call] = {
     "allow": Call(_change(Controller.allow), {"agents": f.LABELS.must, "arms": f.LABELS}),
     "discount": Call(_discount, {"factor": f.NUMBER.must}),
     "set-policy": Call(_set_policy, {"policy": f.TEXT.must, "settings": f.OBJECT, "cut": f.TEXT}),
-    "replace-graph": Call(_replace_graph, _GRAPH),
+    "replace-graph": Call(_replace_graph, {**GRAPH, "cut": f.TEXT}),
 }
 """The verbs, by name."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray
+from gbb.contexts._base import listed
 from gbb.controller.storage.events import Content, Event
 from gbb.problem import Problem
 
@@ -30,10 +32,11 @@ def list_contexts(count: int, context: Any, contexts: Iterable[Any] | None) -> l
         return [context] * count
     if context is not None:
         raise checks.conflict("`context` is that of all, `contexts` are those of each: give one.")
-    listed = list(contexts)
-    if len(listed) != count:
-        raise checks.input_error("contexts", f"have one for each of {count} trials", len(listed))
-    return listed
+    given = list(itertools.islice(listed(contexts), count + 1))  # there may be no end of them
+    if len(given) != count:
+        got = len(given) if len(given) < count else "more"
+        raise checks.input_error("contexts", f"have one for each of {count} trials", got)
+    return given
 
 
 def say_row(row: FloatArray | None) -> Content:

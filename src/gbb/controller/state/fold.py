@@ -12,7 +12,7 @@ from gbb._support.checks import FloatArray, IntArray
 from gbb.controller.state.allowed import change_allowed, move_allowed
 from gbb.controller.state.context import problem_in, read_row_of
 from gbb.controller.state.learn import learn, relearn
-from gbb.controller.state.problem import decode_problem, refuse_unknown
+from gbb.controller.state.problem import decode_problem, refuse_unknown, widen_problem
 from gbb.controller.state.recent import Recent
 from gbb.controller.state.report import PARTIAL
 from gbb.controller.state.state import Ask, InForce, State
@@ -186,7 +186,7 @@ def _graph(state: State, event: Event) -> State:
         spec=event.content["policy"],
         allowed=move_allowed(old.problem.graph, old.allowed, problem.graph, problem.K),
     )
-    past = {**state.past_problems, old.graph_seq: old.problem}
+    past = {**state.past_problems, old.graph_seq: widen_problem(old.base, old.problem)}
     graphs = (*state.graphs, event.seq)
     state = replace(state, past_problems=past, graphs=graphs, recent=_restart(state, problem))
     return _prune(relearn(setup, state, setup.policy.start(event.content.get("last"))))

@@ -35,26 +35,51 @@ FETCH_BYTES = 1 << 26
 class Turn:
     """A transaction of one writer: the state ``before`` it, and the events it appends."""
 
-    def __init__(self, study: Study, state: State) -> None:
-        self.study, self.state = study, state
+    def __init__(self, study: Study, state: State, by: str | None = None) -> None:
+        self.study, self.state, self.by = study, state, by
         self.before = state
         self.new: list[Event] = []
         self.notices: list[str] = []  # to be said once it has happened
+        self._problems: dict[int, Problem] = {}
+        self._written = 0
 
     def append(self, draft: Draft) -> Event:
         """Fold an event and keep it for the end of the turn."""
         state = self.state
-        event = seal_draft(draft, seq=state.seq + 1, time=time.time(), before=state.seal)
+        event = seal_draft(
+            draft, seq=state.seq + 1, time=time.time(), before=state.seal, by=self.by
+        )
         self.state = fold(state, event)
         self.new.append(event)
         return event
+
+    def write(self) -> None:
+        """Put what was appended into the table; it counts once the transaction is committed."""
+        if self._written < len(self.new):
+            self.study.append(self.new[self._written :])
+            self._written = len(self.new)
+
+    @contextmanager
+    def part(self) -> Iterator[Turn]:
+        """A part of the turn, which is as if it had not been when the block fails."""
+        state, events, notices = self.state, len(self.new), len(self.notices)
+        try:
+            yield self
+        except BaseException:
+            self.state = state
+            del self.new[events:], self.notices[notices:]
+            raise
+        self.write()
 
     def problem_at(self, seq: int) -> Problem:
         """The problem on the graph in force at an event."""
         place, setup = max(g for g in self.state.graphs if g <= seq), self.state.setup
         if place == setup.graph_seq or place in self.state.past_problems:
             return self.state.problem_on(place)
-        return decode_problem(setup.base, self.study.event(place).content["graph"])
+        if place not in self._problems:
+            graph = self.study.event(place).content["graph"]
+            self._problems[place] = decode_problem(setup.base, graph)
+        return self._problems[place]
 
 
 class Log:
@@ -70,8 +95,10 @@ class Log:
 
     def __init__(self, store: Store, study: int, name: str, *, replay: bool = False) -> None:
         self.store, self.study, self.name = store, study, name
-        self._lock = threading.RLock()  # threads of one process take turns as processes do
+        self._writing = threading.RLock()  # threads of one process take turns as processes do
+        self._lock = threading.RLock()  # held while the state moves on, never while a writer waits
         self._bytes = 0
+        self._turn: tuple[int, Turn] | None = None  # a turn that others join, and its thread
         with store.reading() as connection, one_thread():
             here = Study(connection, study, name)
             first = here.event(1)
@@ -85,36 +112,64 @@ class Log:
     @property
     def state(self) -> State:
         """The state when the log was last looked at."""
-        return self._state
+        return self._state if self.joined is None else self.joined.state
+
+    @property
+    def joined(self) -> Turn | None:
+        """The turn of this thread that its further turns are parts of."""
+        whole = self._turn
+        return whole[1] if whole is not None and whole[0] == threading.get_ident() else None
 
     def refresh(self) -> State:
         """The state now, with what other processes wrote."""
+        if self.joined is not None:
+            return self.joined.state
         with self._lock, self.store.reading() as connection, one_thread():
             self._catch_up(connection)
             return self._state
 
     @contextmanager
-    def turn(self) -> Iterator[Turn]:
+    def whole(self, by: str | None) -> Iterator[Turn]:
+        """A turn that all turns of this thread are parts of, until the block ends."""
+        with self.turn(by) as turn:
+            self._turn = threading.get_ident(), turn
+            try:
+                yield turn
+            finally:
+                self._turn = None
+
+    @contextmanager
+    def turn(self, by: str | None = None) -> Iterator[Turn]:
         """Append events, all or none; nothing changes when the block or the commit fails."""
-        with self._lock:
+        if self.joined is not None:
+            with self.joined.part() as turn:
+                yield turn
+            return
+        with self._writing:
             # One thread: the same sums in the same order on any number of cores, faster when small.
             with self.store.writing(self.study) as connection, one_thread():
-                study = self._catch_up(connection)
-                turn = Turn(study, self._state)
+                with self._lock:
+                    turn = Turn(self._catch_up(connection), self._state, by)
                 yield turn
                 if not turn.new:
                     return
-                turn.study.append(turn.new)
+                turn.write()
                 size = self._bytes + sum(event.size for event in turn.new)
                 taken = self._take_snapshot(turn, size)
             # Committed: now, and not before, it has happened.
-            self._state, self.name = turn.state, turn.study.name
-            self._bytes = 0 if taken else size
-            self._snapshot_seq = turn.state.seq if taken else self._snapshot_seq
+            with self._lock:
+                if self._state.seq < turn.state.seq:  # unless a reader has just read it
+                    self._state = turn.state
+                self.name = turn.study.name
+                self._bytes = 0 if taken else size
+                self._snapshot_seq = turn.state.seq if taken else self._snapshot_seq
 
     @contextmanager
     def look(self) -> Iterator[Turn]:
         """One moment of the log, for a turn that appends nothing and keeps nobody waiting."""
+        if self.joined is not None:
+            yield self.joined
+            return
         with ExitStack() as stack:
             with self._lock:
                 connection = stack.enter_context(self.store.reading())
@@ -124,6 +179,9 @@ class Log:
 
     def events(self) -> Iterator[Event]:
         """Every event, in order, each checked against its seal."""
+        if self.joined is not None:
+            yield from self.joined.study.events()
+            return
         with self.store.reading() as connection:
             yield from self.find_study(connection).events()
 

@@ -22,7 +22,7 @@ LARGEST_POOL = 1024
 """Numbers in a seed's pool: mixing them takes the square of it, and mostly there are four."""
 
 LINKS = ("edge_types", "edge_weights", "features")
-GRAPH_KEYS = frozenset({"indptr", "indices", "names", "parts", *LINKS})
+GRAPH_KEYS = frozenset({"indptr", "indices", "names", "positions", "parts", *LINKS})
 PROBLEM_KEYS = frozenset(
     {"arms", "arm_names", "sigma", "S", "L", "feedback", "allowed", "contexts"}
 )
@@ -48,6 +48,8 @@ def encode_graph(problem: Problem) -> Spec:
     names = None if graph.names is None else list(graph.names)
     if (parts := problem.parts) is not None:
         known["parts"] = {"of": parts.of, "counts": parts.counts}
+    if graph.positions is not None:
+        known["positions"] = graph.positions
     return {"indptr": graph.indptr, "indices": graph.indices, "names": names, **known}
 
 
@@ -59,7 +61,7 @@ def _links(problem: Problem) -> Spec:
 def encode_problem(problem: Problem) -> Spec:
     """A problem but for its graph; feedback, allowed arms and contexts only where there are any."""
     names = None if problem.arm_names is None else list(problem.arm_names)
-    bounds = {"sigma": problem.sigma, "S": problem.S, "L": problem.L}
+    bounds = {**problem.declared, "L": problem.L}
     spec: Spec = {"arms": problem.arms, "arm_names": names, **bounds}
     if not problem.reports_edges:
         spec["feedback"] = problem.feedback
@@ -75,7 +77,8 @@ def decode_problem(base: Spec, spec: Spec) -> Problem:
     refuse_unknown("a graph", spec, GRAPH_KEYS)
     refuse_unknown("the problem", base, PROBLEM_KEYS)
     names = spec["names"]
-    graph = Graph(spec["indptr"], spec["indices"], None if names is None else tuple(names))
+    names = None if names is None else tuple(names)
+    graph = Graph(spec["indptr"], spec["indices"], names, spec.get("positions"))
     links = {name: spec.get(name) for name in LINKS}
     parts = Parts(**spec["parts"]) if "parts" in spec else None
     return build_problem(base, graph, **links, parts=parts)
@@ -112,6 +115,11 @@ def narrow_problem(
     knows = policy.needs_allowed or (beyond and policy.plays_any_problem)
     now = allowed if knows else None
     return build_problem(base, on.graph, **_links(on), allowed=now), knows
+
+
+def widen_problem(base: Spec, on: Problem) -> Problem:
+    """The problem on the graph of ``on`` with all arms allowed, as :func:`decode_problem` gives it."""
+    return on if on.allowed.all() else build_problem(base, on.graph, **_links(on))
 
 
 def encode_seed(seed: np.random.SeedSequence) -> Spec:

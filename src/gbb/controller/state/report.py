@@ -90,8 +90,10 @@ def limits_of(problem: Problem) -> FloatArray:
 
     ``sum |w| L S + 8 sigma`` over the edges that it sums; ``L S + 8 sigma`` for each edge in the paper,
     ``2 L S + 8 sigma`` for a link of it.
-    The last digits do not count.
+    The last digits do not count. Nothing is flagged where nobody knows sigma or S.
     """
+    if problem.unknown:  # nobody has said how large they may be
+        return np.full(problem.observations, np.inf)
     reach = problem.sum_reported(np.abs(problem.edge_weights))
     limits: FloatArray = reach * (problem.L * problem.S) + FAR * problem.sigma
     return limits * (1.0 + ROUNDING)

@@ -18,7 +18,7 @@ from gbb.controller.storage.events import damaged
 from gbb.controller.storage.study import Study
 from gbb.learning.record import from_dict
 
-FORMAT = 7
+FORMAT = 8
 """Snapshots of another format are not read."""
 
 

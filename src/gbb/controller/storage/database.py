@@ -117,7 +117,7 @@ def _advice(error: BaseException | None) -> str:
         "SQLITE_FULL": "The disk is full: make room and try again.",
         "SQLITE_IOERR": "The disk may be full or failing; what was acknowledged is kept.",
         "SQLITE_CORRUPT": "The file is damaged or cut short: restore it from a copy.",
-        "SQLITE_NOTADB": "The file is damaged, or is something else.",
+        "SQLITE_NOTADB": "The file is damaged, or is something else: give one of gbb, or a new one.",
         "SQLITE_BUSY": f"Another process has held it for over {WAIT} s.",
         "SQLITE_CANTOPEN": "Look at its folder and permissions.",
         "SQLITE_READONLY": "Look at its folder and permissions.",

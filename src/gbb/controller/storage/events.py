@@ -60,15 +60,25 @@ class Event:
     @cached_property
     def content(self) -> Content:
         """What happened in particular."""
+        return {key: value for key, value in self._said.items() if key != "by"}
+
+    @property
+    def by(self) -> str | None:
+        """Who wrote it, where somebody said so."""
+        name = self._said.get("by")
+        return None if name is None else str(name)
+
+    @cached_property
+    def _said(self) -> Content:
         try:
-            return cast(Content, codec.loads(self.text))
+            return cast(Content, {**codec.loads(self.text)})
         except (ValueError, LookupError, TypeError, RecursionError):
             raise damaged(f"event {self.seq} has no content that can be read") from None
 
 
-def seal_draft(draft: Draft, *, seq: int, time: float, before: int) -> Event:
-    """The event of ``draft`` that follows one with the seal ``before``."""
-    text = codec.dumps(draft.content)
+def seal_draft(draft: Draft, *, seq: int, time: float, before: int, by: str | None = None) -> Event:
+    """The event of ``draft`` that follows one with the seal ``before``, written ``by`` somebody."""
+    text = codec.dumps(draft.content if by is None else {**draft.content, "by": by})
     event = Event(seq, draft.kind, draft.trial, time, text, draft.data, 0)
     return replace(event, seal=_seal(event, before))
 

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from gbb.controller.storage import schema
 from gbb.controller.storage.events import Draft, Event, seal_draft
-from gbb.controller.storage.schema import events, snapshots, studies
+from gbb.controller.storage.schema import events, requests, snapshots, studies
 from gbb.controller.storage.store import Store, list_studies, refuse_taken
 from gbb.controller.storage.study import Study
 
@@ -44,6 +44,6 @@ def remove_study(store: Store, study: int, name: str) -> None:
         store.lock_tables(connection)
         Study(connection, study, name).head()  # it is still there, and still called so
         left = len(list_studies(connection)) - 1
-        for column in (snapshots.c.study, events.c.study, studies.c.id):
+        for column in (snapshots.c.study, requests.c.study, events.c.study, studies.c.id):
             connection.execute(sa.delete(column.table).where(column == study))
         schema.write_about(connection, "studies", left)

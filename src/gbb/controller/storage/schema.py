@@ -9,12 +9,13 @@ import sqlalchemy as sa
 
 from gbb.controller.storage.errors import CURE, StorageError
 
-VERSION = 3
+VERSION = 4
 """The version of the tables, and of what their events say, that this program writes.
 
 2: graphs may have the types and weights of their edges, problems a feedback and allowed arms, attached
 rounds a key. A program of version 1 would not see them and choose otherwise.
 3: a study's row says where its log ends, the storage how many studies it has, a first event its name.
+4: events may say who wrote them and graphs where agents stand; answers to requests are kept.
 """
 
 metadata = sa.MetaData()
@@ -49,6 +50,19 @@ events = sa.Table(
     sa.Column("seal", sa.BigInteger, nullable=False),
     sa.Index("gbb_events_by_trial", "study", "trial"),
 )
+
+requests = sa.Table(
+    "gbb_requests",
+    metadata,
+    sa.Column("study", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("by", sa.Text, primary_key=True),
+    sa.Column("key", sa.Text, primary_key=True),
+    sa.Column("time", sa.Double, nullable=False),
+    sa.Column("body", sa.String(64), nullable=False),
+    sa.Column("answer", sa.Text, nullable=False),
+    sa.Index("gbb_requests_by_time", "study", "time"),
+)
+"""What was answered to requests that have a key, so that the same request is answered the same."""
 
 snapshots = sa.Table(
     "gbb_snapshots",
@@ -124,5 +138,14 @@ def _add_heads(connection: sa.Connection) -> None:
     write_about(connection, "studies", len(known))
 
 
-MIGRATIONS: dict[int, Callable[[sa.Connection], None]] = {1: _same_tables, 2: _add_heads}
+def _add_requests(connection: sa.Connection) -> None:
+    """Make room for the answers to requests."""
+    requests.create(connection)
+
+
+MIGRATIONS: dict[int, Callable[[sa.Connection], None]] = {
+    1: _same_tables,
+    2: _add_heads,
+    3: _add_requests,
+}
 """``MIGRATIONS[v](connection)`` turns the tables of version v into those of version v + 1."""

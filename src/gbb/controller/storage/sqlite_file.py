@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -15,7 +19,7 @@ MAGIC = b"SQLite format 3\0"
 TRIES = 3
 
 OURS = "gbb_"
-INDEXES = ("sqlite_autoindex_", "gbb_events_by_trial")
+INDEXES = ("gbb_events_by_trial", "gbb_requests_by_time", "sqlite_autoindex_gbb_")
 STRANGE = re.compile(r"\b(virtual|generated|as|check|conflict|references)\b", re.IGNORECASE)
 """What the tables that gbb makes never say: each may run or drop what a stranger wants."""
 
@@ -68,6 +72,42 @@ def check_tables(connection: sa.Connection) -> None:
                 f"This storage was not made by gbb: {name!r} is no plain table of it. Nothing was "
                 "changed; restore it from a copy."
             )
+
+
+_opened: Counter[Identity] = Counter()
+_gate = threading.RLock()
+
+
+@contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Within it, no other thread of this process opens an SQLite file."""
+    with _gate:
+        yield
+
+
+def hold(path: Path) -> Identity:
+    """Say that this process has connections to a file, until :func:`release`."""
+    with _gate:
+        identity = _identify(str(path))
+        _opened[identity] += 1
+        return identity
+
+
+def release(identity: Identity) -> None:
+    """The connections are closed."""
+    with _gate:
+        _opened[identity] -= 1
+        if _opened[identity] <= 0:
+            del _opened[identity]
+
+
+def is_held(path: Path) -> bool:
+    """Whether this process has connections to a file.
+
+    Nobody else may open it then: closing it again, whoever does so, takes SQLite's locks off it, as
+    POSIX has it, and another process would take its write-ahead file away.
+    """
+    return _opened[_identify(str(path))] > 0
 
 
 class Watch:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -20,7 +21,16 @@ from gbb.controller.storage.errors import CURE as RESTORE
 from gbb.controller.storage.errors import StorageError
 from gbb.controller.storage.events import Event, damaged
 from gbb.controller.storage.schema import about, studies
-from gbb.controller.storage.sqlite_file import Watch, check_tables, find_path, is_cut_short
+from gbb.controller.storage.sqlite_file import (
+    Watch,
+    check_tables,
+    find_path,
+    hold,
+    is_cut_short,
+    is_held,
+    one_at_a_time,
+    release,
+)
 from gbb.controller.storage.study import FETCH, Study
 
 LOCK = 0x676262
@@ -45,28 +55,35 @@ class Store:
     def __init__(self, url: str | sa.URL, *, create: bool = False, keep: bool = True) -> None:
         self.url = parse(url)
         self.shown = hide_password(self.url)
-        self._check_file(create)
+        self._closed = False
+        self._keep = keep
+        self._held: weakref.finalize[Any, Any] | None = None
+        path = find_path(self.url)
+        if path is None:
+            self._open(create)
+            self._watch: Watch | None = None
+        else:
+            with one_at_a_time():
+                self._check_file(path, create)
+                self._open(create)
+                self._held = weakref.finalize(self, release, hold(path))
+            self._watch = Watch(path)
+
+    def _open(self, create: bool) -> None:
         self.engine = connect(self.url)
         self._writer = self.engine.execution_options(writes=True)
         self._reader: sa.Engine = self.engine
         if self.engine.dialect.name == "postgresql":  # several statements must see one moment
             self._reader = self.engine.execution_options(isolation_level="REPEATABLE READ")
-        self._closed = False
-        self._keep = keep
         self._process = os.getpid()
         weakref.finalize(self, _let_go, self.engine, self._process)
         with explain_errors(self.url):
             self._prepare(create)
-        path = find_path(self.url)
-        self._watch = None if path is None else Watch(path)
 
-    def _check_file(self, create: bool) -> None:
-        path = find_path(self.url)
-        if path is None:
-            return
+    def _check_file(self, path: Path, create: bool) -> None:
         if not create and not path.exists():
             raise checks.input_error("url", "lead to a controller", f"no file {str(path)!r}", CURE)
-        if not create and is_cut_short(path):
+        if not create and not is_held(path) and is_cut_short(path):
             raise StorageError(
                 f"Cannot use {self.shown!r}: the file is damaged, cut short. {RESTORE}"
             )
@@ -177,6 +194,8 @@ class Store:
         """Let the connections go, for good."""
         self._closed = True
         self.engine.dispose()
+        if self._held is not None:
+            self._held()
 
     def _check_open(self) -> None:
         """A connection must not be shared with the process it was inherited from, or outlive a close."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from operator import attrgetter
 from typing import NamedTuple
@@ -119,14 +119,34 @@ class Study(NamedTuple):
             found += self._events_where(events.c.trial.in_(trials[start : start + FETCH]))
         return found
 
+    def page(
+        self,
+        most: int,
+        *,
+        kinds: Iterable[str] | None = None,
+        after: int | None = None,
+        before: int | None = None,
+    ) -> list[Event]:
+        """At most so many events, of some kinds or all, in order, each checked.
+
+        The last of them, ``before`` one if that is given; or, with ``after``, the first after one.
+        """
+        limits = [events.c.seq > (after or 0), events.c.seq < (before or self.head().seq + 1)]
+        of = sa.true() if kinds is None else events.c.kind.in_(kinds)
+        return self._events_where(sa.and_(*limits, of), most=most, first=after is not None)
+
     def events_of_kind(self, kind: str) -> list[Event]:
         """The events of a kind, in order, each checked."""
         return self._events_where(events.c.kind == kind)
 
-    def _events_where(self, condition: sa.ColumnElement[bool]) -> list[Event]:
+    def _events_where(
+        self, condition: sa.ColumnElement[bool], *, most: int | None = None, first: bool = True
+    ) -> list[Event]:
         here = events.c.study == self.id
-        query = _ROWS.where(here, condition).order_by(events.c.seq)
+        order = events.c.seq if first else events.c.seq.desc()
+        query = _ROWS.where(here, condition).order_by(order).limit(most)
         found = [Event(*row) for row in self.connection.execute(query)]
+        found = found if first else found[::-1]
         seals = {0: 0}
         for start in range(0, len(found), FETCH):
             places = [event.seq - 1 for event in found[start : start + FETCH]]

@@ -11,25 +11,31 @@ from numpy.typing import ArrayLike
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
+from gbb._support.csv_files import place_in
 from gbb.controller.state.report import WORDS
 from gbb.controller.storage.bytes import Observed
 from gbb.graph import links, lookup
+from gbb.graph.lookup import Where, nowhere
 from gbb.problem import LARGEST, Problem
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    Rewards = ArrayLike | Mapping[Any, float] | pd.DataFrame | str | Path
+    Rewards = ArrayLike | Mapping[Any, float | None] | pd.DataFrame | str | Path
 
 SHOWN = 8
 """How many columns of a table a message names."""
 
 
 class Rows(NamedTuple):
-    """Rewards with whose they are: a column for each end of their links, or of their agents."""
+    """Rewards with whose they are: a column for each end of their links, or of their agents.
+
+    A reward may be blank: None, or text of blanks only. It is missing, as if the row were left out.
+    """
 
     whose: list[list[Any]]
     values: list[Any]
+    where: Where = nowhere
 
 
 def open_rewards(rewards: Any) -> Any:
@@ -86,41 +92,47 @@ def _read_table(problem: Problem, table: pd.DataFrame) -> Observed:
     *whose, values = (table[name].tolist() for name in wanted)
     if problem.graph.names is not None:  # a number is then a name, as it would be in a file
         whose = [[str(one) if type(one) is int else one for one in each] for each in whose]
-    return _put_in_order(problem, whose, values)
+    values = [None if checks.is_missing(value) else value for value in values]  # pandas' own blanks
+    return _put_in_order(problem, whose, values, place_in(table))
 
 
-def _put_in_order(problem: Problem, whose: list[list[Any]], values: list[Any]) -> Observed:
+def _put_in_order(
+    problem: Problem, whose: list[list[Any]], values: list[Any], where: Where = nowhere
+) -> Observed:
     """The rewards in the report's order; ``whose`` has the two ends of their links, or their agents."""
-    if not values:
+    told = [row for row, value in enumerate(values) if not _is_blank(value)]
+    if not told:
         cure = "Call fail() or abandon() for a trial that gave nothing."
         raise checks.input_error("rewards", "hold at least one reward", "none", cure)
     if not whose and len(values) != 1:
         raise checks.input_error("rewards", "hold one number in all", f"{len(values)} rows")
-    places = _find_places(problem, whose)
-    numbers = _read_numbers(values, whose)
+    places = _find_places(problem, whose, where)[told]
+    numbers = _read_numbers(values, whose, where)[told]
     order = np.argsort(places, kind="stable")
     full = len(places) == problem.observations
     return Observed(None if full else places[order], numbers[order])
 
 
-def _find_places(problem: Problem, whose: list[list[Any]]) -> IntArray:
+def _find_places(problem: Problem, whose: list[list[Any]], where: Where) -> IntArray:
     """The places in the report of the numbers that ``whose`` names, each once."""
     if not whose:
         return np.zeros(1, dtype=np.int64)
     if len(whose) == 2:
         sources, targets = whose
         if problem.reports_edges:
-            return lookup.find_edges("rewards", problem.graph, sources, targets)
+            return lookup.find_edges("rewards", problem.graph, sources, targets, where)
         adds_to = links.added_to(problem.graph, problem.feedback)
-        return lookup.find_links("rewards", problem.graph, (sources, targets), adds_to)
+        return lookup.find_links("rewards", problem.graph, (sources, targets), adds_to, where)
     (agents,) = whose
-    places = lookup.find_agents("rewards", problem.graph, agents)
+    places = lookup.find_agents("rewards", problem.graph, agents, where)
     if (twice := lookup.find_repeat(places)) is not None:
-        raise checks.input_error("rewards", "name every agent once", f"{agents[twice[1]]!r} twice")
+        got = f"{agents[twice[1]]!r} again{where(twice[1])}"
+        raise checks.input_error("rewards", "name no agent twice", got)
     return places
 
 
-def _read_numbers(values: list[Any], whose: list[list[Any]]) -> FloatArray:
+def _read_numbers(values: list[Any], whose: list[list[Any]], where: Where) -> FloatArray:
+    """The numbers, 0 for those that are blank."""
     numbers: FloatArray = np.array([_read_number(value) for value in values]) + 0.0  # no -0.0
     for wrong, rule in (
         (~np.isfinite(numbers), "hold finite numbers only"),
@@ -130,11 +142,27 @@ def _read_numbers(values: list[Any], whose: list[list[Any]]) -> FloatArray:
             row = int(np.argmax(wrong))
             names = tuple(each[row] for each in whose)
             place = f" for {names if len(names) > 1 else names[0]!r}" if names else ""
-            raise checks.input_error("rewards", rule, f"{values[row]!r}{place}")
+            got = f"{values[row]!r}{place}{where(row)}"
+            raise checks.input_error("rewards", rule, got, _cure(values[row]))
     return numbers
 
 
+def _cure(value: Any) -> str:
+    """What to write in the place of a reward that is no number."""
+    if (
+        isinstance(value, str)
+        and checks.is_number(point := value.replace(",", "."))
+        and "," in value
+    ):
+        return f"Write {point}, with a point."
+    return "Leave the cell blank where a reward is missing." if isinstance(value, str) else ""
+
+
+def _is_blank(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
 def _read_number(value: Any) -> float:
-    """A number, or NaN for what is none."""
-    number = checks.number_in(value)
+    """A number, 0 for a blank, or NaN for what is none."""
+    number = 0.0 if _is_blank(value) else checks.number_in(value)
     return float("nan") if number is None else number

@@ -14,7 +14,6 @@ import xarray as xr
 from gbb import cuts, theory
 from gbb._support import checks, seeds
 from gbb._support.checks import FloatArray
-from gbb._support.progress import Advance
 from gbb.environment import Environment
 from gbb.experiments._study import Experiment, Part
 from gbb.experiments.figure2 import _constants as constants
@@ -68,9 +67,7 @@ def released_matrices() -> FloatArray:
     return checks.frozen(np.array(rows).reshape(-1, d, d))
 
 
-def _one(
-    settings: Figure2Settings, k: int, seed: np.random.SeedSequence, progress: Advance
-) -> xr.Dataset:
+def _one(settings: Figure2Settings, k: int, seed: np.random.SeedSequence) -> xr.Dataset:
     matrix_seed, run_seed = seeds.spawn(seed, 2)
     problem = Problem(
         Graph.complete(settings.n), np.eye(settings.d), sigma=settings.sigma, S=settings.S
@@ -86,20 +83,15 @@ def _one(
         lam=settings.lam,
         delta=settings.delta,
     )
-    played = []
-    for policy in _policies(settings, problem, cut):
-        played.append(
-            simulate(
-                env,
-                policy,
-                rounds=settings.T,
-                runs=settings.runs,
-                seed=run_seed,
-                optimum=best,
-            ).fraction
-        )
-        progress(settings.runs * settings.T)
-    fraction = xr.concat(played, dim="policy").drop_vars("alpha").expand_dims(matrix=[k])
+    played = simulate(
+        env,
+        _policies(settings, problem, cut),
+        rounds=settings.T,
+        runs=settings.runs,
+        seed=run_seed,
+        optimum=best,
+    )
+    fraction = played.fraction.drop_vars("alpha").expand_dims(matrix=[k])
     about = {name: ("matrix", [getattr(parameters, name)]) for name in PARAMETERS}
     return xr.Dataset(
         {

@@ -18,6 +18,9 @@ from gbb._support.rows import unique_rows
 from gbb.learning.tuples import Tuples
 from gbb.policies._index.objective import Objective
 
+MANY, SPARSE = 64, 8
+"""From so many agents on, of whom each is linked to one of so many, a move leaves most as they are."""
+
 
 @dataclass(frozen=True, eq=False)
 class LinkSearch:
@@ -64,6 +67,9 @@ class LinkSearch:
         bars = aligned_zeros(problem.n, padded(problem.K))
         bars[:, : problem.K][~problem.allowed] = -np.inf
         bars[:, problem.K :] = -np.inf
+        plain = len(self._regressors) == 1 and bool((weight == 1.0).all())
+        groups = len(self.tuples.group_part)
+        degrees = np.bincount(agent * groups + group[other], minlength=problem.n * groups)
         return Links(
             start=_starts(agent, problem.n),
             other=other,
@@ -80,6 +86,8 @@ class LinkSearch:
             bundle_group=bundles[2],
             bundle_weight=total.astype(np.float64),
             bundle_size=size,
+            plain=plain,
+            degrees=degrees.reshape(problem.n, groups).astype(np.float64),
             used=self._used,
             one=self._regressors,
             two=self._inward if self.merged else self._regressors,
@@ -114,6 +122,7 @@ class LinkSearch:
             played=np.zeros_like(tuples.group_part),
             values=aligned_zeros(padded(tuples.size)),
             mu=np.zeros(problem.types * (int(self.index.max()) + 1)),
+            proposed=np.zeros(problem.n, dtype=np.int64),
         )
 
     def linear(self) -> Linear:
@@ -171,6 +180,8 @@ class LinkSearch:
             rows=np.zeros(lists.rows.shape, dtype=np.int64),
             shares=np.zeros(lists.shares.shape),
             last=np.zeros(lists.last.shape, dtype=np.int64),
+            slopes=aligned_zeros(*shape),
+            limits=aligned_zeros(*lists.limits.shape) + np.inf,
             found=aligned_zeros(3, WIDTH),
         )
 
@@ -187,6 +198,10 @@ class LinkSearch:
         mate = np.arange(tables) if self.merged else np.roll(np.arange(tables), problem.types)
         mates = np.searchsorted(slots, owner * tables + mate[table])
         there = slots[np.minimum(mates, len(slots) - 1)] == owner * tables + mate[table]
+        sparse = problem.n >= MANY and SPARSE * len(agent) <= problem.n**2
+        around = np.bincount(agent, weights=np.abs(links.weight), minlength=problem.n)
+        apart = aligned_zeros(problem.K, padded(problem.K))
+        np.fill_diagonal(apart, -np.inf)
         shape, most = (tables, problem.K, padded(problem.K)), int(np.diff(links.start).max())
         return Counted(
             mean=aligned_zeros(*shape),
@@ -209,6 +224,10 @@ class LinkSearch:
             rows=np.zeros(most, dtype=np.int64),
             shares=np.zeros(most),
             last=np.zeros(problem.K, dtype=np.int64),
+            reach=2.0 * float(around.max()) if sparse and tables == 1 else 0.0,
+            slopes=aligned_zeros(*shape),
+            apart=apart,
+            limits=aligned_zeros(padded(problem.n)),
             found=aligned_zeros(3, WIDTH),
         )
 

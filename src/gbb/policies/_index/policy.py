@@ -1,13 +1,16 @@
 """Index policies: a tuple of arms over parts with the best index, then local search over allocations.
 
 An index policy is data: the parts, what each edge counts for, how optimistic it is (the radius), how
-much it draws at random (``v``, ``explore``) and from how many tuples it searches.
+much it draws at random (``v``, ``explore``), what a draw may miss of the best optimistic value
+(``beta``, ``c``), and from how many tuples it searches.
 """
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,9 +25,12 @@ from gbb.learning.coordinates import Coordinates, coordinates
 from gbb.learning.radius import SCHEDULES, Schedule, check_radius, confidence_radius
 from gbb.learning.record import AnyRecord, empty
 from gbb.learning.ridge import Ridge
+from gbb.learning.scales import UNSEEN, Scales, estimate_scales, is_due
 from gbb.learning.tuples import Tuples
 from gbb.policies._base import Choice, Learned, Policy, draw_allowed
-from gbb.policies._index.objective import Objective, pick_near
+from gbb.policies._index.information import direct
+from gbb.policies._index.objective import TIE, Objective, pick_near
+from gbb.policies._index.prior import follow_scales
 from gbb.problem import Problem, check_lam
 
 if TYPE_CHECKING:  # numba takes long to load, and a coordinator of shards does without
@@ -50,15 +56,25 @@ Weights = tuple[float, float, float, float]
 class IndexPolicy(Policy[Learned]):
     """Plays the allocation with the best index that a local search from a tuple over parts finds.
 
-    For an allocation whose directed edges sum to ``C = sum w z`` the index is
+    For an allocation whose directed edges sum to ``phi = sum w z`` the index is
 
-        ``<C, theta> + radius ||C||_{A^-1}``,  theta = theta_hat, or a draw from N(theta_hat, v^2 A^-1).
+        ``<phi, theta> + radius ||phi||_{A^-1}``,
+
+    with theta = theta_hat, or a draw from N(theta_hat, v^2 A^-1).
 
     The k-tuple of arms over the parts with the best index is found by enumeration, ties broken at
     random. Agents in turn then take the arm that is best for the index until none gains, from that
     tuple and from the next best with other sets of arms; the best end is played, and its index is never
-    below the best tuple's. Where both directions of every link are alike C is a symmetric matrix, and
+    below the best tuple's. Where both directions of every link are alike phi is a symmetric matrix, and
     the symmetric block of dimension d (d + 1) / 2 decides (fact 2).
+
+    With ``beta`` or ``c`` the two are apart: the allocation that is best for theta without a radius is
+    a proposal. With U(a) the index of an allocation for theta_hat and the radius, and a_J the best that
+    the search finds for it, the proposal is played if
+
+        ``U(proposal) >= U(a_J) - (1 - beta_t) |U(a_J)|``,  beta_t = beta, or max(0, 1 - c / sqrt(t)),
+
+    and else a_J. U(a_J) is never below the index of the best tuple.
 
     Parameters
     ----------
@@ -71,9 +87,15 @@ class IndexPolicy(Policy[Learned]):
         of numbers of rounds; or None for no optimism. ``released`` and functions of one's own have no
         theorem, so that the policy's ``guarantee`` is then None.
     v
-        Scale of the draw around ``theta_hat``; 0 for none.
+        Scale of the draw around ``theta_hat``; 0 for none. None to follow sigma.
+    samples, power, floor
+        How many draws to make; of more than 1, one of the allocations that are best for a draw each is
+        played, as :class:`~gbb.policies.InformationDirected` says.
     explore
         Probability of a round in which every agent draws its arm uniformly.
+    beta, c
+        Guard what is drawn: 0 <= beta <= 1, or c >= 0, which lets beta grow with the round t; both left
+        out for no guard. They take a radius, and ``starts`` of at least 1.
     starts
         From how many tuples to search; 0 to play the best tuple as it is.
     shrinking
@@ -87,7 +109,7 @@ class IndexPolicy(Policy[Learned]):
         where the record has the directions unequally often. Where a round reports a number per link
         they are all that can be learnt, whatever is said here.
     lam
-        The ridge regulariser lambda, > 0.
+        The ridge regulariser lambda, > 0. None to follow sigma and S, as a prior does.
     delta
         The confidence set misses theta* with probability at most delta. Where the directions were seen
         unequally often, the set in all dimensions takes its place, which has delta / 6.
@@ -99,11 +121,20 @@ class IndexPolicy(Policy[Learned]):
     The compiled engine plays the data, with :meth:`radii` as the one thing that a subclass may change:
     another bonus that depends on the number of rounds. A subclass that chooses or learns otherwise is
     played by the reference loop.
+
+    Where nobody knows ``sigma`` or ``S`` it plays as if what its record says of them were declared
+    (:func:`gbb.learning.scales.estimate_scales`): what they are at most for its radius, what is expected
+    for its draws. They are estimated anew after rounds 1 to 4 and then whenever there are half as
+    many more of them (:func:`gbb.learning.scales.marks`). Its confidence set then relies on these, half
+    of delta is for the bound on the noise, and ``guarantee`` is None.
     """
 
     plays_any_problem = True
+    learns_scales = True
     plays_parts = True
     compiled = True
+    widening = 1.0
+    """How many times as wide the prior is where ``lam`` is left to follow sigma and S."""
 
     def __init__(
         self,
@@ -111,13 +142,18 @@ class IndexPolicy(Policy[Learned]):
         *,
         cut: Cut | KCut,
         radius: str | Schedule | None = None,
-        v: float = 0.0,
+        v: float | None = 0.0,
+        samples: int = 1,
+        power: float = 2.0,
+        floor: float = 0.0,
         explore: float = 0.0,
+        beta: float | None = None,
+        c: float | None = None,
         starts: int = STARTS,
         shrinking: bool = False,
         weights: Weights | None = None,
         halves: bool = True,
-        lam: float = 1.0,
+        lam: float | None = 1.0,
         delta: float = 1e-3,
         name: str | None = None,
     ) -> None:
@@ -129,15 +165,26 @@ class IndexPolicy(Policy[Learned]):
             self.cut = Cut.of(problem.graph, self.parts.parts)
         else:
             self.cut = self.parts.merged
+        self._prior = None if v is None else checks.real("v", v, low=0.0), lam
+        known = problem.told(1.0, 1.0)  # until something is seen
+        self.v, lam = follow_scales(known, *self._prior, self.widening)
         self.lam: float = check_lam(lam)
         self.delta: float = checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
         self.radius = None if radius is None else check_radius(problem, radius)
         if self.radius == "released" or callable(self.radius):
             self.guarantee = None  # nobody has proven a theorem with these
-        self.v = checks.real("v", v, low=0.0)
+        if problem.unknown:
+            self.guarantee = None  # the theorems take sigma and S at their word
+        self.samples = checks.integer("samples", samples, low=1)
+        self.power = checks.real("power", power, low=1.0, low_open=True)
+        self.floor = checks.real("floor", floor, low=0.0, high=1.0)
         self.explore = checks.real("explore", explore, low=0.0, high=1.0)
+        self.beta = None if beta is None else checks.real("beta", beta, low=0.0, high=1.0)
+        self.c = None if c is None else checks.real("c", c, low=0.0)
+        self.guaranteed_share = 1.0 if self.beta is None else self.beta
         self.shrinking, self.halves = shrinking, halves
-        self.starts = checks.integer("starts", starts, low=0)
+        self.starts = checks.integer("starts", starts, low=1 if self.guarded else 0)
+        self._check_guard()
         self._check_parts()
         self.weights: Weights = self.cut.weights if weights is None else weights
         even = self.weights[0] == self.weights[1]
@@ -152,6 +199,15 @@ class IndexPolicy(Policy[Learned]):
         couples_will_do = problem.feedback in ("edge", "link") and problem.alike_in_play
         self.restarts = 0 if couples_will_do else self.starts
 
+    def _check_guard(self) -> None:
+        """Refuse a guard that is said twice, or has nothing to guard by."""
+        if self.beta is not None and self.c is not None:
+            raise checks.conflict("`beta` and `c` are two guards: leave one of them out.")
+        if self.guarded and not self.optimistic:
+            raise checks.conflict("`beta` and `c` guard by optimism: give a `radius`, too.")
+        if self.samples > 1 and not self.proposes:
+            raise checks.conflict("`samples` are drawn without a bonus: leave `radius` out.")
+
     def _check_parts(self) -> None:
         """Refuse to play anything but an arm for each part where that is all that can be sent out."""
         parts = self.problem.parts
@@ -161,6 +217,8 @@ class IndexPolicy(Policy[Learned]):
         for name in ("starts", "explore"):
             if getattr(self, name) != 0:
                 raise checks.input_error(name, f"be 0 {alone}", getattr(self, name))
+        if self.samples > 1:
+            raise checks.input_error("samples", f"be 1 {alone}", self.samples)
         if not np.array_equal(self.parts.parts, self.parts.parts[parts.of]):
             cure = "Leave it out, or take `cut` of the gbb.Network."
             raise checks.input_error("cut", "keep the parts whole " + alone, repr(self.parts), cure)
@@ -222,6 +280,21 @@ class IndexPolicy(Policy[Learned]):
         """Whether it adds a bonus: a radius, or :meth:`radii` of a subclass."""
         return self.radius is not None or type(self).radii is not IndexPolicy.radii
 
+    @property
+    def guarded(self) -> bool:
+        """Whether what it draws is played only if it is optimistic enough."""
+        return self.beta is not None or self.c is not None
+
+    @property
+    def proposes(self) -> bool:
+        """Whether it looks for the best allocation without optimism, to play it or to guard it."""
+        return self.guarded or not self.optimistic
+
+    @property
+    def mixes(self) -> bool:
+        """Whether it adds a bonus to a draw, which compiled choices do not."""
+        return self.v > 0.0 and not self.proposes
+
     @cached_property
     def is_diagonal(self) -> bool:
         """Whether every regressor has an estimate to itself, and the choice is compiled."""
@@ -229,10 +302,16 @@ class IndexPolicy(Policy[Learned]):
         return self.coordinates.diagonal and self.is_listed and not small
 
     @property
+    def hears_regressors(self) -> bool:
+        """Whether every number of a round's report is of one regressor."""
+        # A link's number is one regressor's, unless both directions have one each.
+        return self.problem.keeps_tables and (self.problem.ways == 1 or self.learns_two_way)
+
+    @property
     def is_listed(self) -> bool:
-        """Whether compiled choices can take it: tuples can be listed, and draws are not optimistic."""
+        """Whether compiled choices can take it: tuples can be listed, and draws have no bonus."""
         few = self.tuples.size * len(self.tuples.kinds) <= LISTED
-        return few and (self.v == 0.0 or not self.optimistic)
+        return few and not self.mixes
 
     @cached_property
     def rule(self) -> Rule:
@@ -261,7 +340,45 @@ class IndexPolicy(Policy[Learned]):
             "v": self.v,
             "explore": self.explore,
             "starts": self.starts,
+            "slack": 1.0 - self.beta if self.beta is not None else self.c or 0.0,
+            "fading": self.c is not None,
         }
+
+    def knowing(self, state: Learned) -> IndexPolicy:
+        """The policy that is told what nobody knows, as ``state`` has it; itself where all is known."""
+        if not self.problem.unknown:
+            return self
+        return self._knowing(state.scales or UNSEEN)
+
+    @cached_property
+    def _knowing(self) -> Callable[[Scales], IndexPolicy]:
+        return lru_cache(maxsize=8)(self._tell)  # runs may be in several threads
+
+    def _tell(self, scales: Scales) -> IndexPolicy:
+        if self.problem.parts is None:
+            _ = self.link_search, self.counted_search  # made once, for all copies
+        other = copy.copy(self)
+        for name in ("rule", "in_all_dimensions"):
+            vars(other).pop(name, None)
+        other.problem = self.problem.told(scales.sigma_most, scales.S_most)
+        expected = self.problem.told(scales.sigma, scales.S)
+        other.v, other.lam = follow_scales(expected, *self._prior, self.widening)
+        if "sigma" in self.problem.unknown:
+            other.delta = self.delta / 2.0
+        other._last_ridge = self._last_ridge
+        return other
+
+    def absorb(
+        self, state: Learned, choice: Choice | None, seen: AnyRecord, *, rounds: int = 1
+    ) -> Learned:
+        after = super().absorb(state, choice, seen, rounds=rounds)
+        if not self.problem.unknown or not is_due(state.rounds, after.rounds):
+            return after
+        return after._replace(scales=self.scales(after.record))
+
+    def scales(self, record: AnyRecord) -> Scales:
+        """What a record says of sigma and S."""
+        return estimate_scales(self.problem, record, self.delta / 2.0)
 
     def radii(self, rounds: FloatArray) -> FloatArray:
         """The radius after each number of rounds; 0 where there is none or the record decides.
@@ -300,7 +417,7 @@ class IndexPolicy(Policy[Learned]):
 
     def estimate(self, state: Learned) -> tuple[Ridge, float]:
         """The estimate, on symmetric parts where they decide, and its radius."""
-        return self.fit(state.record)._estimate(state)
+        return self.knowing(state).fit(state.record)._estimate(state)
 
     def _estimate(self, state: Learned) -> tuple[Ridge, float]:
         ridge = self.ridge(state.record, self.lam, symmetric=self.learns_two_way)
@@ -312,15 +429,59 @@ class IndexPolicy(Policy[Learned]):
         return Learned(0, empty(self.problem))
 
     def select(self, state: Learned, rng: np.random.Generator) -> Choice:
-        if (policy := self.fit(state.record)) is not self:
+        if (policy := self.knowing(state).fit(state.record)) is not self:
             return policy.select(state, rng)
         if self.is_diagonal:
             return self._select_diagonal(state, rng)
         if self.explore > 0.0 and rng.random() < self.explore:
             return Choice(draw_allowed(self.problem.allowed, rng))
         ridge, radius = self._estimate(state)
+        if self.guarded:
+            proposal = self._propose(ridge, rng)
+            best = self._search(Objective(ridge, ridge.centre, radius), rng)
+            return self._guard(ridge, radius, proposal, best, state.rounds)
+        return self._propose(ridge, rng, radius)
+
+    def _propose(self, ridge: Ridge, rng: np.random.Generator, radius: float = 0.0) -> Choice:
+        """The best allocation for the estimate, or for a draw around it."""
+        if self.samples > 1:
+            return self._direct(ridge, rng)
         centre = ridge.draw(self.v, rng) if self.v > 0.0 else ridge.centre
-        objective = Objective(ridge, centre, radius)
+        return self._search(Objective(ridge, centre, radius), rng)
+
+    def _direct(self, ridge: Ridge, rng: np.random.Generator) -> Choice:
+        """One of the allocations that are best for a draw each."""
+        tables, own = [], []
+        for _ in range(self.samples):
+            centre = ridge.draw(self.v, rng) if self.v > 0.0 else ridge.centre
+            objective = Objective(ridge, centre, 0.0)
+            own.append(self._search(objective, rng))
+            tables.append(objective.means)
+        return direct(
+            self.problem,
+            np.stack(tables),
+            own,
+            rng,
+            regressor=self.coordinates.index if self.hears_regressors else None,
+            noise=self.v**2,
+            power=self.power,
+            floor=self.floor,
+        )
+
+    def _guard(
+        self, ridge: Ridge, radius: float, proposal: Choice, best: Choice, rounds: float
+    ) -> Choice:
+        """The proposal if its optimistic value is near enough that of the ``best``; else that."""
+        mean, width = ridge.total(proposal.allocation)
+        spread, slack = radius * width, self.constants["slack"]
+        if self.c is not None:
+            slack = min(1.0, slack / np.sqrt(rounds + 1.0))
+        floor = best.value - slack * abs(best.value) - TIE * (abs(mean) + spread)
+        passes = mean + spread >= floor
+        return proposal._replace(value=mean + spread) if passes else best
+
+    def _search(self, objective: Objective, rng: np.random.Generator) -> Choice:
+        """The allocation that the search finds for ``objective``, or the best tuple."""
         values = self.value_tuples(objective)
         if self.starts == 0:
             return self._choice(values, pick_near(values, rng))
@@ -345,7 +506,11 @@ class IndexPolicy(Policy[Learned]):
 
     def settings(self) -> dict[str, Any]:
         k_parts = self.parts.k > 2 or not np.array_equal(self.parts.parts, self.cut.sides)
-        return {**super().settings(), "cut": self.parts if k_parts else self.cut}
+        known = {**super().settings(), "cut": self.parts if k_parts else self.cut}
+        if self.problem.unknown:  # v and lam follow what nobody knows yet
+            own = zip(("v", "lam"), self._prior, strict=True)
+            known |= {name: each for name, each in own if name in known}
+        return known
 
     def value_tuples(self, objective: Objective) -> FloatArray:
         """The index of every tuple of arms over the parts (K^k)."""
@@ -373,7 +538,7 @@ class IndexPolicy(Policy[Learned]):
 
     def _select_diagonal(self, state: Learned, rng: np.random.Generator) -> Choice:
         from gbb._kernels.choice.diagonal import refresh_all  # noqa: PLC0415
-        from gbb.policies._index.compiled import make_diagonal  # noqa: PLC0415
+        from gbb.policies._index.compiled import make_diagonal, make_information  # noqa: PLC0415
 
         tables = state.record.tables
         assert tables is not None
@@ -383,21 +548,25 @@ class IndexPolicy(Policy[Learned]):
         if self.optimistic:
             search = self.counted_search
             counted = search.counted()
-        else:
+        if self.proposes:
             linear = search.linear()
         refresh_all(diagonal, counted, N, Y)
-        arms = np.empty(self.problem.n, dtype=np.int64)
+        arms, room = np.empty(self.problem.n, dtype=np.int64), search.room
         given = float(self.radii(np.array([float(state.rounds)]))[0])
         number, value = self._choose_alone(
             self.rule,
             search.links,
-            search.room,
+            room,
             diagonal,
             None,
+            None,
+            None,
             linear,
+            make_information(self, room.mu.size),
             None,
             counted,
             given,
+            float(state.rounds),
             rng,
             arms,
         )

@@ -9,6 +9,7 @@ import numpy as np
 from gbb._kernels.rounds.pages import play_pages
 from gbb._kernels.rounds.rounds import Block
 from gbb._support.checks import IntArray
+from gbb._support.rows import distinct
 from gbb.environment import Environment
 from gbb.policies import IndexPolicy
 from gbb.policies._index.policy import LISTED
@@ -26,7 +27,7 @@ NUMBERS = 1 << 22
 def plays_contexts(policy: IndexPolicy) -> bool:
     """Whether this loop plays ``policy``: its tables are not too large in any round."""
     problem = policy.problem
-    if problem.contexts is None or (policy.v > 0.0 and policy.optimistic):
+    if problem.contexts is None or problem.unknown or policy.mixes:
         return False
     K, k = problem.K, policy.parts.k
     groups = len(np.unique(np.column_stack([policy.parts.parts, problem.instead]), axis=0))
@@ -45,8 +46,7 @@ def run_contexts(env: Environment, policy: IndexPolicy, asked: Request) -> Trace
     if plays_vectors(policy, env.rows[: asked.rounds]):
         return run_vectors(env, policy, asked)
     problem, blocks = env.problem, asked.blocks
-    rows, which = np.unique(env.rows[: asked.rounds], axis=0, return_inverse=True)
-    which = which.ravel().astype(np.int64)
+    rows, which = distinct(env.rows[: asked.rounds])
     R, sums = np.array(env.reward_tables), not problem.keeps_tables
     setting = set_up(policy_at(policy, rows[0]), R, asked)
     by_edge = sums or not blocks.gaussian or blocks.edge_noise
@@ -54,7 +54,7 @@ def run_contexts(env: Environment, policy: IndexPolicy, asked: Request) -> Trace
     setting = setting._replace(world=world, by_edge=by_edge)
 
     def page_of(context: int) -> Page:
-        return lay_out(policy_at(policy, rows[context]), R, setting)
+        return lay_out(policy_at(policy, rows[context]), setting)
 
     pages = {0: page_of(0)}
     most = max(1, NUMBERS // pages[0].size)

@@ -1,4 +1,4 @@
-"""Couples over a cut in the engine: a plan, a tally, and the form of arithmetic that suits the arms.
+"""Couples over a cut, one run at a time: many arms in few dimensions; and what all couples share.
 
 A couple plays at most four edge-arms a round, so a round needs only the sums of the noise over
 the edges from V1 to V2, from V2 to V1, inside V1 and inside V2. Decisions depend on the symmetric block
@@ -7,58 +7,86 @@ alone, whose regressors are the pairs ``q_s = (z_ab + z_ba) / 2``, a <= b.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from gbb._kernels.rounds.features import play_features
-from gbb._kernels.rounds.orthogonal import play_orthogonal
-from gbb._kernels.rounds.pairs import play_pairs
 from gbb._kernels.rounds.rounds import Plan, Tally
-from gbb._support.checks import FloatArray
+from gbb._support.checks import FloatArray, IntArray
+from gbb.contexts import Regimes
 from gbb.cuts import Cut
 from gbb.environment import Environment
 from gbb.learning.coordinates import coordinates, symmetric_edge_arms
-from gbb.learning.record import Record
+from gbb.learning.record import AnyRecord, Record
 from gbb.policies import IndexPolicy
 from gbb.problem import Problem
 from gbb.simulation._trace import Trace, couples_of
+from gbb.simulation.engine.noise import Blocks
 from gbb.simulation.engine.request import PlayBlock, Request
+from gbb.simulation.engine.setting import policy_at
 
-FORMS = ("orthogonal", "pairs", "features")
+CELLS = 1 << 23
+"""The most numbers that what is kept of all regimes may hold, about."""
 
 
 def plays_couples(policy: IndexPolicy) -> bool:
-    """Whether this loop plays ``policy``: couples by optimism, on the paper's problem.
+    """Whether this loop plays ``policy``: couples by optimism, on the paper's problem or in regimes."""
+    known = policy.radius != "complete" and not policy.shrinking and not policy.problem.unknown
+    return known and are_couples(policy) and _is_of_papers(policy.problem)
+
+
+def are_couples(policy: IndexPolicy) -> bool:
+    """Whether a policy plays couples as they are, by optimism.
 
     Unequal weights of z_ab and z_ba would make decisions depend on more than the symmetric block.
     """
     deterministic = policy.v == policy.explore == policy.starts == 0
     couples = policy.parts.k == 2 and policy.weights[0] == policy.weights[1]
-    known = policy.radius not in (None, "complete") and not policy.shrinking
-    return deterministic and couples and known and policy.problem.is_paper_problem
+    return deterministic and couples and policy.radius is not None
 
 
-def run_couples(
-    env: Environment, policy: IndexPolicy, asked: Request, form: str | None = None
-) -> Trace:
+def _is_of_papers(problem: Problem) -> bool:
+    """Whether every round is the paper's problem, and what is kept of all regimes is not too large."""
+    if not isinstance(problem.contexts, Regimes):
+        return problem.is_paper_problem
+    small = problem.types * problem.K**2 * problem.d**2 <= CELLS
+    alike = problem.at_row(np.zeros(1)).alike_in_play and not problem.weighted
+    return small and alike and problem.reports_edges
+
+
+def run_couples(env: Environment, policy: IndexPolicy, asked: Request) -> Trace:
     """All rounds of couples over a cut, in O(1) of the number of edges unless every edge's noise is."""
-    problem, cut, blocks = env.problem, policy.cut, asked.blocks
-    plan = _plan(env, policy)
-    tally = _tally(problem, len(asked.recorded))
-    play = _player(problem, plan, tally, form or best_form(problem))
+    problem = env.problem
+    plan = new_plan(env, policy, asked.rounds)
+    tally = new_tally(problem, len(asked.recorded))
+    play = player(problem, plan, tally)
+    noise = noise_of(policy.cut, asked.blocks)
+    asked.play(lambda rounds: radii_of(policy, plan.regime, rounds), noise, play)
+    paid = plan.payoff[plan.regime[asked.recorded - 1], tally.couple]
+    return trace_of(policy, tally, paid, Record(tally.N, tally.Y), asked)
+
+
+def noise_of(cut: Cut, blocks: Blocks) -> Callable[[int], FloatArray]:
+    """Draws the noise of so many rounds, summed over the edges 12, 21, 11 and 22."""
     counts = np.array(cut.weights, dtype=np.int64)
+    if blocks.edge_noise:
+        return lambda rounds: class_sums(cut, blocks.report(rounds))
+    return lambda rounds: blocks.sums(counts, rounds)
 
-    def noise(size: int) -> FloatArray:
-        edges = blocks.edge_noise
-        return class_sums(cut, blocks.report(size)) if edges else blocks.sums(counts, size)
 
-    asked.play(policy.radii, noise, play)
-    couple = couples_of(tally.couple, problem.K, 2)
+def trace_of(
+    policy: IndexPolicy, tally: Tally, paid: FloatArray, record: AnyRecord, asked: Request
+) -> Trace:
+    """What is left of a run, whose recorded rounds are worth ``paid``."""
+    couple = couples_of(tally.couple, policy.problem.K, 2)
     return Trace(
-        reward=plan.payoff[tally.couple],
+        reward=paid,
         cumulative=tally.cumulative,
         couple=couple,
-        allocation=couple[:, cut.sides] if asked.keep_allocations else None,
-        record=Record(tally.N, tally.Y),
+        allocation=couple[:, policy.cut.sides] if asked.keep_allocations else None,
+        record=record,
     )
 
 
@@ -82,11 +110,35 @@ def class_sums(cut: Cut, noise: FloatArray) -> FloatArray:
     return sums
 
 
-def _plan(env: Environment, policy: IndexPolicy) -> Plan:
-    R, cut = env.reward_table, policy.cut
-    payoff = cut.couple_values(R)
+def radii_of(policy: IndexPolicy, regime: IntArray, rounds: FloatArray) -> FloatArray:
+    """The radius after each number of rounds; with contexts, that of the next round's policy."""
+    if policy.problem.contexts is None:
+        return policy.radii(rounds)
+    radii, next_one = np.zeros_like(rounds), regime[rounds.astype(np.int64)]
+    for each in np.flatnonzero(np.bincount(next_one)):
+        here = next_one == each
+        radii[here] = policy_at(policy, np.array([float(each)])).radii(rounds[here])
+    return radii
+
+
+def regime_of(env: Environment, rounds: int) -> IntArray:
+    """The regime of each of so many rounds; all in one where there are no contexts."""
+    numbers = np.zeros(rounds) if env.rows is None else env.rows[:rounds, 0]
+    return numbers.astype(np.int64)
+
+
+def constants_of(env: Environment, policy: IndexPolicy) -> dict[str, Any]:
+    """Those of the policy, the same in every round."""
+    return (policy if env.rows is None else policy_at(policy, env.rows[0])).constants
+
+
+def new_plan(env: Environment, policy: IndexPolicy, rounds: int = 0) -> Plan:
+    """The constants of a run."""
+    R, cut = np.array(env.reward_tables), policy.cut
+    payoff = np.stack([cut.couple_values(each).ravel() for each in R])
     w12, _, w1, w2 = policy.weights
-    known = {name: policy.constants[name] for name in Plan._fields if name in policy.constants}
+    constants = constants_of(env, policy)
+    known = {name: constants[name] for name in Plan._fields if name in constants}
     return Plan(
         w=float(w12),
         w1=float(w1),
@@ -94,39 +146,33 @@ def _plan(env: Environment, policy: IndexPolicy) -> Plan:
         m12=cut.m12,
         m1=cut.m1,
         m2=cut.m2,
-        R=np.array(R),
-        couples=np.stack(np.divmod(np.arange(payoff.size), len(R)), axis=1),
-        payoff=payoff.ravel(),
+        R=R,
+        regime=regime_of(env, rounds),
+        couples=np.stack(np.divmod(np.arange(payoff.shape[1]), R.shape[1]), axis=1),
+        payoff=payoff,
         **known,
     )
 
 
-def _tally(problem: Problem, size: int) -> Tally:
-    K = problem.K
+def new_tally(problem: Problem, size: int) -> Tally:
+    """What a run carries along, with room for so many recorded rounds."""
+    G, K = problem.types, problem.K
     return Tally(
-        N=np.zeros((K, K), dtype=np.int64),
-        Y=np.zeros((K, K)),
+        N=np.zeros((G, K, K), dtype=np.int64),
+        Y=np.zeros((G, K, K)),
         pair=np.array(coordinates(problem, symmetric=True).index),
-        scalars=np.zeros(2),
+        total=np.zeros(1),
         kept=np.zeros(1, dtype=np.int64),
-        mean=np.zeros(K * K),
-        width2=np.zeros(K * K),
+        log_det=np.zeros(G),
+        mean=np.zeros((G, K * K)),
+        width2=np.zeros((G, K * K)),
         couple=np.zeros(size, dtype=np.int64),
         cumulative=np.zeros(size),
     )
 
 
-def _player(problem: Problem, plan: Plan, tally: Tally, form: str) -> PlayBlock:
-    """The round loop of ``form`` with everything but the rounds filled in."""
-    if form == "orthogonal":
-        size2 = np.sum(problem.arms**2, axis=1)
-        norm2 = np.outer(size2, size2) * (1.0 + np.eye(problem.K)) / 2.0
-        with np.errstate(divide="ignore"):
-            prior = plan.lam / norm2
-        return lambda *rest: play_orthogonal(plan, tally, prior, *rest)
+def player(problem: Problem, plan: Plan, tally: Tally) -> PlayBlock:
+    """The round loop with everything but the rounds filled in."""
     i, j = np.triu_indices(problem.K)
-    features = symmetric_edge_arms(problem.arms)[i * problem.K + j]
-    if form == "pairs":
-        return lambda *rest: play_pairs(plan, tally, features, *rest)
-    arms = np.array(problem.arms)
+    features, arms = symmetric_edge_arms(problem.arms)[i * problem.K + j], np.array(problem.arms)
     return lambda *rest: play_features(plan, tally, features, arms, *rest)

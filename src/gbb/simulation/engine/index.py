@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbb._kernels.rounds.index import play_index
+from gbb._kernels.rounds.index import Setting, play_index
+from gbb._support.checks import FloatArray
 from gbb.environment import Environment
-from gbb.policies import IndexPolicy
+from gbb.learning.scales import marks
+from gbb.policies import IndexPolicy, Learned
 from gbb.problem import Problem
 from gbb.simulation._trace import Trace
 from gbb.simulation.engine.noise import Blocks
@@ -38,9 +40,11 @@ def run_index(env: Environment, policy: IndexPolicy, asked: Request) -> Trace:
     Gaussian noise on edges is drawn once per type and edge-arm where there is one type or that is less,
     any other for every number of the report.
     """
+    if policy.problem.unknown:
+        return run_in_stretches(env, policy, asked)
     problem, blocks = env.problem, asked.blocks
     by_edge = not _sums_noise(problem, blocks)
-    setting = set_up(policy, np.array(env.reward_tables), asked)._replace(by_edge=by_edge)
+    setting = _setting(env, policy, asked)._replace(by_edge=by_edge)
     one_each = np.ones(setting.run.N.size, dtype=np.int64)
     asked.play(
         policy.radii,
@@ -49,6 +53,52 @@ def run_index(env: Environment, policy: IndexPolicy, asked: Request) -> Trace:
         width=max(problem.observations, setting.run.N.size),
     )
     return asked.trace(policy, setting.run, record_of(policy, setting.run, setting.triangular))
+
+
+def run_in_stretches(env: Environment, policy: IndexPolicy, asked: Request) -> Trace:
+    """All rounds of a policy that is not told sigma or S, from one estimate of them to the next.
+
+    Every number's noise is drawn, as the sum of its squares is what these come from. With ``y = <q,
+    theta> + noise`` that of the rewards is ``sum y^2 = 2 <theta, b> - <theta, G theta> + sum noise^2``.
+    """
+    problem, blocks, state = env.problem, asked.blocks, policy.init()
+    theta = np.stack([M.T.ravel() for M in env.M_star.reshape(-1, problem.d, problem.d)]).ravel()
+    total = noise2 = 0.0
+    whole: Trace | None = None
+
+    def report(size: int) -> FloatArray:
+        nonlocal noise2
+        drawn = blocks.report(size)
+        noise2 += float((drawn[:, problem.paying] ** 2).sum())
+        return drawn
+
+    ends = [*marks(asked.rounds - 1), asked.rounds]
+    for done, end in zip([0, *ends], ends, strict=False):
+        now = policy.knowing(state)
+        first, last = np.searchsorted(asked.recorded, [done + 1, end + 1])
+        part = asked._replace(
+            rounds=end - done, recorded=asked.recorded[first:last], done=done, seen=state.record
+        )
+        setting = _setting(env, now, part)
+        part.play(
+            now.radii, report, lambda *rounds, on=setting: play_index(on, *rounds), width=problem.m
+        )
+        seen = record_of(now, setting.run, setting.triangular)
+        b, G = seen.moment(problem), seen.gram(problem)
+        squares = float(2.0 * theta @ b - theta @ G @ theta) + env.sigma**2 * noise2
+        record = seen.beside(end * float(problem.paying.sum()), squares)
+        state = Learned(end, record, policy.scales(record) if end < asked.rounds else None)
+        trace = part.trace(now, setting.run, record)
+        whole = trace if whole is None else whole.followed_by(trace, total)._replace(record=record)
+        total += float(setting.run.total[0])
+    assert whole is not None
+    return whole
+
+
+def _setting(env: Environment, policy: IndexPolicy, asked: Request) -> Setting:
+    """A run that is about to begin; its noise is the environment's, whatever the policy believes."""
+    made = set_up(policy, np.array(env.reward_tables), asked)
+    return made._replace(world=made.world._replace(sigma=env.sigma))
 
 
 def _sums_noise(problem: Problem, blocks: Blocks) -> bool:

@@ -15,7 +15,8 @@ from gbb._kernels.rounds.index import Setting
 from gbb._kernels.rounds.pages import Book
 from gbb._support.checks import FloatArray, IntArray
 from gbb.policies import IndexPolicy
-from gbb.simulation.engine.setting import make_objectives, make_world, search_of
+from gbb.policies._index.compiled import make_edges
+from gbb.simulation.engine.setting import make_objectives, search_of
 
 
 class Page(NamedTuple):
@@ -49,10 +50,10 @@ class Page(NamedTuple):
         return sum(each.size for each in (*self.numbers, *self.weights))
 
 
-def lay_out(policy: IndexPolicy, R: FloatArray, setting: Setting) -> Page:
+def lay_out(policy: IndexPolicy, setting: Setting) -> Page:
     """The page of a context, whose policy this is; ``setting`` is that of any."""
     search = search_of(policy)
-    links, rule, world = search.links, policy.rule, make_world(policy, R)
+    links, rule, edges = search.links, policy.rule, make_edges(policy)
     lists: tuple[IntArray, ...] = ()
     sums, slots = np.zeros(0), 0
     if setting.counted is not None:
@@ -75,16 +76,16 @@ def lay_out(policy: IndexPolicy, R: FloatArray, setting: Setting) -> Page:
             rule.types,
             rule.blocks,
             rule.tuple_regressor,
-            world.indptr,
-            world.indices,
-            world.types,
-            world.adds_to,
+            edges.indptr,
+            edges.indices,
+            edges.types,
+            edges.adds_to,
             *lists,
         ],
         weights=[
             links.weight,
             links.bundle_weight,
-            world.weights,
+            edges.weights,
             np.array([rule.offset]),
             rule.tuple_amount,
             sums,

@@ -8,6 +8,7 @@ import numpy as np
 
 from gbb._kernels.rounds.random_play import play_random
 from gbb._support.checks import FloatArray, IntArray
+from gbb._support.rows import distinct
 from gbb.environment import Environment
 from gbb.learning.record import Record
 from gbb.policies import Choice, ExploreThenCommit, FixedAllocation, Learned, UniformRandom
@@ -27,7 +28,7 @@ def run_random(env: Environment, weights: FloatArray, asked: Request, learn: boo
     depends on their number alone; it is drawn once, after the last round, if ``learn``. Links that are
     seen as one have one noise for both of their edges.
     """
-    rounds, recorded, blocks, rng, keep_allocations = asked
+    rounds, recorded, blocks, rng, keep_allocations, *_ = asked
     problem = env.problem
     graph, R = problem.graph, np.array(env.reward_tables)
     N = np.zeros(R.shape, dtype=np.int64)
@@ -74,7 +75,7 @@ def run_random(env: Environment, weights: FloatArray, asked: Request, learn: boo
         cumulative=cumulative,
         couple=np.full((size, 2), -1, dtype=np.int64),
         allocation=allocation,
-        record=_record(problem, R, N, noise_sums) if learn else None,
+        record=_record(problem, R, N, noise_sums, env.sigma) if learn else None,
     )
 
 
@@ -89,10 +90,12 @@ def _sum_noise(blocks: Blocks, problem: Problem, N: IntArray) -> FloatArray:
     return both
 
 
-def _record(problem: Problem, R: FloatArray, N: IntArray, noise_sums: FloatArray) -> Record:
+def _record(
+    problem: Problem, R: FloatArray, N: IntArray, noise_sums: FloatArray, sigma: float
+) -> Record:
     """What rounds told that played ``N`` edges with each edge-arm."""
     pays = R + R.transpose(0, 2, 1) if problem.halves_only else R
-    return Record(problem.ways * N, N * pays + problem.sigma * noise_sums)
+    return Record(problem.ways * N, N * pays + sigma * noise_sums)
 
 
 def run_constant(env: Environment, choice: Choice, asked: Request) -> Trace:
@@ -116,9 +119,9 @@ def run_by_context(env: Environment, asked: Request, arms_of: Callable[[int], In
     reward, played, done = np.empty(asked.rounds), [], 0
     for size in asked.blocks.sizes(asked.rounds, width=problem.m):
         arms, earned = arms_of(size), reward[done : done + size]
-        contexts, which = np.unique(env.rows[done : done + size], axis=0, return_inverse=True)
+        contexts, which = distinct(env.rows[done : done + size])
         for number, row in enumerate(contexts):
-            here, now = np.flatnonzero(which.ravel() == number), problem.at_row(row)
+            here, now = np.flatnonzero(which == number), problem.at_row(row)
             first, second = arms[here][:, now.sources], arms[here][:, now.targets]
             earned[here] = R[now.edge_types, first, second] @ now.edge_weights
         done += size

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from gbb._kernels.lanes import WIDTH
 from gbb._support.checks import IntArray
 from gbb.environment import Environment
 from gbb.policies import (
@@ -18,11 +19,13 @@ from gbb.policies import (
 )
 from gbb.simulation._trace import Trace
 from gbb.simulation.engine import random_play
+from gbb.simulation.engine.abreast import plays_abreast, run_abreast
+from gbb.simulation.engine.abreast_numbers import plays_numbers_abreast, run_numbers_abreast
+from gbb.simulation.engine.batch import Batch, one_by_one
 from gbb.simulation.engine.contexts import plays_contexts, run_contexts
 from gbb.simulation.engine.couples import plays_couples, run_couples
 from gbb.simulation.engine.index import plays_index, run_index
-from gbb.simulation.engine.noise import Blocks
-from gbb.simulation.engine.request import Request
+from gbb.simulation.engine.vector_couples import plays_vector_couples, run_vector_couples
 
 
 class EngineLoop(NamedTuple):
@@ -35,24 +38,42 @@ class EngineLoop(NamedTuple):
     kind
         The class of the policies that it plays.
     run
-        Plays a run of one of them.
+        Plays a batch of runs of one of them.
     fits
         Which of those that may be compiled it plays exactly as the reference loop does.
+    batch
+        How many runs it plays at once.
     """
 
     name: str
     kind: type[AnyPolicy]
-    run: Callable[[Environment, Any, Request], Trace]
+    run: Callable[[Any, Batch], list[Trace]]
     fits: Callable[[Any], bool] = lambda _: True
+    batch: int = 1
 
 
 LOOPS: list[EngineLoop] = [
-    EngineLoop("couples", IndexPolicy, run_couples, plays_couples),
-    EngineLoop("index", IndexPolicy, run_index, plays_index),
-    EngineLoop("contexts", IndexPolicy, run_contexts, plays_contexts),
-    EngineLoop("uniform", UniformRandom, random_play.run_uniform),
-    EngineLoop("fixed", FixedAllocation, random_play.run_fixed_allocation),
-    EngineLoop("explore, then commit", ExploreThenCommit, random_play.run_explore_then_commit),
+    EngineLoop("couples abreast", IndexPolicy, run_abreast, plays_abreast, WIDTH),
+    EngineLoop("couples", IndexPolicy, one_by_one(run_couples), plays_couples),
+    EngineLoop(
+        "couples with numbers abreast",
+        IndexPolicy,
+        run_numbers_abreast,
+        plays_numbers_abreast,
+        WIDTH,
+    ),
+    EngineLoop(
+        "couples with numbers", IndexPolicy, one_by_one(run_vector_couples), plays_vector_couples
+    ),
+    EngineLoop("index", IndexPolicy, one_by_one(run_index), plays_index),
+    EngineLoop("contexts", IndexPolicy, one_by_one(run_contexts), plays_contexts),
+    EngineLoop("uniform", UniformRandom, one_by_one(random_play.run_uniform)),
+    EngineLoop("fixed", FixedAllocation, one_by_one(random_play.run_fixed_allocation)),
+    EngineLoop(
+        "explore, then commit",
+        ExploreThenCommit,
+        one_by_one(random_play.run_explore_then_commit),
+    ),
 ]
 """All compiled loops; the first that plays a policy is taken."""
 
@@ -72,24 +93,33 @@ def run_engine(
     rounds: int,
     recorded: IntArray,
     seed: np.random.SeedSequence,
-    *,
-    keep_allocations: bool = False,
-    edge_noise: bool = False,
-    on_rounds: Callable[[int], None] | None = None,
+    **settings: Any,
 ) -> Trace:
-    """One run of one policy that :func:`loop_for` has a loop for.
+    """One run of one policy that :func:`loop_for` has a loop for, as :func:`run_batch` plays it."""
+    return run_batch(env, policy, rounds, recorded, [seed], **settings)[0]
+
+
+def run_batch(
+    env: Environment,
+    policy: AnyPolicy,
+    rounds: int,
+    recorded: IntArray,
+    seeds: Sequence[np.random.SeedSequence],
+    **settings: Any,
+) -> list[Trace]:
+    """A run of one policy that :func:`loop_for` has a loop for with each seed, in one thread.
 
     Parameters
     ----------
-    env, policy, rounds, recorded, seed, keep_allocations, on_rounds
+    env, policy, rounds, recorded
         As in :func:`gbb.simulation.reference.run_reference`.
-    edge_noise
-        Draw every number's noise, in the reference's own order, instead of sums over edges: the same
-        choices as the reference for the same seed, at a cost of O(m) a round.
+    seeds
+        At most as many as the loop's ``batch``.
+    settings
+        Further ones of :class:`gbb.simulation.engine.batch.Batch`. With ``edge_noise`` every number's
+        noise is drawn in the reference's own order: the same choices as the reference for the same seed.
     """
     loop = loop_for(policy)
     if loop is None:
         raise AssertionError(f"no compiled loop for {type(policy).__name__}")
-    noise_rng, rng = map(np.random.default_rng, seed.spawn(2))
-    blocks = Blocks(env, noise_rng, edge_noise=edge_noise, on_rounds=on_rounds)
-    return loop.run(env, policy, Request(rounds, recorded, blocks, rng, keep_allocations))
+    return loop.run(policy, Batch(env, rounds, recorded, seeds, **settings))

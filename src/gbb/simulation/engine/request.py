@@ -33,6 +33,8 @@ class Request(NamedTuple):
         Where the policy's randomness comes from.
     keep_allocations
         Whether to keep the allocations as well.
+    done, seen
+        How many rounds came before, and their record.
     """
 
     rounds: int
@@ -40,6 +42,8 @@ class Request(NamedTuple):
     blocks: Blocks
     rng: np.random.Generator
     keep_allocations: bool = False
+    done: int = 0
+    seen: AnyRecord | None = None
 
     def play(
         self,
@@ -53,7 +57,7 @@ class Request(NamedTuple):
 
         ``radii`` are those after so many rounds.
         """
-        done = 0
+        done = self.done
         for size in self.blocks.sizes(self.rounds, width=width):
             given = radii(np.arange(done, done + size, dtype=np.float64))
             play(Block(done + 1, noise(size), given, self.recorded), self.rng)

@@ -12,7 +12,7 @@ from gbb._kernels.rounds.index import Run, Setting, World
 from gbb._support.checks import FloatArray
 from gbb.learning.record import AnyRecord, Moments, Record
 from gbb.policies import IndexPolicy
-from gbb.policies._index.compiled import make_diagonal
+from gbb.policies._index.compiled import make_diagonal, make_edges, make_information
 from gbb.policies._index.links import LinkSearch
 from gbb.problem import Problem
 from gbb.simulation.engine.request import Request
@@ -22,13 +22,15 @@ def set_up(policy: IndexPolicy, R: FloatArray, asked: Request) -> Setting:
     """A run that is about to begin; R is what edges of weight 1 pay by type and arms."""
     optimistic, search = policy.optimistic, search_of(policy)
     run = new_run(policy.problem, asked)
-    linear = None if optimistic else search.linear()
+    linear = search.linear() if policy.proposes else None
     diagonal = triangular = white = counted = None
     if policy.is_diagonal:
         diagonal, counted = make_diagonal(policy), search.counted() if optimistic else None
         refresh_all(diagonal, counted, run.N, run.Y)
     else:
         triangular = _triangular(policy, search, optimistic)
+        if asked.seen is not None:
+            _take_up(policy, triangular, asked.seen)
         white = search.whitened(*triangular.U.shape[:2]) if optimistic else None
     world, links, room = make_world(policy, R), search.links, search.room
     return Setting(
@@ -39,7 +41,10 @@ def set_up(policy: IndexPolicy, R: FloatArray, asked: Request) -> Setting:
         run,
         diagonal,
         triangular,
+        None,
+        triangular,
         linear,
+        make_information(policy, room.mu.size),
         white,
         counted,
         in_sums=not policy.problem.keeps_tables,
@@ -63,10 +68,12 @@ def search_of(policy: IndexPolicy) -> LinkSearch:
 def new_run(problem: Problem, asked: Request) -> Run:
     """What a run carries from round to round, before the first."""
     shape = (problem.types, problem.K, problem.K)
+    tables = None if asked.seen is None else asked.seen.tables
+    N, Y = (np.zeros(shape), np.zeros(shape)) if tables is None else tables
     return Run(
         arms=np.zeros(problem.n, dtype=np.int64),
-        N=np.zeros(shape),
-        Y=np.zeros(shape),
+        N=np.array(N, dtype=np.float64),
+        Y=np.array(Y),
         new_N=np.zeros(shape),
         new_Y=np.zeros(shape),
         touched=np.zeros(min(problem.graph.m, int(np.prod(shape))), dtype=np.int64),
@@ -85,18 +92,7 @@ def make_world(policy: IndexPolicy, R: FloatArray, *, in_turn: bool = False) -> 
     problem = policy.problem
     if problem.halves_only:
         R = (R + R.transpose(0, 2, 1)) / 2.0
-    return World(
-        indptr=np.searchsorted(problem.sources, np.arange(problem.n + 1)).astype(np.int64),
-        indices=np.array(problem.targets, dtype=np.int64),
-        types=np.array(problem.edge_types),
-        weights=np.array(problem.edge_weights),
-        adds_to=np.array(problem.adds_to),
-        regressor=np.array(policy.coordinates.index),
-        R=R,
-        ways=float(problem.ways),
-        sigma=problem.sigma,
-        in_turn=in_turn,
-    )
+    return World(edges=make_edges(policy), R=R, sigma=problem.sigma, in_turn=in_turn)
 
 
 def _triangular(policy: IndexPolicy, search: LinkSearch, optimistic: bool) -> Triangular:
@@ -152,6 +148,14 @@ def new_triangular(
         eliminated=aligned_zeros(size, width),
         norm2=aligned_zeros(tuples),
     )
+
+
+def _take_up(policy: IndexPolicy, triangular: Triangular, seen: AnyRecord) -> None:
+    """Have the factors stand where ``seen`` has brought them."""
+    size = triangular.U.shape[1]
+    ridge = policy.ridge(seen, policy.lam, symmetric=policy.learns_two_way)
+    for g, (U, y) in enumerate(ridge.factors):
+        triangular.U[g, :, :size], triangular.U[g, :, size] = U, y
 
 
 def make_objectives(policy: IndexPolicy) -> FloatArray:

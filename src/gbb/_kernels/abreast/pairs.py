@@ -1,0 +1,369 @@
+"""Eight runs by the covariance of the pairs, for few pairs of any shape.
+
+Kept are ``mu_s = <q_s, theta_hat>`` and the lower half of ``H_st = q_s' A^-1 q_t``. A round is three
+rank-one steps, on the pairs across, inside V1 and inside V2, taken in one pass over H. They need not
+differ: a couple (a, a) takes its three steps on one pair.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gbb._kernels._jit import compiled
+from gbb._kernels.abreast.runs import (
+    ALL,
+    NEAR,
+    Couples,
+    Lane,
+    Runs,
+    Stretch,
+    count,
+    find_radii,
+    grow,
+    have_uniforms,
+    keep,
+    settle,
+)
+from gbb._kernels.lanes import (
+    WIDTH,
+    above,
+    load,
+    minus,
+    over,
+    root,
+    splat,
+    store,
+    times,
+    times_plus,
+    where_above,
+)
+from gbb._kernels.learning.factor import factor
+from gbb._support.checks import FloatArray, IntArray
+
+SHRINK = 1e-5
+"""Factorise afresh when a variance has shrunk by this since the last time: 16 digits minus 5."""
+
+RENEWED = 1 << 14
+"""After so many rounds everything is factorised afresh, so that rounding cannot drift."""
+
+
+class Pairs(NamedTuple):
+    """What is known of the pairs in every regime and every lane.
+
+    Attributes
+    ----------
+    mu, paid
+        Mean of every pair, and the sum of its rewards (regimes x (pairs x lanes)).
+    H
+        Their covariance (regimes x (entries x lanes)).
+    base
+        Their variances when it was last factorised, times SHRINK.
+    log_det, growth
+        As of ``Runs``, of each regime's block of A (regimes x lanes).
+    entry
+        Number of the entry ``H_st`` (pairs x pairs).
+    spots
+        Flat places in H of what a couple's variance is made of: of its pairs s, a and b, the entries ss,
+        aa, bb, sa, sb and ab (6 x couples, these padded to whole lanes).
+    features
+        The pairs q_s in orthonormal coordinates of the symmetric block.
+    lam
+        The ridge regulariser.
+    columns
+        The columns of H of the three pairs that are played (3 x pairs and lanes).
+    small
+        What the three steps are made of (20 x 8, flat).
+    """
+
+    mu: FloatArray
+    paid: FloatArray
+    H: FloatArray
+    base: FloatArray
+    log_det: FloatArray
+    growth: FloatArray
+    entry: NDArray[np.uint64]
+    spots: IntArray
+    features: FloatArray
+    lam: float
+    columns: FloatArray
+    small: FloatArray
+
+
+@compiled(forceinline=True)
+def pairs_in(pairs: Pairs, g: Lane) -> Pairs:
+    """What is known in one regime."""
+    return Pairs(
+        pairs.mu[g],
+        pairs.paid[g],
+        pairs.H[g],
+        pairs.base[g],
+        pairs.log_det[g],
+        pairs.growth[g],
+        pairs.entry,
+        pairs.spots,
+        pairs.features,
+        pairs.lam,
+        pairs.columns,
+        pairs.small,
+    )
+
+
+@compiled(allocates=True)
+def afresh(couples: Couples, runs: Runs, pairs: Pairs, g: Lane, lane: int) -> None:
+    """Mean, covariance and log-determinant of a run in regime g, from all that it played there."""
+    size, lanes = pairs.entry.shape[0], runs.total.size
+    weight, total = np.zeros(size), np.empty(size)
+    for p in range(couples.steps.shape[0]):
+        for j in range(3):
+            weight[couples.steps[p, j]] += couples.edges[j] * runs.plays[g, p, lane]
+    for s in range(size):
+        total[s] = pairs.paid[g, s * lanes + lane]
+    mu, log_det, white = np.zeros(size), 0.0, pairs.features / np.sqrt(pairs.lam)
+    if weight.any():
+        R, qy, _, white = factor(pairs.features, weight, total, pairs.lam)
+        mu = white @ qy
+        for j in range(R.shape[1]):
+            log_det += np.log(R[j, j] * R[j, j] / pairs.lam)
+    H = white @ white.T
+    for s in range(size):
+        pairs.mu[g, s * lanes + lane] = mu[s]
+        for r in range(s + 1):
+            pairs.H[g, int(pairs.entry[s, r]) * lanes + lane] = H[s, r]
+        pairs.base[g, s * lanes + lane] = SHRINK * H[s, s]
+    pairs.log_det[g, lane], pairs.growth[g, lane] = log_det, 1.0
+
+
+@compiled()
+def add_up(runs: Runs, pairs: Pairs, lane: int) -> None:
+    """The log-determinant of a run from those of all regimes."""
+    log_det = 0.0
+    for g in range(pairs.log_det.shape[0]):
+        log_det += pairs.log_det[g, lane] + np.log(pairs.growth[g, lane])
+    runs.log_det[lane], runs.growth[lane] = log_det, 1.0
+
+
+@compiled()
+def renew(couples: Couples, runs: Runs, pairs: Pairs) -> None:
+    """All estimates afresh."""
+    for lane in range(runs.total.size):
+        for g in range(pairs.mu.shape[0]):
+            afresh(couples, runs, pairs, g, lane)
+        add_up(runs, pairs, lane)
+
+
+@compiled(forceinline=True)
+def value(couples: Couples, pairs: Pairs, a: int, b: int, radius: FloatArray) -> FloatArray:
+    """Optimistic values of the couple (a, b)."""
+    w, w1, w2 = couples.w, couples.w1, couples.w2
+    mu, H, spots = pairs.mu, pairs.H, pairs.spots
+    p, own = a * couples.pair.shape[0] + b, couples.pair[a, a] * WIDTH
+    if a == b:
+        w = w + w1 + w2
+        mean = times(splat(w), load(mu, own))
+        variance = times(splat(w * w), load(H, spots[0, p]))
+    else:
+        other, both = couples.pair[b, b] * WIDTH, couples.pair[a, b] * WIDTH
+        mean = times(splat(w1), load(mu, own))
+        mean = times_plus(splat(w2), load(mu, other), mean)
+        mean = times_plus(splat(w), load(mu, both), mean)
+        variance = times(splat(w * w), load(H, spots[0, p]))
+        if w1 != 0.0 or w2 != 0.0:
+            variance = times_plus(splat(w1 * w1), load(H, spots[1, p]), variance)
+            variance = times_plus(splat(w2 * w2), load(H, spots[2, p]), variance)
+            variance = times_plus(splat(2.0 * w * w1), load(H, spots[3, p]), variance)
+            variance = times_plus(splat(2.0 * w * w2), load(H, spots[4, p]), variance)
+            variance = times_plus(splat(2.0 * w1 * w2), load(H, spots[5, p]), variance)
+    variance = where_above(variance, splat(0.0), variance, splat(0.0))
+    return times_plus(radius, root(variance), mean)
+
+
+@compiled(forceinline=True)
+def choose(couples: Couples, runs: Runs, pairs: Pairs) -> int:
+    """The best couples, into ``runs.best``; returns a bit for each run in which another is near."""
+    K, radius = couples.pair.shape[0], load(runs.radius, 0)
+    best = second = splat(-np.inf)
+    arg = splat(0.0)
+    for a in range(K):
+        for b in range(a if couples.mirrored else 0, K):
+            x = value(couples, pairs, a, b, radius)
+            second = where_above(x, best, best, where_above(second, x, second, x))
+            arg = where_above(x, best, splat(float(a * K + b)), arg)
+            best = where_above(x, best, x, best)
+    store(runs.best, 0, arg)
+    size = where_above(best, splat(0.0), best, minus(splat(0.0), best))
+    return ALL ^ above(minus(best, times(splat(NEAR), size)), second)  # also where both are 0
+
+
+@compiled()
+def fill_values(couples: Couples, runs: Runs, pairs: Pairs, g: Lane) -> None:
+    """The values of all couples in all runs, in regime g."""
+    K, radius, here = couples.pair.shape[0], load(runs.radius, 0), pairs_in(pairs, g)
+    for a in range(K):
+        for b in range(K):
+            first, last = (min(a, b), max(a, b)) if couples.mirrored else (a, b)
+            x = value(couples, here, first, last, radius)
+            store(runs.values, (a * K + b) * WIDTH, x)
+
+
+@compiled(forceinline=True)
+def respond(
+    couples: Couples, runs: Runs, pairs: Pairs, lanes: int, lane: Lane, stretch: Stretch, t: int
+) -> None:
+    """A run plays its best couple: rewards, columns of H and means of its three pairs are laid out."""
+    w, size = np.uint64(lanes), np.uint64(pairs.entry.shape[0])
+    p, row = np.uint64(runs.best[lane]), np.uint64(3) * w * np.uint64(t) + lane
+    columns, small, steps = pairs.columns, pairs.small, couples.steps
+    g = stretch.regime[t]
+    for j in range(np.uint64(3)):
+        s = steps[p, j]
+        reward = couples.pays[g, p, j] + stretch.scales[j] * stretch.noise[row + j * w]
+        pairs.paid[s * w + lane] += reward
+        small[j * np.uint64(WIDTH) + lane] = reward
+        small[(np.uint64(3) + j) * np.uint64(WIDTH) + lane] = pairs.mu[s * w + lane]
+        for i in range(size):
+            columns[j, i * w + lane] = pairs.H[pairs.entry[s, i] * w + lane]
+    k = np.uint64(6)
+    for i in range(np.uint64(3)):
+        for j in range(i, np.uint64(3)):
+            small[k * np.uint64(WIDTH) + lane] = columns[i, steps[p, j] * w + lane]
+            k += np.uint64(1)
+    count(couples, runs, lane, g, p, t)
+
+
+@compiled(forceinline=True)
+def mix(couples: Couples, small: FloatArray) -> None:
+    """Three rank-one steps as one: what multiplies the columns.
+
+    Read are, from ``small``, the rewards r, means m and entries h of the pairs 0, 1 and 2 that are
+    played. With k more observations ``h_st -= d h_sp h_pt`` and ``mu_s += e h_sp``, where ``d = k / (1 +
+    k h_pp)`` and ``e = (r - k m_p) / (1 + k h_pp)``; later columns are those after the steps before.
+    Written are f01, f02, f12, which turn the columns into these, then e, -d and the growth of the
+    determinant.
+    """
+    k0, k1, k2 = splat(couples.edges[0]), splat(couples.edges[1]), splat(couples.edges[2])
+    zero, one = splat(0.0), splat(1.0)
+    h00, h01, h02 = load(small, 6 * WIDTH), load(small, 7 * WIDTH), load(small, 8 * WIDTH)
+    h11, h12, h22 = load(small, 9 * WIDTH), load(small, 10 * WIDTH), load(small, 11 * WIDTH)
+    m0, m1, m2 = load(small, 3 * WIDTH), load(small, 4 * WIDTH), load(small, 5 * WIDTH)
+    grown = times_plus(k0, h00, one)
+    growth = grown
+    d0 = minus(zero, over(k0, grown))
+    e0 = over(minus(load(small, 0), times(k0, m0)), grown)
+    f01, f02 = times(d0, h01), times(d0, h02)
+    h11, h12, h22 = (
+        times_plus(f01, h01, h11),
+        times_plus(f01, h02, h12),
+        times_plus(f02, h02, h22),
+    )
+    m1, m2 = times_plus(e0, h01, m1), times_plus(e0, h02, m2)
+    grown = times_plus(k1, h11, one)
+    growth = times(growth, grown)
+    d1 = minus(zero, over(k1, grown))
+    e1 = over(minus(load(small, WIDTH), times(k1, m1)), grown)
+    f12 = times(d1, h12)
+    h22, m2 = times_plus(f12, h12, h22), times_plus(e1, h12, m2)
+    grown = times_plus(k2, h22, one)
+    growth = times(growth, grown)
+    d2 = minus(zero, over(k2, grown))
+    e2 = over(minus(load(small, 2 * WIDTH), times(k2, m2)), grown)
+    store(small, 0, f01)
+    store(small, WIDTH, f02)
+    store(small, 2 * WIDTH, f12)
+    store(small, 3 * WIDTH, e0)
+    store(small, 4 * WIDTH, e1)
+    store(small, 5 * WIDTH, e2)
+    store(small, 6 * WIDTH, d0)
+    store(small, 7 * WIDTH, d1)
+    store(small, 8 * WIDTH, d2)
+    store(small, 9 * WIDTH, growth)
+
+
+@compiled(forceinline=True)
+def learn(pairs: Pairs) -> int:
+    """Take the steps that :func:`mix` made; returns a bit for each run in which H is worn."""
+    size, mu, H, small = pairs.entry.shape[0], pairs.mu, pairs.H, pairs.small
+    columns = pairs.columns
+    second, third = size * WIDTH, 2 * size * WIDTH
+    f01, f02, f12 = load(small, 0), load(small, WIDTH), load(small, 2 * WIDTH)
+    e0, e1, e2 = load(small, 3 * WIDTH), load(small, 4 * WIDTH), load(small, 5 * WIDTH)
+    d0, d1, d2 = load(small, 6 * WIDTH), load(small, 7 * WIDTH), load(small, 8 * WIDTH)
+    for i in range(0, size * WIDTH, WIDTH):
+        u0 = load(columns, i)
+        u1 = times_plus(f01, u0, load(columns, second + i))
+        u2 = times_plus(f12, u1, times_plus(f02, u0, load(columns, third + i)))
+        store(columns, second + i, u1)
+        store(columns, third + i, u2)
+        x = times_plus(e0, u0, load(mu, i))
+        store(mu, i, times_plus(e2, u2, times_plus(e1, u1, x)))
+    fit, at = ALL, 0
+    for i in range(0, size * WIDTH, 2 * WIDTH):  # two rows at a time read the columns once
+        g0, g1 = times(d0, load(columns, i)), times(d1, load(columns, second + i))
+        g2, below = times(d2, load(columns, third + i)), at + i + WIDTH
+        if i + WIDTH == size * WIDTH:
+            for j in range(0, i + WIDTH, WIDTH):
+                x = times_plus(g0, load(columns, j), load(H, at + j))
+                x = times_plus(g1, load(columns, second + j), x)
+                store(H, at + j, times_plus(g2, load(columns, third + j), x))
+            fit &= ALL ^ above(load(pairs.base, i), load(H, at + i))
+            break
+        k = i + WIDTH
+        l0, l1 = times(d0, load(columns, k)), times(d1, load(columns, second + k))
+        l2 = times(d2, load(columns, third + k))
+        for j in range(0, i + WIDTH, WIDTH):
+            u0, u1, u2 = load(columns, j), load(columns, second + j), load(columns, third + j)
+            x = times_plus(g1, u1, times_plus(g0, u0, load(H, at + j)))
+            store(H, at + j, times_plus(g2, u2, x))
+            x = times_plus(l1, u1, times_plus(l0, u0, load(H, below + j)))
+            store(H, below + j, times_plus(l2, u2, x))
+        x = times_plus(l0, load(columns, k), load(H, below + k))
+        x = times_plus(l1, load(columns, second + k), x)
+        store(H, below + k, times_plus(l2, load(columns, third + k), x))
+        fit &= ALL ^ above(load(pairs.base, i), load(H, at + i))
+        fit &= ALL ^ above(load(pairs.base, k), load(H, below + k))
+        at = below + k + WIDTH
+    return ALL ^ fit
+
+
+@compiled(forceinline=True)
+def grow_both(runs: Runs, pairs: Pairs, lane: Lane, factor: float) -> None:
+    """The determinant of A grew by so much, and so did that of a regime's block."""
+    grow(runs.log_det, runs.growth, lane, factor)
+    grow(pairs.log_det, pairs.growth, lane, factor)
+
+
+@compiled()
+def play_pairs_abreast(
+    couples: Couples, runs: Runs, pairs: Pairs, stretch: Stretch, begin: int
+) -> int:
+    """Play the rounds of ``stretch`` from number ``begin`` on; returns how many have been played.
+
+    They are not all where a run has no numbers left to break ties with.
+    """
+    for t in range(begin, stretch.radii.size):
+        if (stretch.first + t) % RENEWED == 1:
+            renew(couples, runs, pairs)
+        g = stretch.regime[t]
+        here = pairs_in(pairs, g)
+        find_radii(couples, runs, stretch.radii[t])
+        near = choose(couples, runs, here)
+        if near != 0:
+            if not have_uniforms(runs):
+                return t
+            fill_values(couples, runs, pairs, g)
+        if near != 0 or couples.mirrored:
+            settle(couples, runs, near)
+        for lane in range(np.uint64(WIDTH)):
+            respond(couples, runs, here, WIDTH, lane, stretch, t)
+        mix(couples, here.small)
+        worn = learn(here)
+        for run in range(WIDTH):
+            if couples.adaptive:
+                grow_both(runs, here, run, here.small[9 * WIDTH + run])
+            if (worn >> run) & 1:
+                afresh(couples, runs, pairs, g, run)
+                add_up(runs, pairs, run)
+        keep(runs, stretch.recorded, stretch.first + t)
+    return int(stretch.radii.size)

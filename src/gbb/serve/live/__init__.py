@@ -1,0 +1,1 @@
+"""Events as they happen: what listeners hear, and how it reaches them."""

@@ -1,0 +1,1 @@
+"""What the page shows, one file for each thing."""

@@ -1,0 +1,61 @@
+// Random numbers by counters, and what all kernels are handed. K, the number of arms, is defined before.
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef long long i64;
+
+#define P (K * (K + 1) / 2)
+#define TIE 1e-12
+
+// The number of an unordered pair of arms, row by row of the upper triangle.
+__device__ __forceinline__ int pair_of(int a, int b) {
+  int low = a < b ? a : b, high = a < b ? b : a;
+  return low * K - low * (low - 1) / 2 + high - low;
+}
+
+// A run's own stream: two words of its seed are the key, two stand in the counter.
+struct Stream {
+  u32 k0, k1, c2, c3;
+};
+
+__device__ __forceinline__ Stream stream_of(const u32* keys, i64 run) {
+  Stream s = {keys[4 * run], keys[4 * run + 1], keys[4 * run + 2], keys[4 * run + 3]};
+  return s;
+}
+
+struct Words {
+  u32 x, y, z, w;
+};
+
+// Philox 4x32-10 (Salmon et al. 2011) of round t and draw number `draw`.
+__device__ __forceinline__ Words philox(Stream s, u64 t, u32 draw) {
+  u32 c0 = (u32)t, c1 = draw ^ ((u32)(t >> 32) << 20), c2 = s.c2, c3 = s.c3, k0 = s.k0, k1 = s.k1;
+#pragma unroll
+  for (int i = 0; i < 10; i++) {
+    u32 h0 = __umulhi(0xD2511F53u, c0), l0 = 0xD2511F53u * c0;
+    u32 h1 = __umulhi(0xCD9E8D57u, c2), l1 = 0xCD9E8D57u * c2;
+    c0 = h1 ^ c1 ^ k0, c1 = l1, c2 = h0 ^ c3 ^ k1, c3 = l0;
+    k0 += 0x9E3779B9u, k1 += 0xBB67AE85u;
+  }
+  Words out = {c0, c1, c2, c3};
+  return out;
+}
+
+// In (0, 1), never at its ends.
+__device__ __forceinline__ double uniform_of(u32 x) {
+  return ((double)x + 0.5) * 2.3283064365386963e-10;
+}
+
+// Two standard normals from two words (Box and Muller 1958).
+__device__ __forceinline__ void normals_of(u32 x, u32 y, double* one, double* two) {
+  double size = sqrt(-2.0 * log(uniform_of(x))), s, c;
+  sincospi(2.0 * uniform_of(y), &s, &c);
+  *one = size * c;
+  *two = size * s;
+}
+
+// What draws are for: the number of the draw is one of these plus the place among its kind.
+#define NOISE 0u
+#define TIES 0x10000u
+#define ARMS 0x20000u
+#define EXPLORE 0x30000u
+#define POSTERIOR 0x40000u

@@ -1,0 +1,281 @@
+"""Runs side by side: the same bits as alone, the reference's couples, the right record, no drift."""
+
+import numpy as np
+import pytest
+import xarray as xr
+from scipy import stats
+
+import gbb
+from gbb.contexts import Regimes, Vector
+from gbb.simulation._trace import recorded_rounds
+from gbb.simulation.engine import loop_for, run_batch
+from gbb.simulation.engine.abreast import play_abreast, plays_abreast
+from gbb.simulation.engine.batch import Batch
+from gbb.simulation.reference import run_reference
+from test_engine import ARMS, GRAPHS, make_env, unit_arms
+
+FORMS = {"one-hot": ARMS["one-hot"], "general": ARMS["general"]}
+REGIMES = [1, 3]
+"""How many there are; one is the problem without contexts."""
+
+
+def in_regimes(env, count, rounds=100_001):
+    """An environment like ``env`` whose matrix is another in each of so many regimes."""
+    problem, d = env.problem, env.problem.d
+    M = np.stack([gbb.instances.absolute_normal(d, seed=5 + g) for g in range(count)])
+    S = float(np.linalg.norm(M, axis=(1, 2)).max())
+    problem = gbb.Problem(problem.graph, problem.arms, S=S, contexts=Regimes(count))
+    drawn = np.random.default_rng(8).integers(0, count, rounds)
+    return gbb.Environment(problem, M, noise=env.noise, contexts=drawn)
+
+
+def build(arms, algorithm, graph="random", noise="gaussian", regimes=1, **settings):
+    env = make_env(GRAPHS[graph] if isinstance(graph, str) else graph, arms, noise)
+    if regimes > 1:
+        env = in_regimes(env, regimes)
+    cut = gbb.cuts.greedy(env.problem.graph)
+    policy = gbb.policies.build(algorithm, env.problem, cut=cut, **settings)
+    assert plays_abreast(policy)
+    return env, policy
+
+
+def batch_of(env, seeds, rounds, record=1, **settings):
+    return Batch(env, rounds, recorded_rounds(rounds, record), seeds, **settings)
+
+
+def assert_same_runs(one, two):
+    for first, second in zip(one, two, strict=True):
+        np.testing.assert_array_equal(first.couple, second.couple)
+        np.testing.assert_array_equal(first.cumulative, second.cumulative)
+        np.testing.assert_array_equal(first.record.N, second.record.N)
+        np.testing.assert_array_equal(first.record.Y, second.record.Y)
+
+
+@pytest.mark.parametrize("regimes", REGIMES)
+@pytest.mark.parametrize("radius", ["paper", "symmetric"])
+@pytest.mark.parametrize("algorithm", ["OFUL", "ImprovedOFUL"])
+@pytest.mark.parametrize("arms", FORMS)
+@pytest.mark.parametrize("graph", ["complete", "star", "even"])
+def test_a_run_has_the_same_bits_alone_and_beside_others(graph, arms, algorithm, radius, regimes):
+    even = gbb.Graph.complete(6)  # both sides of the cut alike: mirror images of couples tie
+    graph = even if graph == "even" else graph
+    env, policy = build(FORMS[arms], algorithm, graph, regimes=regimes, radius=radius)
+    seeds = np.random.SeedSequence(2).spawn(5)
+    batch = batch_of(env, seeds, 5000)
+    alone = [
+        trace
+        for seed in np.random.SeedSequence(2).spawn(5)
+        for trace in play_abreast(policy, batch, [seed], 1)
+    ]
+    assert_same_runs(play_abreast(policy, batch, seeds, 8), alone)
+
+
+@pytest.mark.parametrize("regimes", REGIMES)
+@pytest.mark.parametrize("noise", ["gaussian", "rademacher"])
+@pytest.mark.parametrize("arms", FORMS)
+def test_results_do_not_depend_on_how_many_runs_or_threads_there_are(arms, noise, regimes):
+    env, policy = build(FORMS[arms], "ImprovedOFUL", noise=noise, regimes=regimes)
+    settings = {"rounds": 300, "seed": 3, "record": 7}
+    many = gbb.simulate(env, policy, runs=21, workers=2, **settings)
+    for runs, workers in ((21, 1), (12, 3), (8, 1), (4, 2), (3, 1), (1, 1)):
+        few = gbb.simulate(env, policy, runs=runs, workers=workers, **settings)
+        xr.testing.assert_identical(few, many.isel(run=slice(runs)))
+
+
+@pytest.mark.parametrize(
+    ("noise", "regimes"),
+    [("gaussian", 1), ("uniform", 1), ("rademacher", 1), ("none", 1), ("gaussian", 3)],
+)
+@pytest.mark.parametrize("radius", ["paper", "symmetric"])
+@pytest.mark.parametrize("algorithm", ["OFUL", "ImprovedOFUL"])
+@pytest.mark.parametrize("arms", FORMS)
+def test_every_lane_plays_as_the_reference_on_the_same_noise(
+    arms, algorithm, radius, noise, regimes
+):
+    env, policy = build(FORMS[arms], algorithm, "complete", noise, regimes, radius=radius)
+    children = np.random.SeedSequence(4).spawn(4)
+    kept = recorded_rounds(200, 1)
+    fast = run_batch(env, policy, 200, kept, children, edge_noise=True)
+    for seed, trace in zip(np.random.SeedSequence(4).spawn(4), fast, strict=True):
+        plain = run_reference(env, policy, 200, kept, seed)
+        np.testing.assert_array_equal(trace.couple, plain.couple)
+        np.testing.assert_allclose(trace.reward, plain.reward, rtol=1e-10)
+        np.testing.assert_array_equal(trace.record.N, plain.record.N)
+        np.testing.assert_allclose(trace.record.Y, plain.record.Y, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(trace.cumulative, plain.cumulative, rtol=1e-10)
+
+
+@pytest.mark.no_cover  # long
+@pytest.mark.parametrize("tilt", [0.0, 0.3])
+def test_couples_that_are_worth_nothing_tie_in_every_lane(tilt):
+    """An arm that stays idle pays 0; where all others pay less, its couples are the best and tie."""
+    arms = np.array([[1.0, 0.0], [tilt, 1.0], [0.0, 0.0]])  # one-hot, or general
+    problem = gbb.Problem(gbb.Graph.complete(4), arms, sigma=0.1, S=2.0)
+    env = gbb.Environment(problem, -np.ones((2, 2)))
+    policy = gbb.policies.OFUL(problem, cut=gbb.cuts.greedy(problem.graph), radius="symmetric")
+    given = {"rounds": 200, "seed": 1}
+    reference = gbb.simulate(env, policy, runs=8, method="reference", **given)
+    for runs in (8, 3):
+        found = gbb.simulate(env, policy, runs=runs, edge_noise=True, **given)
+        assert np.array_equal(found.couple, reference.couple[:, :runs])
+
+
+@pytest.mark.parametrize("arms", FORMS)
+def test_a_lane_plays_as_the_reference_for_ten_thousand_rounds(arms):
+    env, policy = build(FORMS[arms], "ImprovedOFUL", "odd circle")
+    kept = recorded_rounds(10_000, 1)
+    seeds = np.random.SeedSequence(0).spawn(4)
+    trace = run_batch(env, policy, 10_000, kept, seeds, edge_noise=True)[0]
+    (first,) = np.random.SeedSequence(0).spawn(1)
+    plain = run_reference(env, policy, 10_000, kept, first)
+    np.testing.assert_array_equal(trace.couple, plain.couple)
+
+
+@pytest.mark.parametrize("regimes", REGIMES)
+@pytest.mark.parametrize("lanes", [8, 1])
+@pytest.mark.parametrize("arms", FORMS)
+def test_the_record_has_the_law_of_edges_drawn_one_by_one(arms, lanes, regimes):
+    """``Y - N R`` is a martingale, its square grows by 1 an edge; orders of a pair are uncorrelated."""
+    env, policy = build(FORMS[arms], "ImprovedOFUL", "complete", regimes=regimes)
+    (i, j), found = np.triu_indices(4, 1), []
+    for start in range(60 if lanes == 8 else 20):
+        seeds = np.random.SeedSequence(start).spawn(8)
+        for group in [seeds] if lanes == 8 else [[seed] for seed in seeds]:
+            for trace in play_abreast(policy, batch_of(env, group, 40, [40]), group, lanes):
+                counts, paid = trace.record.counts, trace.record.paid
+                excess, N = paid - counts * env.reward_tables, counts[:, i, j]
+                ab, ba = excess[:, i, j], excess[:, j, i]
+                found.append([(ab**2 - N).sum(), (ba**2 - N).sum(), (ab * ba).sum(), N.sum()])
+    *sums, played = np.array(found).T
+    for each in sums:
+        assert abs(each.mean()) < 4 * each.std() / np.sqrt(each.size)
+        assert each.std() < 3 * played.mean()
+    assert played.mean() > 30
+
+
+@pytest.mark.parametrize("regimes", REGIMES)
+def test_side_by_side_and_edge_by_edge_runs_have_the_same_distribution(regimes):
+    env, policy = build(FORMS["one-hot"], "OFUL", "complete", regimes=regimes, delta=0.5)
+    settings = {"rounds": 300, "runs": 1200, "record": [300]}
+    fast = gbb.simulate(env, policy, seed=1, **settings).regret.values.ravel()
+    slow = gbb.simulate(env, policy, seed=2, edge_noise=True, **settings).regret.values.ravel()
+    assert stats.ks_2samp(fast, slow).pvalue > 1e-3
+    assert fast.std() > 0
+
+
+def assert_best_by_a_fresh_solve(env, policy, rounds, lanes):
+    """The couple played after so many rounds is the best of their record by another solver."""
+    before, after = (
+        play_abreast(policy, batch_of(env, seeds, size, [size]), seeds, lanes)[0]
+        for size in (rounds, rounds + 1)
+        for seeds in [np.random.SeedSequence(9).spawn(1)]
+    )
+    now = policy.on(env.problem_at(rounds + 1))
+    ridge = gbb.Ridge(now.problem, before.record, policy.lam)
+    radius = float(now.radii(np.array([float(rounds)]))[0])
+    values = now.objectives @ ridge.theta_hat + radius * ridge.width(now.objectives)
+    a, b = after.couple[0]
+    assert values[a * env.problem.K + b] == pytest.approx(values.max(), rel=1e-9)
+
+
+@pytest.mark.parametrize("regimes", REGIMES)
+@pytest.mark.parametrize("lanes", [8, 1])
+@pytest.mark.parametrize("arms", FORMS)
+def test_estimates_do_not_drift(arms, lanes, regimes):
+    env, policy = build(FORMS[arms], "ImprovedOFUL", regimes=regimes)
+    for rounds in (16_383, 100_000):
+        assert_best_by_a_fresh_solve(env, policy, rounds, lanes)
+
+
+@pytest.mark.parametrize(("lanes", "regimes"), [(8, 1), (1, 1), (8, 3)])
+def test_rounds_of_many_edges_are_followed_by_a_fresh_factorisation(lanes, regimes):
+    """On a star of 200,000 leaves one round shrinks a variance beyond the limit."""
+    graph = gbb.Graph.star(200_001)
+    env, policy = build(unit_arms(3, 3, 0), "ImprovedOFUL", graph, regimes=regimes)
+    for rounds in range(1, 12):
+        assert_best_by_a_fresh_solve(env, policy, rounds, lanes)
+
+
+@pytest.mark.parametrize("runs", [4])
+def test_what_is_factorised_afresh_counts_once_in_the_radius(runs):
+    """With so little regularisation a few edges shrink a variance beyond the limit, in each regime."""
+    settings = {"regimes": 3, "radius": "symmetric", "lam": 1e-6}
+    env, policy = build(FORMS["general"], "ImprovedOFUL", "complete", **settings)
+    kept, seeds = recorded_rounds(150, 1), np.random.SeedSequence(6).spawn(runs)
+    trace = run_batch(env, policy, 150, kept, seeds, edge_noise=True)[0]
+    (first,) = np.random.SeedSequence(6).spawn(1)
+    plain = run_reference(env, policy, 150, kept, first)
+    np.testing.assert_array_equal(trace.couple, plain.couple)
+
+
+def with_numbers(algorithm, graph="complete", noise="gaussian", rounds=400):
+    """A policy with a vector of three numbers each round."""
+    rng = np.random.default_rng(3)
+    problem = gbb.Problem(GRAPHS[graph], ARMS["one-hot"], sigma=0.5, S=4.0, contexts=Vector(3))
+    M = rng.normal(size=(3, 4, 4)) / 2.0
+    drawn = rng.uniform(-1, 1, (20, 3))[rng.integers(0, 20, rounds)]
+    env = gbb.Environment(problem, M, noise=noise, contexts=drawn)
+    cut = gbb.cuts.greedy(problem.graph)
+    return env, gbb.policies.build(algorithm, problem, cut=cut)
+
+
+@pytest.mark.parametrize("noise", ["gaussian", "rademacher"])
+@pytest.mark.parametrize("algorithm", ["OFUL", "ImprovedOFUL"])
+def test_every_lane_with_numbers_plays_as_the_reference_on_the_same_noise(algorithm, noise):
+    env, policy = with_numbers(algorithm, noise=noise)
+    assert loop_for(policy).batch == 8
+    kept = recorded_rounds(150, 1)
+    children = np.random.SeedSequence(4).spawn(3)
+    fast = run_batch(env, policy, 150, kept, children, edge_noise=True)
+    for seed, trace in zip(np.random.SeedSequence(4).spawn(3), fast, strict=True):
+        plain = run_reference(env, policy, 150, kept, seed)
+        np.testing.assert_array_equal(trace.couple, plain.couple)
+        np.testing.assert_allclose(trace.cumulative, plain.cumulative, rtol=1e-9)
+        for ours, theirs in zip(trace.record[:2], plain.record[:2], strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("noise", ["gaussian", "rademacher"])
+def test_results_with_numbers_do_not_depend_on_how_many_runs_there_are(noise):
+    env, policy = with_numbers("ImprovedOFUL", noise=noise)
+    settings = {"rounds": 300, "seed": 3, "record": 7}
+    many = gbb.simulate(env, policy, runs=11, workers=2, **settings)
+    for runs in (8, 4, 1):
+        few = gbb.simulate(env, policy, runs=runs, workers=1, **settings)
+        xr.testing.assert_identical(few, many.isel(run=slice(runs)))
+
+
+def test_the_record_with_numbers_has_the_law_of_edges_drawn_one_by_one():
+    """``y q - q q' theta`` grows by noise alone, sigma^2 an edge; orders of a pair are uncorrelated."""
+    env, policy = with_numbers("ImprovedOFUL", rounds=40)
+    (i, j), found, theta = np.triu_indices(4, 1), [], env.M_star.swapaxes(1, 2).ravel()
+    for start in range(60):
+        seeds = np.random.SeedSequence(start).spawn(8)
+        for trace in run_batch(env, policy, 40, np.array([40]), seeds):
+            excess = (trace.record.yq - trace.record.qq @ theta).reshape(3, 4, 4)
+            spread = 0.25 * np.diag(trace.record.qq).reshape(3, 4, 4)
+            ab, ba, seen = excess[:, i, j], excess[:, j, i], spread[:, i, j]
+            found.append([(ab**2 - seen).sum(), (ba**2 - seen).sum(), (ab * ba).sum(), seen.sum()])
+    *sums, played = np.array(found).T
+    for each in sums:
+        assert abs(each.mean()) < 4 * each.std() / np.sqrt(each.size)
+        assert each.std() < 3 * played.mean()
+
+
+def test_rounds_in_which_all_numbers_are_0_are_played_too():
+    env, policy = with_numbers("OFUL", rounds=30)
+    rows = np.array(env.rows)
+    rows[::3] = 0.0
+    env, kept = env.during(rows), recorded_rounds(30, 1)
+    (ours,) = run_batch(env, policy, 30, kept, np.random.SeedSequence(1).spawn(1), edge_noise=True)
+    plain = run_reference(env, policy, 30, kept, np.random.SeedSequence(1).spawn(1)[0])
+    np.testing.assert_array_equal(ours.couple, plain.couple)
+
+
+def test_which_policies_are_played_side_by_side():
+    env = make_env(GRAPHS["random"], ARMS["many"])
+    many_arms = gbb.policies.OFUL(env.problem, cut=gbb.cuts.greedy(env.problem.graph))
+    assert not plays_abreast(many_arms)
+    assert loop_for(many_arms).batch == 1
+    for regimes in REGIMES:
+        assert loop_for(build(FORMS["one-hot"], "OFUL", regimes=regimes)[1]).batch == 8
