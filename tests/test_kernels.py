@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import gbb
 from gbb._kernels.choice.choose import pick_near
@@ -345,3 +347,35 @@ def test_agents_that_are_passed_over_would_have_stayed(weighted):
             assert value == slow_value
             moved += int((slow != start).sum())
     assert moved > 500
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@given(data=st.data())
+def test_a_climb_without_optimism_makes_the_moves_of_a_plain_one(weighted, data):
+    """All agents in turn, their pays summed anew at every visit, until nobody has moved."""
+    rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
+    n, K = data.draw(st.integers(12, 40)), data.draw(st.integers(2, 11))
+    graph = gbb.Graph.random(n, p=0.2, seed=1)
+    weights = rng.uniform(-0.5, 2.0, graph.m) if weighted else np.ones(graph.m)
+    weights = np.where(graph.sources < graph.indices, weights, weights[graph.reverse])
+    allowed = rng.random((n, K)) < data.draw(st.sampled_from([0.6, 1.0]))
+    allowed[np.arange(n), rng.integers(K, size=n)] = True
+    problem = gbb.Problem(graph, np.eye(K), edge_weights=weights, allowed=allowed)
+    policy = gbb.policies.ThompsonSampling(problem, cut=gbb.cuts.greedy(graph))
+    search = policy.link_search
+    links, linear, room = search.links, search.linear(), search.room
+    R = rng.normal(size=(K, K))
+    linear.pay[0, :, :K] = R + R.T
+    place(links, data.draw(st.integers(0, K * K - 1)), room.chosen, room.played, room.ends[0])
+    arms, moved = room.ends[0].copy(), True
+    while moved:
+        moved = False
+        for i in range(n):
+            near = slice(graph.indptr[i], graph.indptr[i + 1])
+            pays = weights[near] @ (R + R.T)[arms[graph.indices[near]]]
+            best = int(np.where(allowed[i], pays, -np.inf).argmax())
+            if pays[best] > pays[arms[i]] + 1e-9:
+                arms[i], moved = best, True
+    pays_of_tuple(links, linear, room.played)
+    ascend_linear(links, linear, room.ends, 0, True, 0.0)
+    np.testing.assert_array_equal(room.ends[0], arms)

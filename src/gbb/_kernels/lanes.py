@@ -25,6 +25,9 @@ from gbb._kernels._jit import compiled
 from gbb._support.checks import FloatArray, IntArray
 
 WIDTH = 8
+ALL = (1 << WIDTH) - 1
+"""A bit for every lane."""
+
 VECTOR = ir.VectorType(ir.DoubleType(), WIDTH)
 
 Operation = TypeVar("Operation", bound=Callable[..., Any])

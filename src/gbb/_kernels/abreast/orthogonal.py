@@ -10,7 +10,6 @@ import numpy as np
 
 from gbb._kernels._jit import compiled
 from gbb._kernels.abreast.runs import (
-    ALL,
     NEAR,
     Couples,
     Lane,
@@ -24,6 +23,7 @@ from gbb._kernels.abreast.runs import (
     settle,
 )
 from gbb._kernels.lanes import (
+    ALL,
     WIDTH,
     above,
     load,

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from gbb._kernels._jit import compiled
 from gbb._kernels.abreast.runs import (
-    ALL,
     NEAR,
     Couples,
     Lane,
@@ -28,6 +27,7 @@ from gbb._kernels.abreast.runs import (
     settle,
 )
 from gbb._kernels.lanes import (
+    ALL,
     WIDTH,
     above,
     load,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from gbb._kernels._jit import compiled
-from gbb._kernels.abreast.runs import ALL, Couples, Runs, have_uniforms, next_uniform
+from gbb._kernels.abreast.runs import Couples, Runs, have_uniforms, next_uniform
 from gbb._kernels.choice.choose import TIE
-from gbb._kernels.lanes import WIDTH, above, largest_lane, load, lowest, splat, where_above
+from gbb._kernels.lanes import ALL, WIDTH, above, largest_lane, load, lowest, splat, where_above
 from gbb._support.checks import FloatArray, IntArray
 
 

@@ -18,9 +18,6 @@ Lane = int | np.integer
 NEAR = 1.01 * TIE
 """Values that are closer than this, relatively, are looked at one by one."""
 
-ALL = (1 << WIDTH) - 1
-"""A bit for every lane."""
-
 HUGE = 1e200
 """Where the product of what determinants grew by is turned into its logarithm."""
 

@@ -11,19 +11,35 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gbb._kernels._jit import compiled
 from gbb._kernels.choice.links import Links, is_known
 from gbb._kernels.choice.reply import GAIN, SWEEPS
-from gbb._kernels.lanes import WIDTH, above, load, minus, plus, splat, spread, store, times_plus
+from gbb._kernels.lanes import (
+    ALL,
+    WIDTH,
+    above,
+    largest_lane,
+    load,
+    lowest,
+    minus,
+    plus,
+    splat,
+    spread,
+    store,
+    times_plus,
+    where_above,
+)
 from gbb._support.checks import FloatArray, IntArray
 
 
 class Linear(NamedTuple):
-    """What links pay, and what the arms of every agent do."""
+    """What links pay, what the arms of every agent do, and who has neighbours that moved."""
 
     pay: FloatArray
     pays: FloatArray
+    stale: NDArray[np.bool_]
 
 
 @compiled(forceinline=True)
@@ -40,7 +56,7 @@ def fill_pay(mu: FloatArray, used: IntArray, one: IntArray, two: IntArray, pay: 
 def pays_of_tuple(links: Links, linear: Linear, played: IntArray) -> None:
     """Pays when every group plays its arm of ``played``, from the agents' bundles."""
     K, width = linear.pay.shape[1], linear.pay.shape[2]
-    if links.plain:
+    if links.plain and played.size > 1:
         pays_of_degrees(links, linear, played)
         return
     for i in range(linear.pays.shape[0]):
@@ -55,15 +71,21 @@ def pays_of_tuple(links: Links, linear: Linear, played: IntArray) -> None:
 
 @compiled(forceinline=True)
 def pays_of_degrees(links: Links, linear: Linear, played: IntArray) -> None:
-    """:func:`pays_of_tuple` where links are plain: a bundle is the agent's degree in a group."""
+    """:func:`pays_of_tuple` where links are plain: a bundle is the agent's degree in a group.
+
+    There are two groups or more; what the first two pay stays at hand.
+    """
     width, groups = linear.pay.shape[2], played.size
-    step = (
-        0 if links.free else width
-    )  # where every arm is allowed, the first agent's bars are everyone's
-    for i in range(linear.pays.shape[0]):
-        for lane in range(0, width, WIDTH):
-            x = load(links.bars, i * step + lane)
-            for g in range(groups):
+    step = 0 if links.free else width  # where every arm is allowed, all bars are the first agent's
+    for lane in range(0, width, WIDTH):
+        one = load(linear.pay, played[0] * width + lane)
+        two = load(linear.pay, played[1] * width + lane)
+        for i in range(linear.pays.shape[0]):
+            x = times_plus(
+                spread(links.degrees, i * groups), one, load(links.bars, i * step + lane)
+            )
+            x = times_plus(spread(links.degrees, i * groups + 1), two, x)
+            for g in range(2, groups):
                 w = spread(links.degrees, i * groups + g)
                 x = times_plus(w, load(linear.pay, played[g] * width + lane), x)
             store(linear.pays, i * width + lane, x)
@@ -84,18 +106,43 @@ def pays_of_arms(links: Links, linear: Linear, ends: IntArray, found: int) -> No
 
 
 @compiled(forceinline=True)
-def first_beaten(pays: FloatArray, arms: IntArray, i: int, stop: int, least: float) -> int:
-    """The first agent from i on with an arm that pays more than its own; ``stop`` if there is none."""
+def first_beaten(
+    linear: Linear, arms: IntArray, i: int, stop: int, least: float, marked: bool
+) -> int:
+    """The first agent from i on with an arm that pays more than its own; ``stop`` if there is none.
+
+    Where all whose pays have changed are ``marked``, the others are passed over.
+    """
+    pays, stale = linear.pays, linear.stale
     width = pays.shape[1]
     while i < stop:
-        row, beaten = i * width, 0
-        floor = plus(spread(pays, row + arms[i]), splat(least))
-        for lane in range(0, width, WIDTH):
-            beaten |= above(load(pays, row + lane), floor)
-        if beaten != 0:
-            break
+        if not marked or stale[i]:
+            if marked:
+                stale[i] = False
+            row, beaten = i * width, 0
+            floor = plus(spread(pays, row + arms[i]), splat(least))
+            for lane in range(0, width, WIDTH):
+                beaten |= above(load(pays, row + lane), floor)
+            if beaten != 0:
+                break
         i += 1
     return i
+
+
+@compiled(forceinline=True)
+def best_paid(pays: FloatArray, i: int, least: float) -> int:
+    """The first of agent i's arms that pay the most, up to ``least``."""
+    width = pays.shape[1]
+    row = i * width
+    top = load(pays, row)
+    for lane in range(WIDTH, width, WIDTH):
+        x = load(pays, row + lane)
+        top = where_above(x, top, x, top)
+    floor, lane, short = splat(largest_lane(top) - least), 0, ALL
+    while short == ALL:
+        short = above(floor, load(pays, row + lane))
+        lane += WIDTH
+    return lane - WIDTH + lowest(ALL ^ short)
 
 
 @compiled(forceinline=True)
@@ -137,26 +184,27 @@ def ascend_linear(
     none is left for another. Minus infinity where it joins an end of an earlier search, or where no
     agent moves unless the start is ``fresh``: nothing better comes of either.
     """
-    pays, arms, n, K = linear.pays, ends[found], ends.shape[1], linear.pay.shape[1]
+    pays, arms, n = linear.pays, ends[found], ends.shape[1]
     total = sum_pays(pays, arms)
     value = total if fresh else -np.inf
     stop, moved = n, False
-    for _ in range(SWEEPS):
-        last = -1
-        i = first_beaten(pays, arms, 0, stop, least)
+    for sweep in range(SWEEPS):
+        if sweep == 1:  # nearly everybody is changed by the first sweep
+            linear.stale[:] = False
+        last, marked = -1, sweep > 1
+        i = first_beaten(linear, arms, 0, stop, least, marked)
         while i < stop:
-            now = arms[i]
-            best, floor = now, pays[i, now] + least
-            for a in range(K):
-                if pays[i, a] > floor:
-                    best, floor = a, pays[i, a] + least
+            now, best = arms[i], best_paid(pays, i, least)
             gain = 2.0 * (pays[i, best] - pays[i, now])
             if gain > max(GAIN * abs(total), least):
                 last, stop, moved = i, n, True
                 total += gain
                 arms[i] = best
                 tell_neighbours(links, linear, i, now, best)
-            i = first_beaten(pays, arms, i + 1, stop, least)
+                if sweep > 0:
+                    for e in range(links.start[i], links.start[i + 1]):
+                        linear.stale[links.other[e]] = True
+            i = first_beaten(linear, arms, i + 1, stop, least, marked)
         if last < 0:
             break
         if is_known(ends, found, last):

@@ -127,9 +127,9 @@ class LinkSearch:
 
     def linear(self) -> Linear:
         """Room for what the links pay."""
-        K = self.tuples.problem.K
+        n, K = self.tuples.problem.n, self.tuples.problem.K
         pay = aligned_zeros(len(self._regressors), K, padded(K))
-        return Linear(pay, aligned_zeros(self.tuples.problem.n, padded(K)))
+        return Linear(pay, aligned_zeros(n, padded(K)), np.zeros(n, dtype=np.bool_))
 
     def whitened(self, blocks: int, size: int) -> Whitened:
         """Room for whitened tables in so many blocks."""
