@@ -231,13 +231,13 @@ def test_a_controller_is_created_once_under_its_key(server):
 
 
 BODIES = {
-    "no JSON": (b"{", 400, "no JSON"),
+    "no JSON": (b"{", 400, "not JSON"),
     "no object": (b"[1]", 400, "JSON object"),
     "no UTF-8": (b'{"trial": "\xff"}', 400, "UTF-8"),
     "a name twice": (b'{"trial": 1, "trial": 2}', 400, "twice"),
     "NaN": (b'{"trial": NaN}', 400, "NaN"),
-    "deep": (b'{"rewards": ' + b"[" * 100_000, 400, "no JSON"),
-    "a large number": (b'{"trial": ' + b"9" * 5000 + b"}", 400, "no JSON"),
+    "deep": (b'{"rewards": ' + b"[" * 100_000, 400, "not JSON"),
+    "a large number": (b'{"trial": ' + b"9" * 5000 + b"}", 400, "not JSON"),
     "half a character": (b'{"trial": "\\ud83d"}', 400, "half a character"),
     "half of another": (b'{"trial": 1, "\\uDE00": 2}', 400, "half a character"),
     "an unknown field": (b'{"trail": 1}', 422, "Did you mean 'trial'?"),
