@@ -103,7 +103,7 @@ def test_a_wheel_in_a_clean_environment(interpreter, built, tmp_path):
 EXTRAS = {
     "exact": "pytoulbar2",
     "postgres": "psycopg",
-    "traffic": "traci",
+    "traffic": "sumo",
     "wind": "floris",
     "radio": "CRRM",
     "dask": "distributed",
