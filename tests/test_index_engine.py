@@ -225,7 +225,8 @@ def test_a_search_ends_where_no_agent_gains(name, optimistic):
             linear = search.linear()
             fill_pay(one, links.used, links.one, links.two, linear.pay)
             pays_of_arms(links, linear, ends, found)
-            value = ascend_linear(links, linear, ends, found, True, 0.0)
+            start = worth(search, one, ends[found])
+            value = ascend_linear(links, linear, ends, found, start, True, 0.0)
         there = worth(search, one, ends[found], radius, centre)
         if np.isinf(value):
             assert (ends[:found] == ends[found]).all(axis=1).any()

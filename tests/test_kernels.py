@@ -14,7 +14,13 @@ from hypothesis import strategies as st
 import gbb
 from gbb._kernels.choice.choose import pick_near
 from gbb._kernels.choice.counts import ascend_counts, count_arms, count_tuple
-from gbb._kernels.choice.linear import ascend_linear, fill_pay, pays_of_arms, pays_of_tuple
+from gbb._kernels.choice.linear import (
+    ascend_linear,
+    fill_pay,
+    pays_of_arms,
+    pays_of_tuple,
+    sum_pays,
+)
 from gbb._kernels.choice.links import place
 from gbb._kernels.choice.rule import log_of_product
 from gbb._kernels.cuts.greedy import greedy_sides
@@ -290,7 +296,7 @@ def test_a_climb_ends_where_no_agent_gains(kind, radius):
         ends[0] = start
         if radius == 0.0:
             pays_of_arms(links, linear, ends, 0)
-            reached = ascend_linear(links, linear, ends, 0, False, 0.0)
+            reached = ascend_linear(links, linear, ends, 0, value(start), False, 0.0)
         else:
             count_arms(links, counted, ends, 0)
             reached = ascend_counts(links, counted, radius, ends, 0, False)
@@ -337,7 +343,8 @@ def test_agents_that_are_passed_over_would_have_stayed(weighted):
                 ends[0] = start
                 if radius == 0.0:
                     pays_of_tuple(how, linear, room.played)
-                    value = ascend_linear(how, linear, ends, 0, False, 0.0)
+                    worth = sum_pays(linear.pays, ends[0])
+                    value = ascend_linear(how, linear, ends, 0, worth, False, 0.0)
                 else:
                     count_tuple(how, on, room.played)
                     value = ascend_counts(how, on, radius, ends, 0, False)
@@ -377,5 +384,5 @@ def test_a_climb_without_optimism_makes_the_moves_of_a_plain_one(weighted, data)
             if pays[best] > pays[arms[i]] + 1e-9:
                 arms[i], moved = best, True
     pays_of_tuple(links, linear, room.played)
-    ascend_linear(links, linear, room.ends, 0, True, 0.0)
+    ascend_linear(links, linear, room.ends, 0, sum_pays(linear.pays, room.ends[0]), True, 0.0)
     np.testing.assert_array_equal(room.ends[0], arms)

@@ -9,7 +9,13 @@ import numpy as np
 from gbb._kernels._jit import compiled
 from gbb._kernels.choice.choose import TIE, largest_size, pick_near
 from gbb._kernels.choice.counts import Counted, ascend_counts, count_arms, count_tuple
-from gbb._kernels.choice.linear import Linear, ascend_linear, pays_of_arms, pays_of_tuple
+from gbb._kernels.choice.linear import (
+    Linear,
+    ascend_linear,
+    pays_of_arms,
+    pays_of_tuple,
+    sum_pays,
+)
 from gbb._kernels.choice.links import Links, draw_arms, place
 from gbb._kernels.choice.reply import GAIN
 from gbb._kernels.choice.tuples import next_start
@@ -83,9 +89,11 @@ def climb(
         if linear is not None:
             if fresh:
                 pays_of_arms(links, linear, ends, found)
+                worth = sum_pays(linear.pays, ends[found])
             else:
                 pays_of_tuple(links, linear, played)
-            reached = ascend_linear(links, linear, ends, found, fresh, least)
+                worth = values[number]
+            reached = ascend_linear(links, linear, ends, found, worth, fresh, least)
         if white is not None:
             reached = ascend_whitened(links, white, radius, ends, found, fresh)
         if counted is not None:

@@ -33,6 +33,9 @@ from gbb._kernels.lanes import (
 )
 from gbb._support.checks import FloatArray, IntArray
 
+LOOKS = 2
+"""Sweeps after which agents with neighbours that move are marked: before, hardly any are passed over."""
+
 
 class Linear(NamedTuple):
     """What links pay, what the arms of every agent do, and who has neighbours that moved."""
@@ -175,23 +178,27 @@ def tell_neighbours(links: Links, linear: Linear, i: int, now: int, best: int) -
 
 @compiled(forceinline=True)
 def ascend_linear(
-    links: Links, linear: Linear, ends: IntArray, found: int, fresh: bool, least: float
+    links: Links,
+    linear: Linear,
+    ends: IntArray,
+    found: int,
+    worth: float,
+    fresh: bool,
+    least: float,
 ) -> float:
     """Agents in turn take their best arm until none gains; returns the value reached.
 
-    Starts from ``ends[found]``, whose pays are given, and changes both. A visit costs O(K), a move
-    O(degree K). What differs by ``least`` or less is the same: the first of such arms is taken, and
-    none is left for another. Minus infinity where it joins an end of an earlier search, or where no
-    agent moves unless the start is ``fresh``: nothing better comes of either.
+    Starts from ``ends[found]``, of the value ``worth``, whose pays are given, and changes both. A visit
+    costs O(K), a move O(degree K). What differs by ``least`` or less is the same: the first of such
+    arms is taken, and none is left for another. Minus infinity where it joins an end of an earlier
+    search, or where no agent moves unless the start is ``fresh``: nothing better comes of either.
     """
     pays, arms, n = linear.pays, ends[found], ends.shape[1]
-    total = sum_pays(pays, arms)
-    value = total if fresh else -np.inf
-    stop, moved = n, False
+    total, stop, moved = worth, n, False
     for sweep in range(SWEEPS):
-        if sweep == 1:  # nearly everybody is changed by the first sweep
+        if sweep == LOOKS:
             linear.stale[:] = False
-        last, marked = -1, sweep > 1
+        last, marked = -1, sweep > LOOKS
         i = first_beaten(linear, arms, 0, stop, least, marked)
         while i < stop:
             now, best = arms[i], best_paid(pays, i, least)
@@ -201,7 +208,7 @@ def ascend_linear(
                 total += gain
                 arms[i] = best
                 tell_neighbours(links, linear, i, now, best)
-                if sweep > 0:
+                if sweep >= LOOKS:
                     for e in range(links.start[i], links.start[i + 1]):
                         linear.stale[links.other[e]] = True
             i = first_beaten(linear, arms, i + 1, stop, least, marked)
@@ -210,7 +217,9 @@ def ascend_linear(
         if is_known(ends, found, last):
             return -np.inf
         stop = last  # the others have stayed since
-    return sum_pays(pays, arms) if moved else float(value)
+    if moved:
+        return sum_pays(pays, arms)
+    return worth if fresh else -np.inf
 
 
 @compiled(forceinline=True)
