@@ -153,6 +153,9 @@ def test_a_sweep_says_that_it_is_played_on_a_device():
 class Nvrtc:
     """As a launcher, but that it compiles and no more."""
 
+    shared = 227 << 10
+    """Bytes of shared memory that a block may have, as on an H200."""
+
     def __init__(self, library):
         self._nvrtc = library
         self.log = ""
