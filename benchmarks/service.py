@@ -150,6 +150,8 @@ def load() -> str:
 def main() -> None:
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
     place = sys.argv[2] if len(sys.argv) > 2 else None
+    if place:
+        Path(place).mkdir(parents=True, exist_ok=True)
     print(load())
     with tempfile.TemporaryDirectory(dir=place) as name:
         folder = Path(name)
