@@ -37,18 +37,27 @@ def plain(env):
     grams = np.array([G for _, _, G in others])
     gaps = np.array([x - star for _, x, _ in others]) / short[:, None]
 
-    def slack(u):
-        H = 1e7 * free + np.einsum("k,kij->ij", np.abs(u) / short, grams)
-        H += 1e-9 * np.eye(len(H))
-        return 1.0 - np.einsum("ai,ij,aj->a", gaps, np.linalg.inv(H), gaps)
+    def turn(u):
+        """``H^-1 g / g'H^-1 g`` for every gap g: of all x with g'x = 1 the one with the least x'Hx."""
+        H = 1e7 * free + np.einsum("k,kij->ij", u / short, grams) + 1e-9 * np.eye(len(free))
+        x = np.linalg.solve(H, gaps.T).T
+        return x / (x * gaps).sum(axis=1)[:, None], H
 
-    start = np.full(len(short), 4.0 * (1.0 - slack(np.ones(len(short)))).max())
+    def slack(u):  # concave, and linear along rays: g'H^-1 g <= 1 as min x'Hx >= 1
+        x, H = turn(u)
+        return np.einsum("ai,ij,aj->a", x, H, x) - 1.0
+
+    def slope(u):
+        x, _ = turn(u)
+        return np.einsum("ai,kij,aj->ak", x, grams, x) / short
+
+    start = np.full(len(short), 4.0 / (1.0 + slack(np.ones(len(short)))).min())
     found = minimize(
         lambda u: u.sum(),
         start,
         jac=np.ones_like,
         bounds=[(0, None)] * len(short),
-        constraints={"type": "ineq", "fun": slack},
+        constraints={"type": "ineq", "fun": slack, "jac": slope},
         method="SLSQP",
         options={"maxiter": 400, "ftol": 1e-10},
     )
