@@ -70,6 +70,17 @@ def test_a_run_has_the_same_bits_alone_and_beside_others(graph, arms, algorithm,
     assert_same_runs(play_abreast(policy, batch, seeds, 8), alone)
 
 
+@pytest.mark.parametrize("K", [2, 3, 7, 15])  # pairs that fill their lanes, and others
+@pytest.mark.parametrize("kind", FORMS)
+def test_a_run_has_the_same_bits_with_any_number_of_arms(kind, K):
+    env, policy = build(np.eye(K) if kind == "one-hot" else unit_arms(K, K, 1), "ImprovedOFUL")
+    seeds = np.random.SeedSequence(2).spawn(4)
+    batch = batch_of(env, seeds, 1000)
+    beside = play_abreast(policy, batch, seeds, 8)
+    for seed, trace in zip(np.random.SeedSequence(2).spawn(4), beside, strict=True):
+        assert_same_runs(play_abreast(policy, batch, [seed], 1), [trace])
+
+
 @pytest.mark.parametrize("regimes", REGIMES)
 @pytest.mark.parametrize("noise", ["gaussian", "rademacher"])
 @pytest.mark.parametrize("arms", FORMS)

@@ -31,6 +31,8 @@ ALL = (1 << WIDTH) - 1
 VECTOR = ir.VectorType(ir.DoubleType(), WIDTH)
 
 Operation = TypeVar("Operation", bound=Callable[..., Any])
+Numbers = TypeVar("Numbers", float, FloatArray)
+"""Lanes, or one number that is rounded as a lane is."""
 
 
 class Lanes(types.Type):
@@ -114,17 +116,17 @@ def _spread(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     return _splat(context, builder, signature, [found])
 
 
-def _times_plus(_: Any, builder: Any, __: Any, args: Any) -> Any:
-    kind = ir.FunctionType(VECTOR, [VECTOR] * 3)
-    name = f"llvm.fmuladd.v{WIDTH}f64"
-    fused = cgutils.get_or_insert_function(builder.module, kind, name)  # type: ignore[no-untyped-call]
-    return builder.call(fused, args)
+def _elementwise(name: str) -> Callable[..., Any]:
+    """Lower a function of LLVM's that takes lanes, or numbers, and gives the same."""
 
+    def lower(_: Any, builder: Any, __: Any, args: Any) -> Any:
+        own = args[0].type
+        kind = ir.FunctionType(own, [own] * len(args))
+        full = f"llvm.{name}.{f'v{WIDTH}f64' if own == VECTOR else 'f64'}"
+        found = cgutils.get_or_insert_function(builder.module, kind, full)  # type: ignore[no-untyped-call]
+        return builder.call(found, args)
 
-def _times_plus_one(_: Any, builder: Any, __: Any, args: Any) -> Any:
-    kind = ir.FunctionType(ir.DoubleType(), [ir.DoubleType()] * 3)
-    fused = cgutils.get_or_insert_function(builder.module, kind, "llvm.fmuladd.f64")  # type: ignore[no-untyped-call]
-    return builder.call(fused, args)
+    return lower
 
 
 def _largest(_: Any, builder: Any, __: Any, args: Any) -> Any:
@@ -143,12 +145,6 @@ def _gather(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         place = builder.load(builder.gep(places, [at]))
         found = builder.insert_element(found, builder.load(builder.gep(array.data, [place])), at)
     return found
-
-
-def _root(_: Any, builder: Any, __: Any, args: Any) -> Any:
-    kind = ir.FunctionType(VECTOR, [VECTOR])
-    own = cgutils.get_or_insert_function(builder.module, kind, f"llvm.sqrt.v{WIDTH}f64")  # type: ignore[no-untyped-call]
-    return builder.call(own, args)
 
 
 def _where(builder: Any, those: Any) -> Any:
@@ -175,8 +171,9 @@ def _lowest(_: Any, builder: Any, __: Any, args: Any) -> Any:
     return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
 
 
-def _of_lanes(*args: Any) -> Any:
-    return LANES(*[LANES] * len(args))
+def _alike(*args: Any) -> Any:
+    """Of lanes, or of numbers."""
+    return args[0](*args)
 
 
 def _bits_of_lanes(*args: Any) -> Any:
@@ -212,56 +209,50 @@ def spread(array: FloatArray, at: int) -> FloatArray:
 
 
 @lowered(lambda array, places, _: LANES(array, places, types.intp), _gather)
-def gather(array: FloatArray, places: IntArray, at: int) -> FloatArray:
+def gather(array: FloatArray, places: IntArray | NDArray[np.int32], at: int) -> FloatArray:
     """The numbers of ``array`` at the eight flat places that ``places`` holds from ``at`` on."""
     return array.reshape(-1)[places.reshape(-1)[at : at + WIDTH]]
 
 
-@lowered(_of_lanes, _root)
+@lowered(_alike, _elementwise("sqrt"))
 def root(x: FloatArray) -> FloatArray:
     """``sqrt(x)``."""
     return np.sqrt(x)
 
 
-@lowered(_of_lanes, lambda _, builder, __, args: builder.fadd(*args))
-def plus(x: FloatArray, y: FloatArray) -> FloatArray:
+@lowered(_alike, lambda _, builder, __, args: builder.fadd(*args))
+def plus(x: Numbers, y: Numbers) -> Numbers:
     """``x + y``."""
     return x + y
 
 
-@lowered(_of_lanes, lambda _, builder, __, args: builder.fsub(*args))
-def minus(x: FloatArray, y: FloatArray) -> FloatArray:
+@lowered(_alike, lambda _, builder, __, args: builder.fsub(*args))
+def minus(x: Numbers, y: Numbers) -> Numbers:
     """``x - y``."""
     return x - y
 
 
-@lowered(_of_lanes, lambda _, builder, __, args: builder.fmul(*args))
-def times(x: FloatArray, y: FloatArray) -> FloatArray:
+@lowered(_alike, lambda _, builder, __, args: builder.fmul(*args))
+def times(x: Numbers, y: Numbers) -> Numbers:
     """``x y``."""
     return x * y
 
 
-@lowered(_of_lanes, _over)
-def over(x: FloatArray, y: FloatArray) -> FloatArray:
+@lowered(_alike, _over)
+def over(x: Numbers, y: Numbers) -> Numbers:
     """``x / y``."""
     return x / y
 
 
-@lowered(_of_lanes, _choose)
+@lowered(_alike, _choose)
 def where_above(x: FloatArray, y: FloatArray, then: FloatArray, other: FloatArray) -> FloatArray:
     """``then`` where ``x > y``, and ``other`` elsewhere."""
     return np.where(x > y, then, other)
 
 
-@lowered(_of_lanes, _times_plus)
-def times_plus(x: FloatArray, y: FloatArray, z: FloatArray) -> FloatArray:
+@lowered(_alike, _elementwise("fmuladd"))
+def times_plus(x: Numbers, y: Numbers, z: Numbers) -> Numbers:
     """``x y + z``, rounded once where the machine can."""
-    return x * y + z
-
-
-@lowered(lambda *_: types.float64(*[types.float64] * 3), _times_plus_one)
-def times_plus_one(x: float, y: float, z: float) -> float:
-    """:func:`times_plus` of one number each, rounded as a lane is."""
     return x * y + z
 
 

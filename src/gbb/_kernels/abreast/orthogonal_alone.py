@@ -11,7 +11,7 @@ import numpy as np
 
 from gbb._kernels._jit import compiled
 from gbb._kernels.abreast.orthogonal import learn_couple
-from gbb._kernels.abreast.pick_alone import pick_alone
+from gbb._kernels.abreast.pick_alone import Board, pick_alone
 from gbb._kernels.abreast.runs import Couples, Lane, Runs, Stretch, find_radii, keep
 from gbb._kernels.lanes import (
     WIDTH,
@@ -22,9 +22,8 @@ from gbb._kernels.lanes import (
     store,
     times,
     times_plus,
-    times_plus_one,
 )
-from gbb._support.checks import FloatArray, IntArray
+from gbb._support.checks import FloatArray
 
 
 class Tables(NamedTuple):
@@ -38,13 +37,11 @@ class Tables(NamedTuple):
         Of the pairs of an arm with itself (padded to whole lanes), in every regime.
     middle, deviation
         Mean and deviation of the couples, in every regime.
-    values
-        What they are worth in this round (flat).
     bar
         What is added to their means: minus infinity where there is no couple, or its mirror image is
         looked at instead.
-    numbers
-        That of each couple (flat).
+    board
+        The values of the couples, where their means and deviations are.
     """
 
     mean: FloatArray
@@ -53,9 +50,8 @@ class Tables(NamedTuple):
     own_variance: FloatArray
     middle: FloatArray
     deviation: FloatArray
-    values: FloatArray
     bar: FloatArray
-    numbers: IntArray
+    board: Board
 
 
 @compiled(forceinline=True)
@@ -68,9 +64,8 @@ def tables_in(tables: Tables, g: Lane) -> Tables:
         tables.own_variance[g],
         tables.middle[g],
         tables.deviation[g],
-        tables.values,
         tables.bar,
-        tables.numbers,
+        tables.board,
     )
 
 
@@ -78,7 +73,7 @@ def tables_in(tables: Tables, g: Lane) -> Tables:
 def fill_row(couples: Couples, tables: Tables, a: int) -> None:
     """Mean and deviation of the couples (a, .)."""
     w, w1, w2 = couples.w, couples.w1, couples.w2
-    width = tables.bar.shape[1]
+    width = tables.own_mean.size
     own, own_variance = tables.own_mean[a], tables.own_variance[a]
     for b in range(0, width, WIDTH):
         at = a * width + b
@@ -99,19 +94,19 @@ def fill_row(couples: Couples, tables: Tables, a: int) -> None:
 def fill_cell(couples: Couples, tables: Tables, a: int, b: int) -> None:
     """Mean and deviation of the couple (a, b) of two different arms, rounded as in a row."""
     w, w1, w2 = couples.w, couples.w1, couples.w2
-    mean = times_plus_one(w2, tables.own_mean[b], w1 * tables.own_mean[a])
-    variance = times_plus_one(w2 * w2, tables.own_variance[b], w1 * w1 * tables.own_variance[a])
-    tables.middle[a, b] = times_plus_one(w, tables.mean[a, b], mean) + tables.bar[a, b]
-    tables.deviation[a, b] = np.sqrt(times_plus_one(w * w, tables.variance[a, b], variance))
+    mean = times_plus(w2, tables.own_mean[b], w1 * tables.own_mean[a])
+    variance = times_plus(w2 * w2, tables.own_variance[b], w1 * w1 * tables.own_variance[a])
+    tables.middle[a, b] = times_plus(w, tables.mean[a, b], mean) + tables.bar[a, b]
+    tables.deviation[a, b] = np.sqrt(times_plus(w * w, tables.variance[a, b], variance))
 
 
 @compiled(forceinline=True)
 def fill_values(tables: Tables, radius: float) -> None:
     """The values of all couples."""
-    scale = splat(radius)
-    for at in range(0, tables.values.size, WIDTH):
+    scale, values = splat(radius), tables.board.values
+    for at in range(0, values.size, WIDTH):
         x = times_plus(scale, load(tables.deviation, at), load(tables.middle, at))
-        store(tables.values, at, x)
+        store(values, at, x)
 
 
 @compiled()
@@ -154,13 +149,12 @@ def play_orthogonal_alone(
     couples: Couples, runs: Runs, pairs: FloatArray, tables: Tables, stretch: Stretch, begin: int
 ) -> int:
     """As ``play_orthogonal_abreast``, with one run."""
-    width = tables.bar.shape[1]
     take_up(couples, tables, pairs)
     for t in range(begin, stretch.radii.size):
         here, known = tables_in(tables, stretch.regime[t]), pairs[stretch.regime[t]]
         find_radii(couples, runs, stretch.radii[t])
         fill_values(here, runs.radius[0])
-        p = pick_alone(couples, runs, here.values, here.numbers, width)
+        p = pick_alone(couples, runs, here.board)
         if p < 0:
             return t
         runs.best[0] = p

@@ -29,6 +29,7 @@ from gbb._kernels.abreast.runs import (
 from gbb._kernels.lanes import (
     ALL,
     WIDTH,
+    Numbers,
     above,
     load,
     minus,
@@ -67,7 +68,7 @@ class Pairs(NamedTuple):
         Number of the entry ``H_st`` (pairs x pairs).
     spots
         Flat places in H of what a couple's variance is made of: of its pairs s, a and b, the entries ss,
-        aa, bb, sa, sb and ab (6 x couples, these padded to whole lanes).
+        aa, bb, sa, sb and ab (6 x couples).
     features
         The pairs q_s in orthonormal coordinates of the symmetric block.
     lam
@@ -75,7 +76,7 @@ class Pairs(NamedTuple):
     columns
         The columns of H of the three pairs that are played (3 x pairs and lanes).
     small
-        What the three steps are made of (20 x 8, flat).
+        Rewards, means and entries of H that the three steps are made of (12 x lanes, flat).
     """
 
     mu: FloatArray
@@ -210,10 +211,10 @@ def fill_values(couples: Couples, runs: Runs, pairs: Pairs, g: Lane) -> None:
 
 @compiled(forceinline=True)
 def respond(
-    couples: Couples, runs: Runs, pairs: Pairs, lanes: int, lane: Lane, stretch: Stretch, t: int
+    couples: Couples, runs: Runs, pairs: Pairs, lane: Lane, stretch: Stretch, t: int
 ) -> None:
     """A run plays its best couple: rewards, columns of H and means of its three pairs are laid out."""
-    w, size = np.uint64(lanes), np.uint64(pairs.entry.shape[0])
+    w, size = np.uint64(WIDTH), np.uint64(pairs.entry.shape[0])
     p, row = np.uint64(runs.best[lane]), np.uint64(3) * w * np.uint64(t) + lane
     columns, small, steps = pairs.columns, pairs.small, couples.steps
     g = stretch.regime[t]
@@ -221,37 +222,42 @@ def respond(
         s = steps[p, j]
         reward = couples.pays[g, p, j] + stretch.scales[j] * stretch.noise[row + j * w]
         pairs.paid[s * w + lane] += reward
-        small[j * np.uint64(WIDTH) + lane] = reward
-        small[(np.uint64(3) + j) * np.uint64(WIDTH) + lane] = pairs.mu[s * w + lane]
+        small[j * w + lane] = reward
+        small[(np.uint64(3) + j) * w + lane] = pairs.mu[s * w + lane]
         for i in range(size):
             columns[j, i * w + lane] = pairs.H[pairs.entry[s, i] * w + lane]
     k = np.uint64(6)
     for i in range(np.uint64(3)):
         for j in range(i, np.uint64(3)):
-            small[k * np.uint64(WIDTH) + lane] = columns[i, steps[p, j] * w + lane]
+            small[k * w + lane] = columns[i, steps[p, j] * w + lane]
             k += np.uint64(1)
     count(couples, runs, lane, g, p, t)
 
 
+Six = tuple[Numbers, Numbers, Numbers, Numbers, Numbers, Numbers]
+Three = tuple[Numbers, Numbers, Numbers]
+
+
 @compiled(forceinline=True)
-def mix(couples: Couples, small: FloatArray) -> None:
+def mix(
+    k: Three[Numbers], r: Three[Numbers], m: Three[Numbers], h: Six[Numbers], one: Numbers
+) -> tuple[Three[Numbers], Three[Numbers], Three[Numbers], Numbers]:
     """Three rank-one steps as one: what multiplies the columns.
 
-    Read are, from ``small``, the rewards r, means m and entries h of the pairs 0, 1 and 2 that are
-    played. With k more observations ``h_st -= d h_sp h_pt`` and ``mu_s += e h_sp``, where ``d = k / (1 +
-    k h_pp)`` and ``e = (r - k m_p) / (1 + k h_pp)``; later columns are those after the steps before.
-    Written are f01, f02, f12, which turn the columns into these, then e, -d and the growth of the
-    determinant.
+    Given are numbers of edges k, rewards r, means m and entries h (00, 01, 02, 11, 12, 22) of the pairs
+    0, 1 and 2 that are played, and 1. With k more observations ``h_st -= d h_sp h_pt`` and ``mu_s += e
+    h_sp``, where ``d = k / (1 + k h_pp)`` and ``e = (r - k m_p) / (1 + k h_pp)``; later columns are
+    those after the steps before. Returns f01, f02, f12, which turn the columns into these, then e, -d
+    and the growth of the determinant.
     """
-    k0, k1, k2 = splat(couples.edges[0]), splat(couples.edges[1]), splat(couples.edges[2])
-    zero, one = splat(0.0), splat(1.0)
-    h00, h01, h02 = load(small, 6 * WIDTH), load(small, 7 * WIDTH), load(small, 8 * WIDTH)
-    h11, h12, h22 = load(small, 9 * WIDTH), load(small, 10 * WIDTH), load(small, 11 * WIDTH)
-    m0, m1, m2 = load(small, 3 * WIDTH), load(small, 4 * WIDTH), load(small, 5 * WIDTH)
+    k0, k1, k2 = k
+    m0, m1, m2 = m
+    h00, h01, h02, h11, h12, h22 = h
+    zero = minus(one, one)
     grown = times_plus(k0, h00, one)
     growth = grown
     d0 = minus(zero, over(k0, grown))
-    e0 = over(minus(load(small, 0), times(k0, m0)), grown)
+    e0 = over(minus(r[0], times(k0, m0)), grown)
     f01, f02 = times(d0, h01), times(d0, h02)
     h11, h12, h22 = (
         times_plus(f01, h01, h11),
@@ -262,34 +268,40 @@ def mix(couples: Couples, small: FloatArray) -> None:
     grown = times_plus(k1, h11, one)
     growth = times(growth, grown)
     d1 = minus(zero, over(k1, grown))
-    e1 = over(minus(load(small, WIDTH), times(k1, m1)), grown)
+    e1 = over(minus(r[1], times(k1, m1)), grown)
     f12 = times(d1, h12)
     h22, m2 = times_plus(f12, h12, h22), times_plus(e1, h12, m2)
     grown = times_plus(k2, h22, one)
     growth = times(growth, grown)
     d2 = minus(zero, over(k2, grown))
-    e2 = over(minus(load(small, 2 * WIDTH), times(k2, m2)), grown)
-    store(small, 0, f01)
-    store(small, WIDTH, f02)
-    store(small, 2 * WIDTH, f12)
-    store(small, 3 * WIDTH, e0)
-    store(small, 4 * WIDTH, e1)
-    store(small, 5 * WIDTH, e2)
-    store(small, 6 * WIDTH, d0)
-    store(small, 7 * WIDTH, d1)
-    store(small, 8 * WIDTH, d2)
-    store(small, 9 * WIDTH, growth)
+    e2 = over(minus(r[2], times(k2, m2)), grown)
+    return (f01, f02, f12), (e0, e1, e2), (d0, d1, d2), growth
 
 
 @compiled(forceinline=True)
-def learn(pairs: Pairs) -> int:
-    """Take the steps that :func:`mix` made; returns a bit for each run in which H is worn."""
+def learn(couples: Couples, pairs: Pairs) -> int:
+    """Take the three steps of all runs; returns a bit for each in which H is worn.
+
+    By what their determinants grew is left where the first rewards were.
+    """
     size, mu, H, small = pairs.entry.shape[0], pairs.mu, pairs.H, pairs.small
     columns = pairs.columns
     second, third = size * WIDTH, 2 * size * WIDTH
-    f01, f02, f12 = load(small, 0), load(small, WIDTH), load(small, 2 * WIDTH)
-    e0, e1, e2 = load(small, 3 * WIDTH), load(small, 4 * WIDTH), load(small, 5 * WIDTH)
-    d0, d1, d2 = load(small, 6 * WIDTH), load(small, 7 * WIDTH), load(small, 8 * WIDTH)
+    (f01, f02, f12), (e0, e1, e2), (d0, d1, d2), growth = mix(
+        (splat(couples.edges[0]), splat(couples.edges[1]), splat(couples.edges[2])),
+        (load(small, 0), load(small, WIDTH), load(small, 2 * WIDTH)),
+        (load(small, 3 * WIDTH), load(small, 4 * WIDTH), load(small, 5 * WIDTH)),
+        (
+            load(small, 6 * WIDTH),
+            load(small, 7 * WIDTH),
+            load(small, 8 * WIDTH),
+            load(small, 9 * WIDTH),
+            load(small, 10 * WIDTH),
+            load(small, 11 * WIDTH),
+        ),
+        splat(1.0),
+    )
+    store(small, 0, growth)
     for i in range(0, size * WIDTH, WIDTH):
         u0 = load(columns, i)
         u1 = times_plus(f01, u0, load(columns, second + i))
@@ -356,12 +368,11 @@ def play_pairs_abreast(
         if near != 0 or couples.mirrored:
             settle(couples, runs, near)
         for lane in range(np.uint64(WIDTH)):
-            respond(couples, runs, here, WIDTH, lane, stretch, t)
-        mix(couples, here.small)
-        worn = learn(here)
+            respond(couples, runs, here, lane, stretch, t)
+        worn = learn(couples, here)
         for run in range(WIDTH):
             if couples.adaptive:
-                grow_both(runs, here, run, here.small[9 * WIDTH + run])
+                grow_both(runs, here, run, here.small[run])
             if (worn >> run) & 1:
                 afresh(couples, runs, pairs, g, run)
                 add_up(runs, pairs, run)

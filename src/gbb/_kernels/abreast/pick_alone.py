@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from gbb._kernels._jit import compiled
@@ -11,17 +13,31 @@ from gbb._kernels.lanes import ALL, WIDTH, above, largest_lane, load, lowest, sp
 from gbb._support.checks import FloatArray, IntArray
 
 
+class Board(NamedTuple):
+    """The values of the couples, in places that are padded to whole lanes.
+
+    Attributes
+    ----------
+    values
+        What they are worth in this round; minus infinity where there is no couple.
+    numbers
+        The couple of every place.
+    places
+        That of every couple; mirror images have one.
+    """
+
+    values: FloatArray
+    numbers: IntArray
+    places: IntArray
+
+
 @compiled(forceinline=True)
-def pick_alone(
-    couples: Couples, runs: Runs, values: FloatArray, numbers: IntArray, width: int
-) -> int:
+def pick_alone(couples: Couples, runs: Runs, board: Board) -> int:
     """The number of the best couple, or -1 where there is a tie and nothing left to break it with.
 
-    That of (a, b) is worth ``values[a * width + b]``, and ``numbers`` holds its number there; what is no
-    couple, or has a mirror image that stands for it too, is worth minus infinity. Values within 1e-12
-    of the largest, relatively, tie.
+    Values within 1e-12 of the largest, relatively, tie.
     """
-    top = splat(-np.inf)
+    values, top = board.values, splat(-np.inf)
     for at in range(0, values.size, WIDTH):
         x = load(values, at)
         top = where_above(x, top, x, top)
@@ -32,28 +48,22 @@ def pick_alone(
         if those != 0:
             ties += 1 if those & (those - 1) == 0 else 2
             p = at + lowest(those)
-    p = numbers[p]
+    p = board.numbers[p]
     if ties == 1 and (couples.arms[p, 0] == couples.arms[p, 1] or not couples.mirrored):
         return int(p)
-    return break_ties_alone(couples, runs, values, width, floor) if have_uniforms(runs) else -1
+    return break_ties_alone(runs, board, floor) if have_uniforms(runs) else -1
 
 
 @compiled()
-def break_ties_alone(
-    couples: Couples, runs: Runs, values: FloatArray, width: int, floor: float
-) -> int:
+def break_ties_alone(runs: Runs, board: Board, floor: float) -> int:
     """One of the couples that are worth ``floor`` or more, at random; mirror images count too."""
-    K, ties = couples.pair.shape[0], 0
-    for a in range(K):
-        for b in range(K):
-            if values[a * width + b] >= floor:
-                ties += 2 if couples.mirrored and a != b else 1
+    ties = 0
+    for p in range(board.places.size):
+        ties += board.values[board.places[p]] >= floor
     left = int(next_uniform(runs, 0) * ties) if ties > 1 else 0
-    for a in range(K):
-        for b in range(K):
-            at = b * width + a if couples.mirrored and b < a else a * width + b
-            if values[at] >= floor:
-                if left == 0:
-                    return int(a * K + b)
-                left -= 1
+    for p in range(board.places.size):
+        if board.values[board.places[p]] >= floor:
+            if left == 0:
+                return p
+            left -= 1
     return 0

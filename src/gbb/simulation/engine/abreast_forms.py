@@ -9,10 +9,11 @@ import numpy as np
 from gbb._kernels.abreast.orthogonal import play_orthogonal_abreast
 from gbb._kernels.abreast.orthogonal_alone import Tables, play_orthogonal_alone
 from gbb._kernels.abreast.pairs import Pairs, play_pairs_abreast
-from gbb._kernels.abreast.pairs_alone import Board, play_pairs_alone
+from gbb._kernels.abreast.pairs_alone import Sheet, play_pairs_alone
+from gbb._kernels.abreast.pick_alone import Board
 from gbb._kernels.abreast.runs import Couples, Runs, Stretch
 from gbb._kernels.lanes import WIDTH, aligned_zeros, padded
-from gbb._support.checks import FloatArray
+from gbb._support.checks import FloatArray, IntArray
 from gbb.learning.coordinates import symmetric_edge_arms
 from gbb.problem import Problem
 
@@ -52,6 +53,8 @@ class Orthogonal(Form):
         if self.lanes == 1:
             width = padded(K)
             mean, variance, middle, deviation = aligned_zeros(4, G, K, width)
+            places = np.add.outer(width * np.arange(K), np.arange(K))
+            bar, board = make_board(couples, places, K * width)
             self._tables = Tables(
                 mean=mean,
                 variance=variance,
@@ -59,9 +62,8 @@ class Orthogonal(Form):
                 own_variance=aligned_zeros(G, width),
                 middle=middle,
                 deviation=deviation,
-                values=aligned_zeros(K * width),
-                bar=bar_couples(couples, width),
-                numbers=np.add.outer(K * np.arange(K), np.arange(width)).ravel(),
+                bar=bar.reshape(K, width),
+                board=board,
             )
 
     def play(self, stretch: Stretch, begin: int) -> int:
@@ -78,45 +80,34 @@ class Covariance(Form):
     def __init__(self, problem: Problem, couples: Couples, runs: Runs, lam: float) -> None:
         super().__init__(problem, couples, runs, lam)
         G, K, S, lanes = self.regimes, problem.K, self.pairs, self.lanes
-        i, j = np.triu_indices(K)
         s, r = np.sort(np.indices((S, S)), axis=0)[::-1]
         width = padded(S)
         entry = s * (s + 1) // 2 + r if lanes > 1 else s * width + r
-        across, one, two = couples.steps.T.astype(np.int64)
-        spots = np.zeros((6, padded(K * K)), dtype=np.int64)
-        steps = np.zeros((3, padded(K * K)), dtype=np.int64)
-        steps[:, : K * K] = across, one, two
-        pairs = ((across, across), (one, one), (two, two), (across, one), (across, two), (one, two))
-        for k, (first, second) in enumerate(pairs):
-            spots[k, : K * K] = lanes * entry[first, second]
+        rows = S * (S + 1) // 2 if lanes > 1 else (S + S % 2) * width
         length = S * lanes if lanes > 1 else width
         self.paid = aligned_zeros(G, S, lanes)
         self._pairs = Pairs(
             mu=aligned_zeros(G, length),
             paid=self.paid.reshape(G, -1),
-            H=aligned_zeros(G, padded(lanes * (int(entry.max()) + 1) + WIDTH)),
+            H=aligned_zeros(G, padded(lanes * rows)),
             base=aligned_zeros(G, length),
             log_det=np.zeros((G, lanes)),
             growth=np.ones((G, lanes)),
             entry=entry.astype(np.uint64),
-            spots=spots,
-            features=symmetric_edge_arms(problem.arms)[i * K + j],
+            spots=lanes * spots_of(couples, entry),
+            features=symmetric_edge_arms(problem.arms)[pair_arms(K) @ (K, 1)],
             lam=lam,
             columns=aligned_zeros(3, length),
-            small=aligned_zeros(20 * WIDTH),
+            small=aligned_zeros(12 * WIDTH),
         )
-        self._board = None
-        if lanes == 1:
-            bar = aligned_zeros(padded(K * K))
-            bar[: K * K], bar[K * K :] = bar_couples(couples, K).ravel(), -np.inf
-            self._board = Board(aligned_zeros(bar.size), bar, np.arange(bar.size), steps)
+        self._sheet = make_sheet(couples, entry, G) if lanes == 1 else None
 
     def play(self, stretch: Stretch, begin: int) -> int:
         """Each round in O(K^4)."""
         given = self.couples, self.runs, self._pairs
-        if self._board is None:
+        if self._sheet is None:
             return play_pairs_abreast(*given, stretch, begin)
-        return play_pairs_alone(*given, self._board, stretch, begin)
+        return play_pairs_alone(*given, self._sheet, stretch, begin)
 
 
 def priors(problem: Problem, lam: float) -> FloatArray:
@@ -128,14 +119,61 @@ def priors(problem: Problem, lam: float) -> FloatArray:
     return prior
 
 
-def bar_couples(couples: Couples, width: int) -> FloatArray:
-    """0, or minus infinity where there is no couple or its mirror image is looked at instead."""
+def make_board(couples: Couples, places: IntArray, size: int) -> tuple[FloatArray, Board]:
+    """``size`` places, of which the couples (a, b) have ``places[a, b]``; mirror images have one.
+
+    First comes what is added to means: minus infinity where there is no couple, else 0.
+    """
     K = len(couples.pair)
-    bar = aligned_zeros(K, width)
-    bar[:, K:] = -np.inf
     if couples.mirrored:
-        bar[np.tril_indices(K, -1)] = -np.inf
-    return bar
+        a, b = np.indices((K, K))
+        places = places[np.minimum(a, b), np.maximum(a, b)]
+    bar, numbers = aligned_zeros(size), np.zeros(size, dtype=np.int64)
+    bar[:] = -np.inf
+    bar[places] = 0.0
+    numbers[places.ravel()[::-1]] = np.arange(K * K)[::-1]  # the first of two
+    return bar, Board(aligned_zeros(size), numbers, places.ravel())
+
+
+def make_sheet(couples: Couples, entry: IntArray, regimes: int) -> Sheet:
+    """What one run has beside its pairs, whose entries of H are at the places ``entry``."""
+    K, S = len(couples.pair), len(entry)
+    width, (a, b) = padded(S), pair_arms(K).T
+    own, cross = np.zeros((2, width), dtype=np.int64), np.zeros((3, width), dtype=np.int64)
+    s, one, two = np.arange(S), couples.pair[a, a], couples.pair[b, b]
+    own[:, :S], cross[:, :S] = (one, two), (entry[s, one], entry[s, two], entry[one, two])
+    w, w1, w2 = couples.w, couples.w1, couples.w2
+    weights, alone = aligned_zeros(9, width), w + w1 + w2
+    counts = w, w1, w2, w * w, w1 * w1, w2 * w2, 2.0 * w * w1, 2.0 * w * w2, 2.0 * w1 * w2
+    weights[:, :S] = np.array(counts)[:, None]
+    weights[:, one] = 0.0
+    weights[0, one], weights[3, one] = alone, alone * alone
+    places = couples.pair + np.where(np.tri(K, k=-1, dtype=bool), width, 0)
+    every = np.full((S, width), entry[-1, -1] + 1, dtype=np.int32)  # which is 0, if it is there
+    every[:, :S] = entry
+    bar, board = make_board(couples, places, width if couples.mirrored else 2 * width)
+    return Sheet(
+        board=board,
+        bar=bar,
+        diagonal=aligned_zeros(regimes, width),
+        gains=aligned_zeros(3, width),
+        weights=weights,
+        own=own,
+        cross=cross,
+        entry=every,
+    )
+
+
+def spots_of(couples: Couples, entry: IntArray) -> IntArray:
+    """See :class:`Pairs`."""
+    across, one, two = couples.steps.T.astype(np.int64)
+    pairs = (across, across), (one, one), (two, two), (across, one), (across, two), (one, two)
+    return np.stack([entry[each] for each in pairs])
+
+
+def pair_arms(K: int) -> IntArray:
+    """The two arms of every pair (pairs x 2)."""
+    return np.stack(np.triu_indices(K), axis=1)
 
 
 ABREAST: dict[str, type[Form]] = {"orthogonal": Orthogonal, "pairs": Covariance}
