@@ -24,6 +24,7 @@ from gbb._kernels.lanes import (
     minus,
     plus,
     splat,
+    store,
     times,
     times_plus,
     unlike,
@@ -58,6 +59,8 @@ class Counted(NamedTuple):
         are not counted in ``crowd``.
     rows, shares
         Where the rows of the tables around an agent start, and what they count.
+    added
+        What each arm adds to mean and squared norm (2 x K, rows padded to whole lanes).
     last
         By arm: the slot of the last agent that had no reason to leave it, -1 after a move.
     reach
@@ -92,6 +95,7 @@ class Counted(NamedTuple):
     crowd: IntArray
     rows: IntArray
     shares: FloatArray
+    added: FloatArray
     last: IntArray
     reach: float
     slopes: FloatArray
@@ -213,15 +217,15 @@ def best_reply(
 
     See :func:`best_of_lane` for what it leaves, and :mod:`gbb._kernels.choice.passing` for slopes;
     without ``lazy`` these are not looked at. ``mean`` and ``norm2`` are those of the whole allocation.
-    Where a regressor counts ``c``, w more add ``w (2 c + w) var`` to norm2. What the agent leaves and
-    what it takes up meet in the regressors of arms ``now`` and a; what it takes up by a table and by
-    its mate in those of a and a.
+    Where a regressor counts ``c``, w more add ``w (2 c + w) var`` to norm2, and w less take ``w (2 c -
+    w) var`` from it, which is ``2 w^2 var`` less. What the agent leaves and what it takes up meet in the
+    regressors of arms ``now`` and a; what it takes up by a table and by its mate in those of a and a.
     """
     var, around, level = counted.var, counted.around, counted.level
     rows, shares, mates = counted.rows, counted.shares, counted.slot_mate
     K, width = var.shape[1], var.shape[2]
     now, first, last = ends[found, i], counted.slot_start[i], counted.slot_start[i + 1]
-    items, rest_mean, rest_norm2, weight = 0, mean, norm2, 0.0
+    items, left, weight = 0, 0.0, 0.0
     for x in range(first, last):
         t = counted.slot_table[x]
         for lane in range(0, width, WIDTH):
@@ -230,25 +234,30 @@ def best_reply(
                 b = lane + lowest(those)
                 those &= those - 1
                 w = around[x, b]
-                rest_mean -= w * counted.mean[t, b, now]
-                rest_norm2 -= w * (2.0 * counted.counts[t, b, now] - w) * var[t, b, now]
+                left += w * w * var[t, b, now]
                 rows[items], shares[items] = (t * K + b) * width, w
                 items += 1
                 weight += abs(w)
         if mates[x] > x:
-            rest_norm2 += 2.0 * around[x, now] * around[mates[x], now] * var[t, now, now]
-    spread = radius * np.sqrt(norm2)
-    margin = margin_of(mean, spread)
-    best, top, gains = now, mean + spread + margin, splat(-np.inf)
+            left += around[x, now] * around[mates[x], now] * var[t, now, now]
     for lane in range(0, width, WIDTH):
-        means = plus(load(links.bars, i * width + lane), splat(rest_mean))
-        norms = splat(rest_norm2)
+        means, norms = splat(0.0), splat(0.0)
         for j in range(items):
             at, share = rows[j] + lane, splat(shares[j])
             c = load(counted.counts, at)
             means = times_plus(share, load(counted.mean, at), means)
             more = times(share, plus(plus(c, c), share))
             norms = times_plus(more, load(var, at), norms)
+        store(counted.added, lane, means)
+        store(counted.added, width + lane, norms)
+    rest_mean, rest_norm2 = mean - counted.added[0, now], norm2 - counted.added[1, now] + 2.0 * left
+    spread = radius * np.sqrt(norm2)
+    margin = margin_of(mean, spread)
+    best, top, gains = now, mean + spread + margin, splat(-np.inf)
+    for lane in range(0, width, WIDTH):
+        means = plus(load(links.bars, i * width + lane), splat(rest_mean))
+        means = plus(means, load(counted.added, lane))
+        norms = plus(splat(rest_norm2), load(counted.added, width + lane))
         for x in range(first, last):
             y, t = mates[x], counted.slot_table[x]
             if y >= 0 and around[x, now] != 0.0:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gbb._kernels._jit import compiled
 from gbb._kernels.choice.links import Links, is_known
@@ -33,16 +32,25 @@ from gbb._kernels.lanes import (
 )
 from gbb._support.checks import FloatArray, IntArray
 
-LOOKS = 2
-"""Sweeps after which agents with neighbours that move are marked: before, hardly any are passed over."""
+SHIFT = 5
+BITS = 1 << SHIFT
+"""So many agents are looked at together: a branch for each, which nobody can foresee, costs more."""
 
 
 class Linear(NamedTuple):
-    """What links pay, what the arms of every agent do, and who has neighbours that moved."""
+    """What links pay, and what the arms of every agent do.
+
+    Attributes
+    ----------
+    pay, pays
+        See above.
+    due
+        A bit for every agent whose pays have changed since it was looked at.
+    """
 
     pay: FloatArray
     pays: FloatArray
-    stale: NDArray[np.bool_]
+    due: IntArray
 
 
 @compiled(forceinline=True)
@@ -109,27 +117,18 @@ def pays_of_arms(links: Links, linear: Linear, ends: IntArray, found: int) -> No
 
 
 @compiled(forceinline=True)
-def first_beaten(
-    linear: Linear, arms: IntArray, i: int, stop: int, least: float, marked: bool
-) -> int:
-    """The first agent from i on with an arm that pays more than its own; ``stop`` if there is none.
-
-    Where all whose pays have changed are ``marked``, the others are passed over.
-    """
-    pays, stale = linear.pays, linear.stale
-    width = pays.shape[1]
-    while i < stop:
-        if not marked or stale[i]:
-            if marked:
-                stale[i] = False
-            row, beaten = i * width, 0
-            floor = plus(spread(pays, row + arms[i]), splat(least))
-            for lane in range(0, width, WIDTH):
-                beaten |= above(load(pays, row + lane), floor)
-            if beaten != 0:
-                break
-        i += 1
-    return i
+def find_beaten(pays: FloatArray, arms: IntArray, first: int, those: int, least: float) -> int:
+    """Which of ``those`` agents, bits from ``first`` on, have an arm that pays more than their own."""
+    width, found = pays.shape[1], 0
+    while those != 0:
+        bit = lowest(those)
+        those &= those - 1
+        row, beaten = (first + bit) * width, 0
+        floor = plus(spread(pays, row + arms[first + bit]), splat(least))
+        for lane in range(0, width, WIDTH):
+            beaten |= above(load(pays, row + lane), floor)
+        found |= (beaten != 0) << bit
+    return found
 
 
 @compiled(forceinline=True)
@@ -141,17 +140,24 @@ def best_paid(pays: FloatArray, i: int, least: float) -> int:
     for lane in range(WIDTH, width, WIDTH):
         x = load(pays, row + lane)
         top = where_above(x, top, x, top)
-    floor, lane, short = splat(largest_lane(top) - least), 0, ALL
-    while short == ALL:
-        short = above(floor, load(pays, row + lane))
-        lane += WIDTH
-    return lane - WIDTH + lowest(ALL ^ short)
+    floor, first, those = splat(largest_lane(top) - least), -BITS, 0
+    while those == 0:
+        first += BITS
+        for lane in range(first, min(first + BITS, width), WIDTH):
+            those |= (ALL ^ above(floor, load(pays, row + lane))) << (lane - first)
+    return first + lowest(those)
+
+
+@compiled(forceinline=True)
+def call(due: IntArray, i: int) -> None:
+    """Agent i is to be looked at."""
+    due[np.uint64(i >> SHIFT)] |= 1 << (i & (BITS - 1))
 
 
 @compiled(forceinline=True)
 def tell_neighbours(links: Links, linear: Linear, i: int, now: int, best: int) -> None:
-    """The neighbours' pays after agent i has left arm ``now`` for ``best``."""
-    pay, pays = linear.pay, linear.pays
+    """The neighbours' pays after agent i has left arm ``now`` for ``best``; they are due for a look."""
+    pay, pays, due = linear.pay, linear.pays, linear.due
     K, width, first, last = pay.shape[1], pay.shape[2], links.start[i], links.start[i + 1]
     if not links.plain:
         for e in range(first, last):
@@ -160,6 +166,7 @@ def tell_neighbours(links: Links, linear: Linear, i: int, now: int, best: int) -
             for lane in range(0, width, WIDTH):
                 step = minus(load(pay, new + lane), load(pay, old + lane))
                 store(pays, row + lane, times_plus(w, step, load(pays, row + lane)))
+            call(due, links.other[e])
         return
     new, old = best * width, now * width
     for lane in range(0, width, 2 * WIDTH):  # the same step for all; two lanes at once, or the last
@@ -168,12 +175,14 @@ def tell_neighbours(links: Links, linear: Linear, i: int, now: int, best: int) -
             for e in range(first, last):
                 row = links.other[e] * width + lane
                 store(pays, row, plus(load(pays, row), step))
+                call(due, links.other[e])
         else:
             more = minus(load(pay, new + lane + WIDTH), load(pay, old + lane + WIDTH))
             for e in range(first, last):
                 row = links.other[e] * width + lane
                 store(pays, row, plus(load(pays, row), step))
                 store(pays, row + WIDTH, plus(load(pays, row + WIDTH), more))
+                call(due, links.other[e])
 
 
 @compiled(forceinline=True)
@@ -189,34 +198,40 @@ def ascend_linear(
     """Agents in turn take their best arm until none gains; returns the value reached.
 
     Starts from ``ends[found]``, of the value ``worth``, whose pays are given, and changes both. A visit
-    costs O(K), a move O(degree K). What differs by ``least`` or less is the same: the first of such
-    arms is taken, and none is left for another. Minus infinity where it joins an end of an earlier
-    search, or where no agent moves unless the start is ``fresh``: nothing better comes of either.
+    costs O(K), a move O(degree K); after the first sweep only those whose pays have changed are visited.
+    What differs by ``least`` or less is the same: the first of such arms is taken, and none is left for
+    another. Minus infinity where it joins an end of an earlier search, or where no agent moves unless
+    the start is ``fresh``: nothing better comes of either.
     """
-    pays, arms, n = linear.pays, ends[found], ends.shape[1]
-    total, stop, moved = worth, n, False
-    for sweep in range(SWEEPS):
-        if sweep == LOOKS:
-            linear.stale[:] = False
-        last, marked = -1, sweep > LOOKS
-        i = first_beaten(linear, arms, 0, stop, least, marked)
-        while i < stop:
-            now, best = arms[i], best_paid(pays, i, least)
-            gain = 2.0 * (pays[i, best] - pays[i, now])
-            if gain > max(GAIN * abs(total), least):
-                last, stop, moved = i, n, True
-                total += gain
-                arms[i] = best
-                tell_neighbours(links, linear, i, now, best)
-                if sweep >= LOOKS:
-                    for e in range(links.start[i], links.start[i + 1]):
-                        linear.stale[links.other[e]] = True
-            i = first_beaten(linear, arms, i + 1, stop, least, marked)
+    pays, due, arms = linear.pays, linear.due, ends[found]
+    total, moved = worth, False
+    for word in range(due.size):
+        due[word] = (1 << min(BITS, arms.size - word * BITS)) - 1
+    for _ in range(SWEEPS):
+        last = -1
+        for word in range(due.size):
+            first, beaten, due[word] = word * BITS, due[word], 0
+            beaten = find_beaten(pays, arms, first, beaten, least)
+            while beaten != 0:
+                bit = lowest(beaten)
+                beaten &= beaten - 1
+                i = first + bit
+                now, best = arms[i], best_paid(pays, i, least)
+                gain = 2.0 * (pays[i, best] - pays[i, now])
+                if gain > max(GAIN * abs(total), least):
+                    last, moved = i, True
+                    total += gain
+                    arms[i] = best
+                    tell_neighbours(links, linear, i, now, best)
+                    again = due[word] & (-2 << bit)  # neighbours whose turn is still to come
+                    if again != 0:
+                        due[word] ^= again
+                        beaten &= ~again
+                        beaten |= find_beaten(pays, arms, first, again, least)
         if last < 0:
             break
         if is_known(ends, found, last):
             return -np.inf
-        stop = last  # the others have stayed since
     if moved:
         return sum_pays(pays, arms)
     return worth if fresh else -np.inf

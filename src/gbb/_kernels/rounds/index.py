@@ -240,17 +240,27 @@ def add_edges(
 
 @compiled(forceinline=True)
 def count_edges(edges: Edges, arms: IntArray, run: Run) -> int:
-    """Fill ``run.new_N`` and ``run.touched`` where edges are plain; returns how many are touched."""
+    """Fill ``run.new_N`` and ``run.touched`` where edges are plain; returns how many are touched.
+
+    Links are counted, and both directions of each are edges.
+    """
     indptr, indices, new_N, K = edges.indptr, edges.indices, run.new_N, run.new_N.shape[1]
-    count = 0
     for i in range(arms.size):
-        a = arms[i]
-        for e in range(indptr[i], indptr[i + 1]):
-            b = arms[indices[e]]
-            if new_N[0, a, b] == 0.0:
+        own, e = np.uint64(arms[i]), indptr[i + 1] - 1
+        while e >= indptr[i] and indices[e] > i:
+            new_N[0, own, np.uint64(arms[indices[e]])] += edges.ways
+            e -= 1
+    count = 0
+    for a in range(K):
+        for b in range(a, K):
+            both = new_N[0, a, b] + new_N[0, b, a]
+            if both > 0.0:
+                new_N[0, a, b] = new_N[0, b, a] = both
                 run.touched[count] = a * K + b
                 count += 1
-            new_N[0, a, b] += edges.ways
+                if a != b:
+                    run.touched[count] = b * K + a
+                    count += 1
     return count
 
 

@@ -171,6 +171,7 @@ def turn_counted(book: Book, page: int, counted: Counted | None) -> Counted | No
         counted.crowd,
         counted.rows,
         counted.shares,
+        counted.added,
         counted.last,
         0.0,
         counted.slopes,

@@ -9,7 +9,7 @@ import numpy as np
 
 from gbb._kernels.choice.climb import Room, climb_alone
 from gbb._kernels.choice.counts import Counted
-from gbb._kernels.choice.linear import Linear, fill_pay
+from gbb._kernels.choice.linear import BITS, Linear, fill_pay
 from gbb._kernels.choice.links import Links
 from gbb._kernels.choice.whitened import Whitened
 from gbb._kernels.lanes import WIDTH, aligned_zeros, padded
@@ -129,7 +129,8 @@ class LinkSearch:
         """Room for what the links pay."""
         n, K = self.tuples.problem.n, self.tuples.problem.K
         pay = aligned_zeros(len(self._regressors), K, padded(K))
-        return Linear(pay, aligned_zeros(n, padded(K)), np.zeros(n, dtype=np.bool_))
+        due = np.zeros(-(-n // BITS), dtype=np.int64)
+        return Linear(pay, aligned_zeros(n, padded(K)), due)
 
     def whitened(self, blocks: int, size: int) -> Whitened:
         """Room for whitened tables in so many blocks."""
@@ -179,6 +180,7 @@ class LinkSearch:
             crowd=np.zeros(lists.crowd.shape, dtype=np.int64),
             rows=np.zeros(lists.rows.shape, dtype=np.int64),
             shares=np.zeros(lists.shares.shape),
+            added=aligned_zeros(*lists.added.shape),
             last=np.zeros(lists.last.shape, dtype=np.int64),
             slopes=aligned_zeros(*shape),
             limits=aligned_zeros(*lists.limits.shape) + np.inf,
@@ -223,6 +225,7 @@ class LinkSearch:
             crowd=np.zeros((len(slots), problem.K), dtype=np.int64),
             rows=np.zeros(most, dtype=np.int64),
             shares=np.zeros(most),
+            added=aligned_zeros(2, padded(problem.K)),
             last=np.zeros(problem.K, dtype=np.int64),
             reach=2.0 * float(around.max()) if sparse and tables == 1 else 0.0,
             slopes=aligned_zeros(*shape),
