@@ -299,10 +299,13 @@ def ascend_counts(
     last[:] = -1
     if lazy:
         limits[:n] = -1.0
-    idle, i, visits, moved = 0, 0, 0, False
+    idle, i, visits, mover = 0, 0, 0, -1
+    block, those = -WIDTH, 0
     while idle < n and visits < SWEEPS * n:
         stop = min(n, i + n - idle)
-        due = next_due(limits, drift, i, stop) if lazy else i
+        due = i
+        if lazy:
+            due, block, those = next_due(limits, drift, i, stop, block, those)
         idle += due - i
         visits += due - i
         i = due
@@ -321,10 +324,12 @@ def ascend_counts(
                     limits[i] = drift + spare
             idle += 1
             visits += 1
+            those &= those - 1
             if best != now:
-                idle, moved = 1, True
+                block = -WIDTH
+                idle, mover = 1, i
                 ends[found, i] = best
-                if is_known(ends, found, i):
+                if not lazy and is_known(ends, found, i):
                     return -np.inf
                 last[:] = -1
                 mean, norm2 = counted.found[2, 0], counted.found[2, 1]
@@ -338,9 +343,13 @@ def ascend_counts(
             i += 1
         if i == n:
             i = 0
-            if moved:
+            if mover >= 0:
                 mean, norm2 = totals(links, counted)
-    if moved:
+                if lazy and is_known(
+                    ends, found, mover
+                ):  # nobody leaves an end: a sweep later will do
+                    return -np.inf
+    if mover >= 0:
         mean, norm2 = totals(links, counted)
         value = mean + radius * np.sqrt(norm2)
     return float(value)

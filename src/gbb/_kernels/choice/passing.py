@@ -63,12 +63,20 @@ def largest_var(var: FloatArray) -> float:
 
 
 @compiled(forceinline=True)
-def next_due(limits: FloatArray, drift: float, i: int, stop: int) -> int:
-    """The first agent from i on whose limit the drift is above; ``stop`` if there is none."""
-    first = i - i % WIDTH
+def next_due(
+    limits: FloatArray, drift: float, i: int, stop: int, block: int, those: int
+) -> tuple[int, int, int]:
+    """The first agent from i on whose limit the drift is above; ``stop`` if there is none.
+
+    ``those`` are, in bits, the next such agents of the eight from ``block`` on. They come back for the
+    next call, since to load a limit that was just written takes as long as all of a visit; where i is
+    beyond them, they are looked for.
+    """
     now = splat(drift)
-    those = above(now, load(limits, first)) & (-1 << (i - first))
-    while those == 0 and first + WIDTH < stop:
-        first += WIDTH
-        those = above(now, load(limits, first))
-    return min(first + lowest(those), stop) if those != 0 else stop
+    if not block <= i < block + WIDTH:
+        block = i - i % WIDTH
+        those = above(now, load(limits, block)) & (-1 << (i - block))
+    while those == 0 and block + WIDTH < stop:
+        block += WIDTH
+        those = above(now, load(limits, block))
+    return min(block + lowest(those), stop) if those != 0 else stop, block, those
