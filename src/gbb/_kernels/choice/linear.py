@@ -34,7 +34,8 @@ from gbb._support.checks import FloatArray, IntArray
 
 SHIFT = 5
 BITS = 1 << SHIFT
-"""So many agents are looked at together: a branch for each, which nobody can foresee, costs more."""
+"""So many agents are looked at together where a move leaves most of them as they are: a branch for each,
+which nobody can foresee, costs more than a look in vain."""
 
 
 class Linear(NamedTuple):
@@ -46,11 +47,14 @@ class Linear(NamedTuple):
         See above.
     due
         A bit for every agent whose pays have changed since it was looked at.
+    sparse
+        Whether a move leaves most of the others as they are.
     """
 
     pay: FloatArray
     pays: FloatArray
     due: IntArray
+    sparse: bool
 
 
 @compiled(forceinline=True)
@@ -149,15 +153,23 @@ def best_paid(pays: FloatArray, i: int, least: float) -> int:
 
 
 @compiled(forceinline=True)
-def call(due: IntArray, i: int) -> None:
-    """Agent i is to be looked at."""
-    due[np.uint64(i >> SHIFT)] |= 1 << (i & (BITS - 1))
+def call(linear: Linear, i: int) -> None:
+    """Agent i is to be looked at; where links are many, all agents are."""
+    if linear.sparse:
+        linear.due[np.uint64(i >> SHIFT)] |= 1 << (i & (BITS - 1))
+
+
+@compiled(forceinline=True)
+def call_all(linear: Linear) -> None:
+    """Everybody is to be looked at."""
+    for word in range(linear.due.size):
+        linear.due[word] = (1 << min(BITS, linear.pays.shape[0] - word * BITS)) - 1
 
 
 @compiled(forceinline=True)
 def tell_neighbours(links: Links, linear: Linear, i: int, now: int, best: int) -> None:
-    """The neighbours' pays after agent i has left arm ``now`` for ``best``; they are due for a look."""
-    pay, pays, due = linear.pay, linear.pays, linear.due
+    """The neighbours' pays after agent i has left arm ``now`` for ``best``; they are to be looked at."""
+    pay, pays = linear.pay, linear.pays
     K, width, first, last = pay.shape[1], pay.shape[2], links.start[i], links.start[i + 1]
     if not links.plain:
         for e in range(first, last):
@@ -166,7 +178,7 @@ def tell_neighbours(links: Links, linear: Linear, i: int, now: int, best: int) -
             for lane in range(0, width, WIDTH):
                 step = minus(load(pay, new + lane), load(pay, old + lane))
                 store(pays, row + lane, times_plus(w, step, load(pays, row + lane)))
-            call(due, links.other[e])
+            call(linear, links.other[e])
         return
     new, old = best * width, now * width
     for lane in range(0, width, 2 * WIDTH):  # the same step for all; two lanes at once, or the last
@@ -175,14 +187,14 @@ def tell_neighbours(links: Links, linear: Linear, i: int, now: int, best: int) -
             for e in range(first, last):
                 row = links.other[e] * width + lane
                 store(pays, row, plus(load(pays, row), step))
-                call(due, links.other[e])
+                call(linear, links.other[e])
         else:
             more = minus(load(pay, new + lane + WIDTH), load(pay, old + lane + WIDTH))
             for e in range(first, last):
                 row = links.other[e] * width + lane
                 store(pays, row, plus(load(pays, row), step))
                 store(pays, row + WIDTH, plus(load(pays, row + WIDTH), more))
-                call(due, links.other[e])
+                call(linear, links.other[e])
 
 
 @compiled(forceinline=True)
@@ -205,14 +217,17 @@ def ascend_linear(
     """
     pays, due, arms = linear.pays, linear.due, ends[found]
     total, moved = worth, False
-    for word in range(due.size):
-        due[word] = (1 << min(BITS, arms.size - word * BITS)) - 1
+    call_all(linear)
     for _ in range(SWEEPS):
         last = -1
         for word in range(due.size):
-            first, beaten, due[word] = word * BITS, due[word], 0
-            beaten = find_beaten(pays, arms, first, beaten, least)
-            while beaten != 0:
+            first, todo, beaten, due[word] = word * BITS, due[word], 0, 0
+            while todo != 0 or beaten != 0:
+                looked = todo if linear.sparse else todo & -todo
+                todo ^= looked
+                beaten |= find_beaten(pays, arms, first, looked, least)
+                if beaten == 0:
+                    continue
                 bit = lowest(beaten)
                 beaten &= beaten - 1
                 i = first + bit
@@ -223,11 +238,12 @@ def ascend_linear(
                     total += gain
                     arms[i] = best
                     tell_neighbours(links, linear, i, now, best)
+                    if not linear.sparse:
+                        call_all(linear)
                     again = due[word] & (-2 << bit)  # neighbours whose turn is still to come
-                    if again != 0:
-                        due[word] ^= again
-                        beaten &= ~again
-                        beaten |= find_beaten(pays, arms, first, again, least)
+                    due[word] ^= again
+                    beaten &= ~again
+                    todo |= again
         if last < 0:
             break
         if is_known(ends, found, last):

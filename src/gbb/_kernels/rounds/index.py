@@ -245,22 +245,25 @@ def count_edges(edges: Edges, arms: IntArray, run: Run) -> int:
     Links are counted, and both directions of each are edges.
     """
     indptr, indices, new_N, K = edges.indptr, edges.indices, run.new_N, run.new_N.shape[1]
+    links = 0
     for i in range(arms.size):
-        own, e = np.uint64(arms[i]), indptr[i + 1] - 1
+        own, e = arms[i], indptr[i + 1] - 1
         while e >= indptr[i] and indices[e] > i:
-            new_N[0, own, np.uint64(arms[indices[e]])] += edges.ways
+            other = arms[indices[e]]
+            a, b = np.uint64(min(own, other)), np.uint64(max(own, other))
+            before = new_N[0, a, b]
+            if before == 0.0:
+                run.touched[links] = a * np.uint64(K) + b
+                links += 1
+            new_N[0, a, b] = before + (2.0 * edges.ways if a == b else edges.ways)
             e -= 1
-    count = 0
-    for a in range(K):
-        for b in range(a, K):
-            both = new_N[0, a, b] + new_N[0, b, a]
-            if both > 0.0:
-                new_N[0, a, b] = new_N[0, b, a] = both
-                run.touched[count] = a * K + b
-                count += 1
-                if a != b:
-                    run.touched[count] = b * K + a
-                    count += 1
+    count = links
+    for j in range(links):
+        a, b = divmod(run.touched[j], K)
+        if a != b:
+            new_N[0, b, a] = new_N[0, a, b]
+            run.touched[count] = b * K + a
+            count += 1
     return count
 
 

@@ -130,7 +130,13 @@ class LinkSearch:
         n, K = self.tuples.problem.n, self.tuples.problem.K
         pay = aligned_zeros(len(self._regressors), K, padded(K))
         due = np.zeros(-(-n // BITS), dtype=np.int64)
-        return Linear(pay, aligned_zeros(n, padded(K)), due)
+        return Linear(pay, aligned_zeros(n, padded(K)), due, self._sparse)
+
+    @cached_property
+    def _sparse(self) -> bool:
+        """Whether a move leaves most agents as they are."""
+        n = self.tuples.problem.n
+        return n >= MANY and SPARSE * len(self.links.other) <= n**2
 
     def whitened(self, blocks: int, size: int) -> Whitened:
         """Room for whitened tables in so many blocks."""
@@ -200,7 +206,6 @@ class LinkSearch:
         mate = np.arange(tables) if self.merged else np.roll(np.arange(tables), problem.types)
         mates = np.searchsorted(slots, owner * tables + mate[table])
         there = slots[np.minimum(mates, len(slots) - 1)] == owner * tables + mate[table]
-        sparse = problem.n >= MANY and SPARSE * len(agent) <= problem.n**2
         around = np.bincount(agent, weights=np.abs(links.weight), minlength=problem.n)
         apart = aligned_zeros(problem.K, padded(problem.K))
         np.fill_diagonal(apart, -np.inf)
@@ -227,7 +232,7 @@ class LinkSearch:
             shares=np.zeros(most),
             added=aligned_zeros(2, padded(problem.K)),
             last=np.zeros(problem.K, dtype=np.int64),
-            reach=2.0 * float(around.max()) if sparse and tables == 1 else 0.0,
+            reach=2.0 * float(around.max()) if self._sparse and tables == 1 else 0.0,
             slopes=aligned_zeros(*shape),
             apart=apart,
             limits=aligned_zeros(padded(problem.n)),
