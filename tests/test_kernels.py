@@ -26,12 +26,16 @@ from gbb._kernels.choice.rule import log_of_product
 from gbb._kernels.cuts.greedy import greedy_sides
 from gbb._kernels.learning.factor import factor, solve_upper, whiten
 from gbb._kernels.rounds.features import drift, evaluate
+from gbb._kernels.rounds.index import count_edges
 from gbb._kernels.rounds.random_play import play_random
 from gbb.learning import factor as plain
 from gbb.learning.coordinates import symmetric_edge_arms
 from gbb.policies._base import draw_arms
+from gbb.policies._index.compiled import make_edges
 from gbb.policies._index.objective import pick_near as plain_pick
 from gbb.simulation.engine.couples import new_plan
+from gbb.simulation.engine.request import Request
+from gbb.simulation.engine.setting import new_run
 from test_engine import ARMS, GRAPHS, make_env, played_out, replayed, unit_arms
 
 plain_factor = plain.factor
@@ -361,7 +365,7 @@ def test_agents_that_are_passed_over_would_have_stayed(weighted):
 def test_a_climb_without_optimism_makes_the_moves_of_a_plain_one(weighted, data):
     """All agents in turn, their pays summed anew at every visit, until nobody has moved."""
     rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
-    n, K = data.draw(st.integers(12, 40)), data.draw(st.integers(2, 11))
+    n, K = data.draw(st.integers(12, 40)), data.draw(st.integers(2, 11) | st.just(40))
     graph = gbb.Graph.random(n, p=0.2, seed=1)
     weights = rng.uniform(-0.5, 2.0, graph.m) if weighted else np.ones(graph.m)
     weights = np.where(graph.sources < graph.indices, weights, weights[graph.reverse])
@@ -371,6 +375,7 @@ def test_a_climb_without_optimism_makes_the_moves_of_a_plain_one(weighted, data)
     policy = gbb.policies.ThompsonSampling(problem, cut=gbb.cuts.greedy(graph))
     search = policy.link_search
     links, linear, room = search.links, search.linear(), search.room
+    linear = linear._replace(sparse=data.draw(st.booleans()))
     R = rng.normal(size=(K, K))
     linear.pay[0, :, :K] = R + R.T
     place(links, data.draw(st.integers(0, K * K - 1)), room.chosen, room.played, room.ends[0])
@@ -386,3 +391,21 @@ def test_a_climb_without_optimism_makes_the_moves_of_a_plain_one(weighted, data)
     pays_of_tuple(links, linear, room.played)
     ascend_linear(links, linear, room.ends, 0, sum_pays(linear.pays, room.ends[0]), True, 0.0)
     np.testing.assert_array_equal(room.ends[0], arms)
+
+
+@given(seed=st.integers(0, 10**6), ways=st.sampled_from(["edge", "link"]))
+def test_edges_are_counted_by_their_links(seed, ways):
+    """Whatever the order in which the graph was told of them."""
+    rng = np.random.default_rng(seed)
+    n, K = int(rng.integers(2, 12)), int(rng.integers(2, 8))
+    ends = np.array([(i, j) for i in range(n) for j in range(i) if rng.random() < 0.6 or j == 0])
+    told = rng.permutation(np.concatenate([ends, ends[:, ::-1]]))
+    problem = gbb.Problem(gbb.Graph.from_edges(told, n=n), np.eye(K), feedback=ways)
+    edges = make_edges(gbb.policies.ThompsonSampling(problem, cut=gbb.cuts.greedy(problem.graph)))
+    assert edges.plain
+    arms, N = rng.integers(0, K, n), np.zeros((K, K))
+    np.add.at(N, (arms[problem.graph.sources], arms[problem.graph.indices]), edges.ways)
+    run = new_run(problem, Request(1, np.array([1]), None, None))
+    count = count_edges(edges, arms, run)
+    np.testing.assert_array_equal(run.new_N[0], N)
+    assert sorted(run.touched[:count]) == np.flatnonzero(N).tolist()
