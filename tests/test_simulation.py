@@ -584,6 +584,7 @@ def test_exploring_then_committing_records_no_couple_while_exploring():
         {"rounds": 10**12},
         {"rounds": 10**12, "record": 100},
         {"rounds": 10**4, "runs": 10**5},
+        {"rounds": 10, "record": [10], "runs": 10**7},
         {"rounds": 10**7, "runs": 10, "keep_allocations": True},
     ],
 )

@@ -19,6 +19,7 @@ from gbb.environment import Environment, System
 from gbb.optimum import Optimum
 from gbb.policies import AnyPolicy
 from gbb.policies._contenders import Contenders, make_policies
+from gbb.problem import Problem
 from gbb.simulation import engine, reference, result
 from gbb.simulation._jobs import Job, count_threads, run_jobs
 from gbb.simulation._progress import progress_bar
@@ -38,6 +39,9 @@ CONTEXTS = 2**32 - 1
 
 BYTES = 56
 """About what a recorded round of one run takes: rewards, totals, regrets and the couple."""
+
+RUN_BYTES = 1000
+"""About what a run takes beside its rounds and its record."""
 
 MOST_BYTES = 8 * 2**30
 """Results that would take more memory than this are refused."""
@@ -133,7 +137,8 @@ def simulate(
     _check_policies(env, chosen)
     env = _with_contexts(env, contexts, rounds, seed)
     runs = checks.integer("runs", runs, low=1)
-    _check_memory(len(chosen) * runs, rounds, record, env.problem.n if keep_allocations else 0)
+    agents = env.problem.n if keep_allocations else 0
+    _check_memory(env.problem, len(chosen) * runs, rounds, record, agents)
     recorded = recorded_rounds(rounds, record)
     if checks.choice("method", method, METHODS) == "cuda":
         from gbb.simulation import cuda  # noqa: PLC0415
@@ -172,7 +177,10 @@ def simulate_together(
     for env, policies, _ in instances:
         _check_system(env)
         _check_policies(env, policies)
-    _check_memory(sum(len(policies) for _, policies, _ in instances) * runs, rounds, record, 0)
+    largest = max((env.problem for env, *_ in instances), key=lambda problem: problem.K)
+    _check_memory(
+        largest, sum(len(policies) for _, policies, _ in instances) * runs, rounds, record
+    )
     recorded = recorded_rounds(rounds, record)
     spawned = [(env, policies, seeds.spawn(seed, runs)) for env, policies, seed in instances]
     traces = cuda.trace_instances(spawned, recorded)
@@ -279,13 +287,16 @@ def _check_policies(env: System, policies: Sequence[AnyPolicy]) -> None:
         raise checks.input_error("policies", "have distinct names", labels, cure)
 
 
-def _check_memory(traces: int, rounds: int, record: int | str | ArrayLike, agents: int) -> None:
+def _check_memory(
+    problem: Problem, traces: int, rounds: int, record: int | str | ArrayLike, agents: int = 0
+) -> None:
     """Refuse a result that would not fit in memory, before anything is made for it."""
     if isinstance(record, str) or np.ndim(record):
         kept = min(rounds, LOG_POINTS) if isinstance(record, str) else int(np.size(record))
     else:
         kept = -(-rounds // checks.integer("record", record, low=1))
-    size = traces * kept * (BYTES + 8 * agents)
+    tables = 16 * problem.types * problem.K**2
+    size = traces * (kept * (BYTES + 8 * agents) + RUN_BYTES + tables)
     if size > MOST_BYTES:
         rule = f"keep few enough rounds for {MOST_BYTES / 2**30:g} GiB"
         found = f"{kept:,} rounds of {traces:,} runs, about {size / 2**30:,.0f} GiB"
