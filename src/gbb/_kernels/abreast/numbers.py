@@ -13,16 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from gbb._kernels._jit import compiled
-from gbb._kernels.abreast.orthogonal import MEAN, SIZE, choose, fill_values
-from gbb._kernels.abreast.runs import (
-    Couples,
-    Runs,
-    Stretch,
-    find_radii,
-    have_uniforms,
-    keep,
-    settle,
-)
+from gbb._kernels.abreast.choose import decide
+from gbb._kernels.abreast.orthogonal import MEAN, SIZE
+from gbb._kernels.abreast.runs import Couples, Runs, Stretch, keep
 from gbb._kernels.lanes import WIDTH, gather, load, minus, over, splat, store, times, times_plus
 from gbb._support.checks import FloatArray, IntArray
 
@@ -36,8 +29,8 @@ class Factors(NamedTuple):
         The factors (pairs x C x C + 2 x lanes): from place i on row i has ``D_ii``, the column of L
         below it, ``(L'eta)_i`` and ``1 / D_ii``.
     pairs
-        Mean and variance of every pair in this round, where those without contexts are (1 x (pairs x 4 x
-        lanes)).
+        Mean and variance of every pair in this round, where those without contexts are (pairs x 4 x
+        lanes).
     active
         In how many lanes there are runs.
     own
@@ -143,14 +136,9 @@ def play_numbers_abreast(
     for t in range(begin, stretch.radii.size):
         now = numbers[t]
         estimate(factors, now)
-        find_radii(couples, runs, stretch.radii[t])
-        near = choose(couples, runs, factors.pairs[0]) & ((1 << factors.active) - 1)
-        if near != 0:
-            if not have_uniforms(runs):
-                return t
-            fill_values(couples, runs, factors.pairs, np.uint64(0))
-        if near != 0 or couples.mirrored:
-            settle(couples, runs, near)
+        those = (1 << factors.active) - 1
+        if not decide(couples, runs, factors.pairs, None, stretch.radii[t], those):
+            return t
         learn_numbers(couples, runs, factors, now, stretch, t)
         keep(runs, stretch.recorded, stretch.first + t)
     return int(stretch.radii.size)

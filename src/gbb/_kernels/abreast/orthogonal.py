@@ -1,7 +1,6 @@
-"""Eight runs on orthogonal arms, where every pair has a mean and a variance of its own.
+"""Runs on orthogonal arms, where every pair has a mean and a variance of its own.
 
-The choice is made in lanes, the best value and the second best carried along; only where they are
-close are a run's values looked at one by one. What was played is taken in run by run.
+Couples are valued in lanes, eight runs at once. What was played is taken in run by run.
 """
 
 from __future__ import annotations
@@ -9,32 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from gbb._kernels._jit import compiled
-from gbb._kernels.abreast.runs import (
-    NEAR,
-    Couples,
-    Lane,
-    Runs,
-    Stretch,
-    count,
-    find_radii,
-    grow,
-    have_uniforms,
-    keep,
-    settle,
-)
-from gbb._kernels.lanes import (
-    ALL,
-    WIDTH,
-    above,
-    load,
-    minus,
-    root,
-    splat,
-    store,
-    times,
-    times_plus,
-    where_above,
-)
+from gbb._kernels.abreast.runs import Couples, Lane, Runs, Stretch, count, grow
+from gbb._kernels.lanes import WIDTH, load, root, splat, times, times_plus
 from gbb._support.checks import FloatArray
 
 SIZE = 4 * WIDTH
@@ -44,7 +19,9 @@ MEAN = 2 * WIDTH
 
 
 @compiled(forceinline=True)
-def value(couples: Couples, pairs: FloatArray, a: int, b: int, radius: FloatArray) -> FloatArray:
+def value_orthogonal(
+    couples: Couples, pairs: FloatArray, a: int, b: int, radius: FloatArray
+) -> FloatArray:
     """Optimistic values of the couple (a, b); different pairs are uncorrelated, so variances add."""
     w, w1, w2 = couples.w, couples.w1, couples.w2
     own = couples.pair[a, a] * SIZE + MEAN
@@ -61,34 +38,6 @@ def value(couples: Couples, pairs: FloatArray, a: int, b: int, radius: FloatArra
         variance = times_plus(splat(w2 * w2), load(pairs, other + WIDTH), variance)
         variance = times_plus(splat(w * w), load(pairs, both + WIDTH), variance)
     return times_plus(radius, root(variance), mean)
-
-
-@compiled(forceinline=True)
-def choose(couples: Couples, runs: Runs, pairs: FloatArray) -> int:
-    """The best couples, into ``runs.best``; returns a bit for each run in which another is near."""
-    K, radius = couples.pair.shape[0], load(runs.radius, 0)
-    best = second = splat(-np.inf)
-    arg = splat(0.0)
-    for a in range(K):
-        for b in range(a if couples.mirrored else 0, K):
-            x = value(couples, pairs, a, b, radius)
-            second = where_above(x, best, best, where_above(second, x, second, x))
-            arg = where_above(x, best, splat(float(a * K + b)), arg)
-            best = where_above(x, best, x, best)
-    store(runs.best, 0, arg)
-    size = where_above(best, splat(0.0), best, minus(splat(0.0), best))
-    return ALL ^ above(minus(best, times(splat(NEAR), size)), second)  # also where both are 0
-
-
-@compiled()
-def fill_values(couples: Couples, runs: Runs, pairs: FloatArray, g: Lane) -> None:
-    """The values of all couples in all runs, in regime g."""
-    K, radius, here = couples.pair.shape[0], load(runs.radius, 0), pairs[g]
-    for a in range(K):
-        for b in range(K):
-            first, last = (min(a, b), max(a, b)) if couples.mirrored else (a, b)
-            x = value(couples, here, first, last, radius)
-            store(runs.values, (a * K + b) * WIDTH, x)
 
 
 @compiled(forceinline=True)
@@ -124,29 +73,3 @@ def learn_couple(
     if couples.adaptive:
         grow(runs.log_det, runs.growth, lane, grown)
     count(couples, runs, lane, g, p, t)
-
-
-@compiled()
-def play_orthogonal_abreast(
-    couples: Couples, runs: Runs, pairs: FloatArray, stretch: Stretch, begin: int
-) -> int:
-    """Play the rounds of ``stretch`` from number ``begin`` on; returns how many have been played.
-
-    They are not all where a run has no numbers left to break ties with. ``pairs`` holds precision, sum
-    of rewards, mean and variance of every pair (regimes x (pairs x 4 x lanes)).
-    """
-    for t in range(begin, stretch.radii.size):
-        find_radii(couples, runs, stretch.radii[t])
-        g = stretch.regime[t]
-        here = pairs[g]
-        near = choose(couples, runs, here)
-        if near != 0:
-            if not have_uniforms(runs):
-                return t
-            fill_values(couples, runs, pairs, g)
-        if near != 0 or couples.mirrored:
-            settle(couples, runs, near)
-        for lane in range(np.uint64(WIDTH)):
-            learn_couple(couples, runs, here, WIDTH, lane, stretch, t)
-        keep(runs, stretch.recorded, stretch.first + t)
-    return int(stretch.radii.size)

@@ -14,17 +14,12 @@ from numpy.typing import NDArray
 
 from gbb._kernels._jit import compiled
 from gbb._kernels.abreast.runs import (
-    NEAR,
     Couples,
     Lane,
     Runs,
     Stretch,
     count,
-    find_radii,
     grow,
-    have_uniforms,
-    keep,
-    settle,
 )
 from gbb._kernels.lanes import (
     ALL,
@@ -156,7 +151,7 @@ def renew(couples: Couples, runs: Runs, pairs: Pairs) -> None:
 
 
 @compiled(forceinline=True)
-def value(couples: Couples, pairs: Pairs, a: int, b: int, radius: FloatArray) -> FloatArray:
+def value_pairs(couples: Couples, pairs: Pairs, a: int, b: int, radius: FloatArray) -> FloatArray:
     """Optimistic values of the couple (a, b)."""
     w, w1, w2 = couples.w, couples.w1, couples.w2
     mu, H, spots = pairs.mu, pairs.H, pairs.spots
@@ -179,34 +174,6 @@ def value(couples: Couples, pairs: Pairs, a: int, b: int, radius: FloatArray) ->
             variance = times_plus(splat(2.0 * w1 * w2), load(H, spots[5, p]), variance)
     variance = where_above(variance, splat(0.0), variance, splat(0.0))
     return times_plus(radius, root(variance), mean)
-
-
-@compiled(forceinline=True)
-def choose(couples: Couples, runs: Runs, pairs: Pairs) -> int:
-    """The best couples, into ``runs.best``; returns a bit for each run in which another is near."""
-    K, radius = couples.pair.shape[0], load(runs.radius, 0)
-    best = second = splat(-np.inf)
-    arg = splat(0.0)
-    for a in range(K):
-        for b in range(a if couples.mirrored else 0, K):
-            x = value(couples, pairs, a, b, radius)
-            second = where_above(x, best, best, where_above(second, x, second, x))
-            arg = where_above(x, best, splat(float(a * K + b)), arg)
-            best = where_above(x, best, x, best)
-    store(runs.best, 0, arg)
-    size = where_above(best, splat(0.0), best, minus(splat(0.0), best))
-    return ALL ^ above(minus(best, times(splat(NEAR), size)), second)  # also where both are 0
-
-
-@compiled()
-def fill_values(couples: Couples, runs: Runs, pairs: Pairs, g: Lane) -> None:
-    """The values of all couples in all runs, in regime g."""
-    K, radius, here = couples.pair.shape[0], load(runs.radius, 0), pairs_in(pairs, g)
-    for a in range(K):
-        for b in range(K):
-            first, last = (min(a, b), max(a, b)) if couples.mirrored else (a, b)
-            x = value(couples, here, first, last, radius)
-            store(runs.values, (a * K + b) * WIDTH, x)
 
 
 @compiled(forceinline=True)
@@ -344,37 +311,3 @@ def grow_both(runs: Runs, pairs: Pairs, lane: Lane, factor: float) -> None:
     """The determinant of A grew by so much, and so did that of a regime's block."""
     grow(runs.log_det, runs.growth, lane, factor)
     grow(pairs.log_det, pairs.growth, lane, factor)
-
-
-@compiled()
-def play_pairs_abreast(
-    couples: Couples, runs: Runs, pairs: Pairs, stretch: Stretch, begin: int
-) -> int:
-    """Play the rounds of ``stretch`` from number ``begin`` on; returns how many have been played.
-
-    They are not all where a run has no numbers left to break ties with.
-    """
-    for t in range(begin, stretch.radii.size):
-        if (stretch.first + t) % RENEWED == 1:
-            renew(couples, runs, pairs)
-        g = stretch.regime[t]
-        here = pairs_in(pairs, g)
-        find_radii(couples, runs, stretch.radii[t])
-        near = choose(couples, runs, here)
-        if near != 0:
-            if not have_uniforms(runs):
-                return t
-            fill_values(couples, runs, pairs, g)
-        if near != 0 or couples.mirrored:
-            settle(couples, runs, near)
-        for lane in range(np.uint64(WIDTH)):
-            respond(couples, runs, here, lane, stretch, t)
-        worn = learn(couples, here)
-        for run in range(WIDTH):
-            if couples.adaptive:
-                grow_both(runs, here, run, here.small[run])
-            if (worn >> run) & 1:
-                afresh(couples, runs, pairs, g, run)
-                add_up(runs, pairs, run)
-        keep(runs, stretch.recorded, stretch.first + t)
-    return int(stretch.radii.size)

@@ -6,11 +6,11 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from gbb._kernels.abreast.orthogonal import play_orthogonal_abreast
 from gbb._kernels.abreast.orthogonal_alone import Tables, play_orthogonal_alone
-from gbb._kernels.abreast.pairs import Pairs, play_pairs_abreast
+from gbb._kernels.abreast.pairs import Pairs
 from gbb._kernels.abreast.pairs_alone import Sheet, play_pairs_alone
 from gbb._kernels.abreast.pick_alone import Board
+from gbb._kernels.abreast.play import play_orthogonal_abreast, play_pairs_abreast
 from gbb._kernels.abreast.runs import Couples, Runs, Stretch
 from gbb._kernels.lanes import WIDTH, aligned_zeros, padded
 from gbb._support.checks import FloatArray, IntArray

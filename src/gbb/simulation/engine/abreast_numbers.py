@@ -44,7 +44,7 @@ class Numbers(Form):
         LD[:, :, C + 1] = 1.0 / self._prior[:, None, None]
         self.factors = Factors(
             LD=LD,
-            pairs=aligned_zeros(1, S * 4 * WIDTH),
+            pairs=aligned_zeros(S * 4 * WIDTH),
             active=active,
             own=np.arange(WIDTH),
             solved=aligned_zeros(C, WIDTH),
