@@ -273,7 +273,7 @@ def best_reply(
         arm, top = best_of_lane(means, norms, lane, now, radius, margin, top, counted.found)
         if arm >= 0:
             best = arm
-    spare = -largest_lane(gains) / weight if weight > 0.0 else np.inf
+    spare = -largest_lane(gains) / weight if lazy and weight > 0.0 else np.inf
     return int(best), spare
 
 
@@ -345,9 +345,7 @@ def ascend_counts(
             i = 0
             if mover >= 0:
                 mean, norm2 = totals(links, counted)
-                if lazy and is_known(
-                    ends, found, mover
-                ):  # nobody leaves an end: a sweep later will do
+                if lazy and is_known(ends, found, mover):  # nobody has left it since
                     return -np.inf
     if mover >= 0:
         mean, norm2 = totals(links, counted)
