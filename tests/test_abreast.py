@@ -70,6 +70,16 @@ def test_a_run_has_the_same_bits_alone_and_beside_others(graph, arms, algorithm,
     assert_same_runs(play_abreast(policy, batch, seeds, 8), alone)
 
 
+def test_a_run_has_the_same_bits_when_all_was_factorised_afresh():
+    """Which is after 2^14 rounds."""
+    env, policy = build(FORMS["general"], "ImprovedOFUL", regimes=3, radius="symmetric")
+    seeds = np.random.SeedSequence(2).spawn(4)
+    batch = batch_of(env, seeds, 17_000, record=10)
+    beside = play_abreast(policy, batch, seeds, 8)
+    alone = play_abreast(policy, batch, np.random.SeedSequence(2).spawn(4)[:1], 1)
+    assert_same_runs(alone, beside[:1])
+
+
 @pytest.mark.parametrize("K", [2, 3, 7, 15])  # pairs that fill their lanes, and others
 @pytest.mark.parametrize("kind", FORMS)
 def test_a_run_has_the_same_bits_with_any_number_of_arms(kind, K):
@@ -207,7 +217,7 @@ def test_rounds_of_many_edges_are_followed_by_a_fresh_factorisation(lanes, regim
         assert_best_by_a_fresh_solve(env, policy, rounds, lanes)
 
 
-@pytest.mark.parametrize("runs", [4])
+@pytest.mark.parametrize("runs", [4, 1])
 def test_what_is_factorised_afresh_counts_once_in_the_radius(runs):
     """With so little regularisation a few edges shrink a variance beyond the limit, in each regime."""
     settings = {"regimes": 3, "radius": "symmetric", "lam": 1e-6}

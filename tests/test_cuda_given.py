@@ -54,6 +54,28 @@ def test_the_command_line_says_it_in_one_line(monkeypatch, capsys, tmp_path, com
     assert shown.err.count("\n") == 1
 
 
+def test_what_no_gpu_plays_is_said_before_what_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    launch.launcher.cache_clear()
+    env, cut = made()
+    policy = P.DiscountedOFUL(env.problem, cut=cut)
+    with pytest.raises(gbb.InputError, match=r'for method="cuda", but got DiscountedOFUL'):
+        gbb.simulate(env, policy, rounds=3, method="cuda")
+    sweep = gbb.Sweep(graph="complete", n=4, d=3, policies=["KCutOFUL"], rounds=3, method="cuda")
+    with pytest.raises(gbb.InputError, match=r'for method="cuda", but got KCutOFUL'):
+        gbb.sweep.forecast(sweep)
+
+
+def test_a_forecast_for_a_gpu_is_shorter_than_one_for_a_core():
+    given = {"graph": "complete", "n": 5, "d": 5, "policies": ["ImprovedOFUL"], "runs": 200}
+    core, device = (
+        gbb.sweep.forecast(gbb.Sweep(**given, rounds=20_000, method=method))
+        for method in ("engine", "cuda")
+    )
+    assert device.rounds == core.rounds
+    assert 0.0 < device.seconds < core.seconds / 20.0
+
+
 def test_without_a_device_one_line_says_so(monkeypatch):
     class Runtime:
         @staticmethod
@@ -65,7 +87,9 @@ def test_without_a_device_one_line_says_so(monkeypatch):
     broken = SimpleNamespace(cuda=SimpleNamespace(runtime=Runtime))
     monkeypatch.setitem(sys.modules, "cupy", broken)
     launch.launcher.cache_clear()
-    with pytest.raises(ValueError, match=r"needs a GPU.*none \(cudaErrorNoDevice") as caught:
+    with pytest.raises(
+        ValueError, match=r"needs an NVIDIA GPU.*none \(cudaErrorNoDevice"
+    ) as caught:
         launch.launcher()
     assert "\n" not in str(caught.value)
 

@@ -317,11 +317,13 @@ def test_a_climb_ends_where_no_agent_gains(kind, radius):
     assert moved > 3
 
 
+@pytest.mark.parametrize("n", [150, 160])  # the last block of agents in part, and whole
 @pytest.mark.parametrize("weighted", [False, True])
-def test_agents_that_are_passed_over_would_have_stayed(weighted):
+def test_agents_that_are_passed_over_would_have_stayed(weighted, n):
     """A search that looks at everyone, and counts plain links one by one, makes the same moves."""
     rng = np.random.default_rng(6)
-    graph, K = gbb.Graph.random(150, p=0.04, seed=1), 5
+    links = gbb.Graph.random(n - 1, p=0.04, seed=1)
+    graph, K = gbb.Graph.from_edges(links.edges, n=n), 5  # the last agent has no neighbours
     weights = np.ones(graph.m)
     if weighted:
         weights = rng.uniform(-0.5, 2.0, graph.m)
@@ -348,7 +350,8 @@ def test_agents_that_are_passed_over_would_have_stayed(weighted):
                 if radius == 0.0:
                     pays_of_tuple(how, linear, room.played)
                     worth = sum_pays(linear.pays, ends[0])
-                    value = ascend_linear(how, linear, ends, 0, worth, False, 0.0)
+                    looks = linear._replace(sparse=how is links)
+                    value = ascend_linear(how, looks, ends, 0, worth, False, 0.0)
                 else:
                     count_tuple(how, on, room.played)
                     value = ascend_counts(how, on, radius, ends, 0, False)
@@ -365,7 +368,8 @@ def test_agents_that_are_passed_over_would_have_stayed(weighted):
 def test_a_climb_without_optimism_makes_the_moves_of_a_plain_one(weighted, data):
     """All agents in turn, their pays summed anew at every visit, until nobody has moved."""
     rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
-    n, K = data.draw(st.integers(12, 40)), data.draw(st.integers(2, 11) | st.just(40))
+    n = data.draw(st.integers(12, 40) | st.sampled_from([63, 64, 65, 96]))
+    K, least = data.draw(st.integers(2, 11) | st.just(40)), data.draw(st.sampled_from([0.0, 0.3]))
     graph = gbb.Graph.random(n, p=0.2, seed=1)
     weights = rng.uniform(-0.5, 2.0, graph.m) if weighted else np.ones(graph.m)
     weights = np.where(graph.sources < graph.indices, weights, weights[graph.reverse])
@@ -385,12 +389,53 @@ def test_a_climb_without_optimism_makes_the_moves_of_a_plain_one(weighted, data)
         for i in range(n):
             near = slice(graph.indptr[i], graph.indptr[i + 1])
             pays = weights[near] @ (R + R.T)[arms[graph.indices[near]]]
-            best = int(np.where(allowed[i], pays, -np.inf).argmax())
-            if pays[best] > pays[arms[i]] + 1e-9:
+            pays = np.where(allowed[i], pays, -np.inf)
+            best = int((pays >= pays.max() - least - 1e-12).argmax())  # the first that is as good
+            beaten = pays.max() > pays[arms[i]] + least + 1e-12
+            if beaten and 2.0 * (pays[best] - pays[arms[i]]) > least + 1e-9:
                 arms[i], moved = best, True
     pays_of_tuple(links, linear, room.played)
-    ascend_linear(links, linear, room.ends, 0, sum_pays(linear.pays, room.ends[0]), True, 0.0)
+    worth = sum_pays(linear.pays, room.ends[0])
+    ascend_linear(links, linear, room.ends, 0, worth, True, least)
     np.testing.assert_array_equal(room.ends[0], arms)
+
+
+@pytest.mark.parametrize("passing", [False, True])
+@pytest.mark.parametrize("radius", [0.0, 0.7])
+def test_a_climb_that_joins_an_earlier_end_says_so(radius, passing):
+    """From one agent off the end of another search, whether or not agents are passed over."""
+    rng = np.random.default_rng(3)
+    graph, K = gbb.Graph.random(96, p=0.05, seed=2), 4
+    problem = gbb.Problem(graph, np.eye(K))
+    policy = gbb.policies.JointOFUL(problem, cut=gbb.cuts.greedy(graph), starts=2)
+    search = policy.counted_search
+    links, linear, counted = search.links, search.linear(), search.counted()
+    mean, var = rng.random((2, K, K)) + 0.1
+    counted.mean[0, :, :K], counted.var[0, :, :K] = mean + mean.T, var + var.T
+    counted.level[0, :K], linear.pay[0, :, :K] = np.diag(var + var.T), mean + mean.T
+    linear = linear._replace(sparse=passing)
+    counted = counted if passing else counted._replace(reach=0.0)
+    ends = np.zeros((2, graph.n), dtype=np.int64)
+    ends[0] = rng.integers(0, K, graph.n)
+
+    def ascend(found, fresh):
+        if radius == 0.0:
+            pays_of_arms(links, linear, ends, found)
+            worth = sum_pays(linear.pays, ends[found])
+            return ascend_linear(links, linear, ends, found, worth, fresh, 0.0)
+        count_arms(links, counted, ends, found)
+        return ascend_counts(links, counted, radius, ends, found, fresh)
+
+    assert ascend(0, True) > -np.inf
+    joined = 0
+    for agent in range(graph.n):
+        ends[1] = ends[0]
+        ends[1, agent] = (ends[0, agent] + 1) % K
+        reached = ascend(1, True)
+        same = bool((ends[1] == ends[0]).all())
+        assert (reached == -np.inf) is same
+        joined += same
+    assert joined > graph.n // 2
 
 
 @given(seed=st.integers(0, 10**6), ways=st.sampled_from(["edge", "link"]))

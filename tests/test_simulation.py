@@ -584,10 +584,17 @@ def test_exploring_then_committing_records_no_couple_while_exploring():
         {"rounds": 10**12},
         {"rounds": 10**12, "record": 100},
         {"rounds": 10**4, "runs": 10**5},
-        {"rounds": 10, "record": [10], "runs": 10**7},
         {"rounds": 10**7, "runs": 10, "keep_allocations": True},
     ],
 )
 def test_results_beyond_memory_are_refused(settings):
     with pytest.raises(gbb.InputError, match=r'GiB, but got .* GiB\. Pass record="log"'):
         gbb.simulate(ENV, UniformRandom(PROBLEM), **settings)
+
+
+def test_too_many_runs_are_refused_by_what_they_leave_beside_their_rounds():
+    said = (
+        r"`runs` to be few enough for 8 GiB, but got 10,000,000 in all, about \d+ GiB\. Pass fewer"
+    )
+    with pytest.raises(gbb.InputError, match=said):
+        gbb.simulate(ENV, UniformRandom(PROBLEM), rounds=10, record=[10], runs=10**7)

@@ -31,7 +31,7 @@ ALL = (1 << WIDTH) - 1
 VECTOR = ir.VectorType(ir.DoubleType(), WIDTH)
 
 Operation = TypeVar("Operation", bound=Callable[..., Any])
-Numbers = TypeVar("Numbers", float, FloatArray)
+Lanewise = TypeVar("Lanewise", float, FloatArray)
 """Lanes, or one number that is rounded as a lane is."""
 
 
@@ -173,7 +173,7 @@ def _lowest(_: Any, builder: Any, __: Any, args: Any) -> Any:
 
 def _alike(*args: Any) -> Any:
     """Of lanes, or of numbers."""
-    return args[0](*args)
+    return args[0](*[args[0]] * len(args))
 
 
 def _bits_of_lanes(*args: Any) -> Any:
@@ -221,25 +221,25 @@ def root(x: FloatArray) -> FloatArray:
 
 
 @lowered(_alike, lambda _, builder, __, args: builder.fadd(*args))
-def plus(x: Numbers, y: Numbers) -> Numbers:
+def plus(x: Lanewise, y: Lanewise) -> Lanewise:
     """``x + y``."""
     return x + y
 
 
 @lowered(_alike, lambda _, builder, __, args: builder.fsub(*args))
-def minus(x: Numbers, y: Numbers) -> Numbers:
+def minus(x: Lanewise, y: Lanewise) -> Lanewise:
     """``x - y``."""
     return x - y
 
 
 @lowered(_alike, lambda _, builder, __, args: builder.fmul(*args))
-def times(x: Numbers, y: Numbers) -> Numbers:
+def times(x: Lanewise, y: Lanewise) -> Lanewise:
     """``x y``."""
     return x * y
 
 
 @lowered(_alike, _over)
-def over(x: Numbers, y: Numbers) -> Numbers:
+def over(x: Lanewise, y: Lanewise) -> Lanewise:
     """``x / y``."""
     return x / y
 
@@ -251,7 +251,7 @@ def where_above(x: FloatArray, y: FloatArray, then: FloatArray, other: FloatArra
 
 
 @lowered(_alike, _elementwise("fmuladd"))
-def times_plus(x: Numbers, y: Numbers, z: Numbers) -> Numbers:
+def times_plus(x: Lanewise, y: Lanewise, z: Lanewise) -> Lanewise:
     """``x y + z``, rounded once where the machine can."""
     return x * y + z
 

@@ -91,6 +91,13 @@ def integer(
     return number
 
 
+def truth(name: str, value: object) -> bool:
+    """``value``, which must be True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise input_error(name, "be True or False", repr(value))
+    return bool(value)
+
+
 def array(
     name: str,
     value: ArrayLike,

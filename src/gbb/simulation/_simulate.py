@@ -41,7 +41,7 @@ BYTES = 56
 """About what a recorded round of one run takes: rewards, totals, regrets and the couple."""
 
 RUN_BYTES = 1000
-"""About what a run takes beside its rounds and its record."""
+"""About what a run takes beside its rounds and the tables of its record."""
 
 MOST_BYTES = 8 * 2**30
 """Results that would take more memory than this are refused."""
@@ -109,11 +109,12 @@ def simulate(
         Show a progress bar with the time left.
     method
         ``engine`` (compiled; policies it has no loop for fall back, with a warning), ``reference``
-        (plain Python, edge by edge) or ``cuda`` (all runs side by side on a GPU, which takes
-        ``gbb[cuda]``; random numbers of its own, that follow from each run's seed alone).
+        (plain Python, edge by edge) or ``cuda`` (all runs side by side on a GPU, with the extra
+        ``cuda``; random numbers of its own, that follow from each run's seed alone).
     workers
-        Threads to spread the runs over; all available cores when left out. The result does not
-        depend on it.
+        Threads to spread the runs over; all available cores when left out. What is played and earned
+        does not depend on it. Regret does where the optimum could not be proven: the solver has a time
+        limit, and may find another in the next call. Pass ``optimum`` to measure by the same.
     edge_noise
         Let the engine draw the noise of every edge, as the reference does, instead of its sums over
         the edges of a kind: the same choices as the reference, at a cost of O(m) a round.
@@ -133,6 +134,9 @@ def simulate(
     """
     _check_system(env)
     rounds = checks.integer("rounds", rounds, low=1)
+    for name, given in (("keep_allocations", keep_allocations), ("progress", progress)):
+        checks.truth(name, given)
+    checks.truth("edge_noise", edge_noise)
     chosen = make_policies(policies, env.problem, rounds)
     _check_policies(env, chosen)
     env = _with_contexts(env, contexts, rounds, seed)
@@ -143,6 +147,8 @@ def simulate(
     if checks.choice("method", method, METHODS) == "cuda":
         from gbb.simulation import cuda  # noqa: PLC0415
 
+        jobs = [cuda.Job(env, policy, []) for policy in chosen]
+        cuda.check_jobs(jobs, rounds, keep_allocations=keep_allocations, edge_noise=edge_noise)
         cuda.require_device()
     yardstick = choose_yardstick(env, chosen, recorded, optimum=optimum, cut=cut)
     bar = progress_bar(len(chosen) * runs * rounds) if progress else nullcontext(None)
@@ -295,10 +301,21 @@ def _check_memory(
         kept = min(rounds, LOG_POINTS) if isinstance(record, str) else int(np.size(record))
     else:
         kept = -(-rounds // checks.integer("record", record, low=1))
-    tables = 16 * problem.types * problem.K**2
-    size = traces * (kept * (BYTES + 8 * agents) + RUN_BYTES + tables)
+    each, once = kept * (BYTES + 8 * agents), RUN_BYTES + _record_bytes(problem)
+    size = traces * (each + once)
+    if size > MOST_BYTES and once > each:
+        rule = f"be few enough for {MOST_BYTES / 2**30:g} GiB"
+        found = f"{traces:,} in all, about {size / 2**30:,.0f} GiB"
+        raise checks.input_error(
+            "runs", rule, found, "Pass fewer runs, or play them in several calls."
+        )
     if size > MOST_BYTES:
         rule = f"keep few enough rounds for {MOST_BYTES / 2**30:g} GiB"
         found = f"{kept:,} rounds of {traces:,} runs, about {size / 2**30:,.0f} GiB"
         cure = 'Pass record="log" or a larger step, or fewer runs.'
         raise checks.input_error("record", rule, found, cure)
+
+
+def _record_bytes(problem: Problem) -> int:
+    """What the tables N and Y of a run take."""
+    return 16 * problem.types * problem.K**2

@@ -20,7 +20,6 @@ from gbb._cli.show import as_json, between, console, grid, number
 from gbb._support import checks, seeds
 from gbb.problem import Problem
 from gbb.simulation import Comparison, comparison
-from gbb.simulation.cuda import require_device
 from gbb.sweep import compare as play
 
 INSTANCES = 5
@@ -54,8 +53,6 @@ def compare(
     there is one instance), and the ratio of its regret to the first policy's.
     """
     results.check()
-    if cuda:
-        require_device()
     count = _count(instances, given=instance.files.matrix is not None)
     seed, built = instance.graph.seed, graph_of(graph, instance.graph)
     family = [draw_environment(built, instance, child) for child in _seeds(seed, count)]

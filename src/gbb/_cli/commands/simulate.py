@@ -24,7 +24,6 @@ from gbb._cli.show import around, as_json, console, grid, number
 from gbb._support import checks
 from gbb.environment import Environment
 from gbb.simulation import simulate as play
-from gbb.simulation.cuda import require_device
 from gbb.theory import check_assumptions, is_covered
 
 if TYPE_CHECKING:
@@ -73,8 +72,6 @@ def simulate(
     results.check()
     if cuda and reference:
         raise checks.conflict("`--cuda` and `--reference` cannot be combined.")
-    if cuda:
-        require_device()
     check_output("--save-matrix", save_matrix, (".csv",))
     if save_matrix is not None and instance.draw.own_matrices:
         raise checks.conflict("`--save-matrix` writes one matrix: leave out `--own-matrices`.")

@@ -67,7 +67,7 @@ def run_command(
     folder = spec.with_suffix("") if out is None else out
     if folder == spec:
         raise checks.input_error("out", "be given where SPEC has no ending", f"none for {spec}")
-    if declared.method == "cuda":
+    if declared.method == "cuda" and dask is None and slurm is None:  # workers may have one each
         require_device()
     if declared.method == "cuda" and (workers, threads, dask, slurm) == (None, False, None, None):
         workers, threads = 1, True  # one launch after the other fills the device
@@ -224,7 +224,7 @@ def _forecast(declared: Sweep) -> None:
         f"{found.instances:,} instances ({found.cells:,} combinations x {declared.matrices} matrices), "
         f"{found.runs:,} runs, {found.rounds:,} rounds;\n"
         f"{found.tasks:,} tasks, {found.bytes / 1e6:,.3g} MB in parts; about {span(found.seconds)} on "
-        "one core, by a short measurement."
+        f"{'a GPU, reckoned from' if declared.method == 'cuda' else 'one core, by'} a short measurement."
     )
 
 

@@ -6,11 +6,12 @@ looked at one by one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from gbb._kernels._jit import compiled
-from gbb._kernels.abreast.orthogonal import value_orthogonal
-from gbb._kernels.abreast.pairs import Pairs, value_pairs
 from gbb._kernels.abreast.runs import (
     NEAR,
     Couples,
@@ -32,32 +33,19 @@ from gbb._kernels.lanes import (
 )
 from gbb._support.checks import FloatArray
 
-
-@compiled(forceinline=True)
-def value(
-    couples: Couples,
-    orthogonal: FloatArray | None,
-    pairs: Pairs | None,
-    a: int,
-    b: int,
-    radius: FloatArray,
-) -> FloatArray:
-    """Optimistic values of the couple (a, b), by the estimate that is given."""
-    if orthogonal is not None:
-        return value_orthogonal(couples, orthogonal, a, b, radius)
-    assert pairs is not None
-    return value_pairs(couples, pairs, a, b, radius)
+Value = Callable[[Couples, Any, int, int, FloatArray], FloatArray]
+"""``value(couples, known, a, b, radii)``: optimistic values of the couple (a, b), by what is known."""
 
 
 @compiled(forceinline=True)
-def choose(couples: Couples, runs: Runs, orthogonal: FloatArray | None, pairs: Pairs | None) -> int:
+def choose(couples: Couples, runs: Runs, known: Any, value: Value) -> int:
     """The best couples, into ``runs.best``; returns a bit for each run in which another is near."""
     K, radius = couples.pair.shape[0], load(runs.radius, 0)
     best = second = splat(-np.inf)
     arg = splat(0.0)
     for a in range(K):
         for b in range(a if couples.mirrored else 0, K):
-            x = value(couples, orthogonal, pairs, a, b, radius)
+            x = value(couples, known, a, b, radius)
             second = where_above(x, best, best, where_above(second, x, second, x))
             arg = where_above(x, best, splat(float(a * K + b)), arg)
             best = where_above(x, best, x, best)
@@ -67,26 +55,19 @@ def choose(couples: Couples, runs: Runs, orthogonal: FloatArray | None, pairs: P
 
 
 @compiled()
-def fill_values(
-    couples: Couples, runs: Runs, orthogonal: FloatArray | None, pairs: Pairs | None
-) -> None:
+def fill_values(couples: Couples, runs: Runs, known: Any, value: Value) -> None:
     """The values of all couples in all runs."""
     K, radius = couples.pair.shape[0], load(runs.radius, 0)
     for a in range(K):
         for b in range(K):
             first, last = (min(a, b), max(a, b)) if couples.mirrored else (a, b)
-            x = value(couples, orthogonal, pairs, first, last, radius)
+            x = value(couples, known, first, last, radius)
             store(runs.values, (a * K + b) * WIDTH, x)
 
 
 @compiled(forceinline=True)
 def decide(
-    couples: Couples,
-    runs: Runs,
-    orthogonal: FloatArray | None,
-    pairs: Pairs | None,
-    given: float,
-    those: int,
+    couples: Couples, runs: Runs, known: Any, value: Value, given: float, those: int
 ) -> bool:
     """Every run's couple of the round, into ``runs.best``; ``given`` is the radius, where it is.
 
@@ -94,11 +75,11 @@ def decide(
     number left to do that.
     """
     find_radii(couples, runs, given)
-    near = choose(couples, runs, orthogonal, pairs) & those
+    near = choose(couples, runs, known, value) & those
     if near != 0:
         if not have_uniforms(runs):
             return False
-        fill_values(couples, runs, orthogonal, pairs)
+        fill_values(couples, runs, known, value)
     if near != 0 or couples.mirrored:
         settle(couples, runs, near)
     return True

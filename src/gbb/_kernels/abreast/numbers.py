@@ -14,7 +14,7 @@ import numpy as np
 
 from gbb._kernels._jit import compiled
 from gbb._kernels.abreast.choose import decide
-from gbb._kernels.abreast.orthogonal import MEAN, SIZE
+from gbb._kernels.abreast.orthogonal import MEAN, SIZE, value_orthogonal
 from gbb._kernels.abreast.runs import Couples, Runs, Stretch, keep
 from gbb._kernels.lanes import WIDTH, gather, load, minus, over, splat, store, times, times_plus
 from gbb._support.checks import FloatArray, IntArray
@@ -137,7 +137,7 @@ def play_numbers_abreast(
         now = numbers[t]
         estimate(factors, now)
         those = (1 << factors.active) - 1
-        if not decide(couples, runs, factors.pairs, None, stretch.radii[t], those):
+        if not decide(couples, runs, factors.pairs, value_orthogonal, stretch.radii[t], those):
             return t
         learn_numbers(couples, runs, factors, now, stretch, t)
         keep(runs, stretch.recorded, stretch.first + t)

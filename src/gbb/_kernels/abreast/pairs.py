@@ -7,24 +7,21 @@ differ: a couple (a, a) takes its three steps on one pair.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
 from gbb._kernels._jit import compiled
+from gbb._kernels.abreast.covariance import Pairs
 from gbb._kernels.abreast.runs import (
     Couples,
     Lane,
     Runs,
     Stretch,
     count,
-    grow,
 )
 from gbb._kernels.lanes import (
     ALL,
     WIDTH,
-    Numbers,
+    Lanewise,
     above,
     load,
     minus,
@@ -36,118 +33,7 @@ from gbb._kernels.lanes import (
     times_plus,
     where_above,
 )
-from gbb._kernels.learning.factor import factor
-from gbb._support.checks import FloatArray, IntArray
-
-SHRINK = 1e-5
-"""Factorise afresh when a variance has shrunk by this since the last time: 16 digits minus 5."""
-
-RENEWED = 1 << 14
-"""After so many rounds everything is factorised afresh, so that rounding cannot drift."""
-
-
-class Pairs(NamedTuple):
-    """What is known of the pairs in every regime and every lane.
-
-    Attributes
-    ----------
-    mu, paid
-        Mean of every pair, and the sum of its rewards (regimes x (pairs x lanes)).
-    H
-        Their covariance (regimes x (entries x lanes)).
-    base
-        Their variances when it was last factorised, times SHRINK.
-    log_det, growth
-        As of ``Runs``, of each regime's block of A (regimes x lanes).
-    entry
-        Number of the entry ``H_st`` (pairs x pairs).
-    spots
-        Flat places in H of what a couple's variance is made of: of its pairs s, a and b, the entries ss,
-        aa, bb, sa, sb and ab (6 x couples).
-    features
-        The pairs q_s in orthonormal coordinates of the symmetric block.
-    lam
-        The ridge regulariser.
-    columns
-        The columns of H of the three pairs that are played (3 x pairs and lanes).
-    small
-        Rewards, means and entries of H that the three steps are made of (12 x lanes, flat).
-    """
-
-    mu: FloatArray
-    paid: FloatArray
-    H: FloatArray
-    base: FloatArray
-    log_det: FloatArray
-    growth: FloatArray
-    entry: NDArray[np.uint64]
-    spots: IntArray
-    features: FloatArray
-    lam: float
-    columns: FloatArray
-    small: FloatArray
-
-
-@compiled(forceinline=True)
-def pairs_in(pairs: Pairs, g: Lane) -> Pairs:
-    """What is known in one regime."""
-    return Pairs(
-        pairs.mu[g],
-        pairs.paid[g],
-        pairs.H[g],
-        pairs.base[g],
-        pairs.log_det[g],
-        pairs.growth[g],
-        pairs.entry,
-        pairs.spots,
-        pairs.features,
-        pairs.lam,
-        pairs.columns,
-        pairs.small,
-    )
-
-
-@compiled(allocates=True)
-def afresh(couples: Couples, runs: Runs, pairs: Pairs, g: Lane, lane: int) -> None:
-    """Mean, covariance and log-determinant of a run in regime g, from all that it played there."""
-    size, lanes = pairs.entry.shape[0], runs.total.size
-    weight, total = np.zeros(size), np.empty(size)
-    for p in range(couples.steps.shape[0]):
-        for j in range(3):
-            weight[couples.steps[p, j]] += couples.edges[j] * runs.plays[g, p, lane]
-    for s in range(size):
-        total[s] = pairs.paid[g, s * lanes + lane]
-    mu, log_det, white = np.zeros(size), 0.0, pairs.features / np.sqrt(pairs.lam)
-    if weight.any():
-        R, qy, _, white = factor(pairs.features, weight, total, pairs.lam)
-        mu = white @ qy
-        for j in range(R.shape[1]):
-            log_det += np.log(R[j, j] * R[j, j] / pairs.lam)
-    H = white @ white.T
-    for s in range(size):
-        pairs.mu[g, s * lanes + lane] = mu[s]
-        for r in range(s + 1):
-            pairs.H[g, int(pairs.entry[s, r]) * lanes + lane] = H[s, r]
-        pairs.base[g, s * lanes + lane] = SHRINK * H[s, s]
-    pairs.log_det[g, lane], pairs.growth[g, lane] = log_det, 1.0
-
-
-@compiled()
-def add_up(runs: Runs, pairs: Pairs, lane: int) -> None:
-    """The log-determinant of a run from those of all regimes."""
-    log_det = 0.0
-    for g in range(pairs.log_det.shape[0]):
-        log_det += pairs.log_det[g, lane] + np.log(pairs.growth[g, lane])
-    runs.log_det[lane], runs.growth[lane] = log_det, 1.0
-
-
-@compiled()
-def renew(couples: Couples, runs: Runs, pairs: Pairs) -> None:
-    """All estimates afresh."""
-    for lane in range(runs.total.size):
-        for g in range(pairs.mu.shape[0]):
-            afresh(couples, runs, pairs, g, lane)
-        add_up(runs, pairs, lane)
+from gbb._support.checks import FloatArray
 
 
 @compiled(forceinline=True)
@@ -201,21 +87,34 @@ def respond(
     count(couples, runs, lane, g, p, t)
 
 
-Six = tuple[Numbers, Numbers, Numbers, Numbers, Numbers, Numbers]
-Three = tuple[Numbers, Numbers, Numbers]
+Six = tuple[Lanewise, Lanewise, Lanewise, Lanewise, Lanewise, Lanewise]
+Three = tuple[Lanewise, Lanewise, Lanewise]
 
 
 @compiled(forceinline=True)
 def mix(
-    k: Three[Numbers], r: Three[Numbers], m: Three[Numbers], h: Six[Numbers], one: Numbers
-) -> tuple[Three[Numbers], Three[Numbers], Three[Numbers], Numbers]:
+    k: Three[Lanewise], r: Three[Lanewise], m: Three[Lanewise], h: Six[Lanewise], one: Lanewise
+) -> tuple[Three[Lanewise], Three[Lanewise], Three[Lanewise], Lanewise]:
     """Three rank-one steps as one: what multiplies the columns.
 
-    Given are numbers of edges k, rewards r, means m and entries h (00, 01, 02, 11, 12, 22) of the pairs
-    0, 1 and 2 that are played, and 1. With k more observations ``h_st -= d h_sp h_pt`` and ``mu_s += e
-    h_sp``, where ``d = k / (1 + k h_pp)`` and ``e = (r - k m_p) / (1 + k h_pp)``; later columns are
-    those after the steps before. Returns f01, f02, f12, which turn the columns into these, then e, -d
-    and the growth of the determinant.
+    With k more observations of pair p, ``h_st -= d h_sp h_pt`` and ``mu_s += e h_sp``, where
+    ``d = k / (1 + k h_pp)`` and ``e = (r - k m_p) / (1 + k h_pp)``. Later columns are those after the
+    steps before.
+
+    Parameters
+    ----------
+    k, r, m
+        Numbers of edges, rewards and means of the pairs 0, 1 and 2 that are played.
+    h
+        The entries 00, 01, 02, 11, 12 and 22 of H.
+    one
+        1, as lanes or as a number.
+
+    Returns
+    -------
+    tuple
+        f01, f02 and f12, which turn the columns into the later ones; the three e; the three -d; and the
+        growth of the determinant.
     """
     k0, k1, k2 = k
     m0, m1, m2 = m
@@ -249,7 +148,7 @@ def mix(
 def learn(couples: Couples, pairs: Pairs) -> int:
     """Take the three steps of all runs; returns a bit for each in which H is worn.
 
-    By what their determinants grew is left where the first rewards were.
+    The growth of each run's determinant replaces its first reward in ``small``.
     """
     size, mu, H, small = pairs.entry.shape[0], pairs.mu, pairs.H, pairs.small
     columns = pairs.columns
@@ -304,10 +203,3 @@ def learn(couples: Couples, pairs: Pairs) -> int:
         fit &= ALL ^ above(load(pairs.base, k), load(H, below + k))
         at = below + k + WIDTH
     return ALL ^ fit
-
-
-@compiled(forceinline=True)
-def grow_both(runs: Runs, pairs: Pairs, lane: Lane, factor: float) -> None:
-    """The determinant of A grew by so much, and so did that of a regime's block."""
-    grow(runs.log_det, runs.growth, lane, factor)
-    grow(pairs.log_det, pairs.growth, lane, factor)

@@ -12,16 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbb._kernels._jit import compiled
-from gbb._kernels.abreast.pairs import (
+from gbb._kernels.abreast.covariance import (
     RENEWED,
     Pairs,
     add_up,
     afresh,
     grow_both,
-    mix,
     pairs_in,
     renew,
 )
+from gbb._kernels.abreast.pairs import mix
 from gbb._kernels.abreast.pick_alone import Board, pick_alone
 from gbb._kernels.abreast.runs import Couples, Lane, Runs, Stretch, count, find_radii, keep
 from gbb._kernels.lanes import (
@@ -177,9 +177,8 @@ def learn_alone(
         x = times_plus(g2, u2, x)
         store(diagonal, i, x)
         fit &= ALL ^ above(load(pairs.base, i), x)
-    for i in range(
-        0, size, 2
-    ):  # two rows at a time read the columns once; the last may be a spare one
+    # Two rows at a time read the columns once; the last may be a spare one.
+    for i in range(0, size, 2):
         g0, g1 = spread(gains, i), spread(gains, second + i)
         l0, l1 = spread(gains, i + 1), spread(gains, second + i + 1)
         g2, l2 = spread(gains, third + i), spread(gains, third + i + 1)

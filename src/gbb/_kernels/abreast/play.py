@@ -6,18 +6,17 @@ import numpy as np
 
 from gbb._kernels._jit import compiled
 from gbb._kernels.abreast.choose import decide
-from gbb._kernels.abreast.orthogonal import learn_couple
-from gbb._kernels.abreast.pairs import (
+from gbb._kernels.abreast.covariance import (
     RENEWED,
     Pairs,
     add_up,
     afresh,
     grow_both,
-    learn,
     pairs_in,
     renew,
-    respond,
 )
+from gbb._kernels.abreast.orthogonal import learn_couple, value_orthogonal
+from gbb._kernels.abreast.pairs import learn, respond, value_pairs
 from gbb._kernels.abreast.runs import Couples, Runs, Stretch, keep
 from gbb._kernels.lanes import ALL, WIDTH
 from gbb._support.checks import FloatArray
@@ -34,7 +33,7 @@ def play_orthogonal_abreast(
     """
     for t in range(begin, stretch.radii.size):
         here = pairs[stretch.regime[t]]
-        if not decide(couples, runs, here, None, stretch.radii[t], ALL):
+        if not decide(couples, runs, here, value_orthogonal, stretch.radii[t], ALL):
             return t
         for lane in range(np.uint64(WIDTH)):
             learn_couple(couples, runs, here, WIDTH, lane, stretch, t)
@@ -52,7 +51,7 @@ def play_pairs_abreast(
             renew(couples, runs, pairs)
         g = stretch.regime[t]
         here = pairs_in(pairs, g)
-        if not decide(couples, runs, None, here, stretch.radii[t], ALL):
+        if not decide(couples, runs, here, value_pairs, stretch.radii[t], ALL):
             return t
         for lane in range(np.uint64(WIDTH)):
             respond(couples, runs, here, lane, stretch, t)

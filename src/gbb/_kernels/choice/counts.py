@@ -329,8 +329,6 @@ def ascend_counts(
                 block = -WIDTH
                 idle, mover = 1, i
                 ends[found, i] = best
-                if not lazy and is_known(ends, found, i):
-                    return -np.inf
                 last[:] = -1
                 mean, norm2 = counted.found[2, 0], counted.found[2, 1]
                 move(links, counted, i, now, best)
@@ -342,10 +340,10 @@ def ascend_counts(
                     lazy = False
             i += 1
         if i == n:
-            i = 0
+            i, block = 0, -WIDTH
             if mover >= 0:
                 mean, norm2 = totals(links, counted)
-                if lazy and is_known(ends, found, mover):  # nobody has left it since
+                if is_known(ends, found, mover):
                     return -np.inf
     if mover >= 0:
         mean, norm2 = totals(links, counted)

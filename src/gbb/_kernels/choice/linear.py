@@ -34,8 +34,11 @@ from gbb._support.checks import FloatArray, IntArray
 
 SHIFT = 5
 BITS = 1 << SHIFT
-"""So many agents are looked at together where a move leaves most of them as they are: a branch for each,
-which nobody can foresee, costs more than a look in vain."""
+"""So many agents are looked at together where a move leaves most of them as they are: a mispredicted
+branch for each agent costs more than a wasted look."""
+
+ARMS = 32
+"""So many arms are compared at once."""
 
 
 class Linear(NamedTuple):
@@ -144,24 +147,24 @@ def best_paid(pays: FloatArray, i: int, least: float) -> int:
     for lane in range(WIDTH, width, WIDTH):
         x = load(pays, row + lane)
         top = where_above(x, top, x, top)
-    floor, first, those = splat(largest_lane(top) - least), -BITS, 0
+    floor, first, those = splat(largest_lane(top) - least), -ARMS, 0
     while those == 0:
-        first += BITS
-        for lane in range(first, min(first + BITS, width), WIDTH):
+        first += ARMS
+        for lane in range(first, min(first + ARMS, width), WIDTH):
             those |= (ALL ^ above(floor, load(pays, row + lane))) << (lane - first)
     return first + lowest(those)
 
 
 @compiled(forceinline=True)
-def call(linear: Linear, i: int) -> None:
-    """Agent i is to be looked at; where links are many, all agents are."""
+def mark_due(linear: Linear, i: int) -> None:
+    """Mark agent i as due for a look; in a dense network a move marks everybody instead."""
     if linear.sparse:
         linear.due[np.uint64(i >> SHIFT)] |= 1 << (i & (BITS - 1))
 
 
 @compiled(forceinline=True)
-def call_all(linear: Linear) -> None:
-    """Everybody is to be looked at."""
+def mark_all(linear: Linear) -> None:
+    """Mark everybody as due for a look."""
     for word in range(linear.due.size):
         linear.due[word] = (1 << min(BITS, linear.pays.shape[0] - word * BITS)) - 1
 
@@ -178,7 +181,7 @@ def tell_neighbours(links: Links, linear: Linear, i: int, now: int, best: int) -
             for lane in range(0, width, WIDTH):
                 step = minus(load(pay, new + lane), load(pay, old + lane))
                 store(pays, row + lane, times_plus(w, step, load(pays, row + lane)))
-            call(linear, links.other[e])
+            mark_due(linear, links.other[e])
         return
     new, old = best * width, now * width
     for lane in range(0, width, 2 * WIDTH):  # the same step for all; two lanes at once, or the last
@@ -187,14 +190,14 @@ def tell_neighbours(links: Links, linear: Linear, i: int, now: int, best: int) -
             for e in range(first, last):
                 row = links.other[e] * width + lane
                 store(pays, row, plus(load(pays, row), step))
-                call(linear, links.other[e])
+                mark_due(linear, links.other[e])
         else:
             more = minus(load(pay, new + lane + WIDTH), load(pay, old + lane + WIDTH))
             for e in range(first, last):
                 row = links.other[e] * width + lane
                 store(pays, row, plus(load(pays, row), step))
                 store(pays, row + WIDTH, plus(load(pays, row + WIDTH), more))
-                call(linear, links.other[e])
+                mark_due(linear, links.other[e])
 
 
 @compiled(forceinline=True)
@@ -217,7 +220,7 @@ def ascend_linear(
     """
     pays, due, arms = linear.pays, linear.due, ends[found]
     total, moved = worth, False
-    call_all(linear)
+    mark_all(linear)
     for _ in range(SWEEPS):
         last = -1
         for word in range(due.size):
@@ -239,7 +242,7 @@ def ascend_linear(
                     arms[i] = best
                     tell_neighbours(links, linear, i, now, best)
                     if not linear.sparse:
-                        call_all(linear)
+                        mark_all(linear)
                     again = due[word] & (-2 << bit)  # neighbours whose turn is still to come
                     due[word] ^= again
                     beaten &= ~again

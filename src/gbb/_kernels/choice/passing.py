@@ -68,9 +68,10 @@ def next_due(
 ) -> tuple[int, int, int]:
     """The first agent from i on whose limit the drift is above; ``stop`` if there is none.
 
-    ``those`` are, in bits, the next such agents of the eight from ``block`` on. They come back for the
-    next call, since to load a limit that was just written takes as long as all of a visit; where i is
-    beyond them, they are looked for.
+    ``those`` are, as bits, the agents of the eight from ``block`` on that are still due. They are
+    returned so that the next call need not reload a limit that was just written, which would stall for
+    as long as a whole visit. Once i leaves the block another is loaded; after a move the caller passes
+    ``block = -WIDTH``.
     """
     now = splat(drift)
     if not block <= i < block + WIDTH:

@@ -242,7 +242,7 @@ def add_edges(
 def count_edges(edges: Edges, arms: IntArray, run: Run) -> int:
     """Fill ``run.new_N`` and ``run.touched`` where edges are plain; returns how many are touched.
 
-    Links are counted, and both directions of each are edges.
+    Each link is counted once, from its lower end; the rows of ``edges.indices`` must be sorted.
     """
     indptr, indices, new_N, K = edges.indptr, edges.indices, run.new_N, run.new_N.shape[1]
     links = 0

@@ -175,7 +175,7 @@ class LinkSearch:
 
     def counted(self) -> Counted:
         """Room for counts of regressors, which links list by both ends; nothing is counted yet."""
-        lists = self._counted_lists
+        lists, problem = self._counted_lists, self.tuples.problem
         shape, level, around = lists.counts.shape, lists.level.shape, lists.around.shape
         return lists._replace(
             mean=aligned_zeros(*shape),
@@ -189,7 +189,7 @@ class LinkSearch:
             added=aligned_zeros(*lists.added.shape),
             last=np.zeros(lists.last.shape, dtype=np.int64),
             slopes=aligned_zeros(*shape),
-            limits=aligned_zeros(*lists.limits.shape) + np.inf,
+            limits=_without_limits(problem.n),
             found=aligned_zeros(3, WIDTH),
         )
 
@@ -235,7 +235,7 @@ class LinkSearch:
             reach=2.0 * float(around.max()) if self._sparse and tables == 1 else 0.0,
             slopes=aligned_zeros(*shape),
             apart=apart,
-            limits=aligned_zeros(padded(problem.n)),
+            limits=_without_limits(problem.n),
             found=aligned_zeros(3, WIDTH),
         )
 
@@ -262,6 +262,13 @@ class LinkSearch:
             links, values, self.starts, self.room, linear, white, None, radius, rng, arms
         )
         return arms, number, value
+
+
+def _without_limits(n: int) -> FloatArray:
+    """Infinite limits of n agents, padded to whole lanes."""
+    limits = aligned_zeros(padded(n))
+    limits[:] = np.inf
+    return limits
 
 
 def _by_regressor(table: FloatArray, index: IntArray) -> FloatArray:

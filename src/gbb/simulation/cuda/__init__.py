@@ -4,6 +4,6 @@ Kernels are text (``text/``), put together and compiled by a launcher (``launch.
 knows of CuPy. ``batch.py`` sorts jobs, each an environment, a policy and seeds, into launches.
 """
 
-from gbb.simulation.cuda.batch import Job, require_device, trace_instances, trace_jobs
+from gbb.simulation.cuda.batch import Job, check_jobs, require_device, trace_instances, trace_jobs
 
-__all__ = ["Job", "require_device", "trace_instances", "trace_jobs"]
+__all__ = ["Job", "check_jobs", "require_device", "trace_instances", "trace_jobs"]

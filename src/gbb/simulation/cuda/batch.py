@@ -27,6 +27,13 @@ class Job(NamedTuple):
     seeds: Sequence[np.random.SeedSequence]
 
 
+def check_jobs(
+    jobs: Sequence[Job], rounds: int, *, keep_allocations: bool = False, edge_noise: bool = False
+) -> list[Any]:
+    """The shapes of the kernels that play the jobs; an error where one has none. Needs no device."""
+    return [_shape_of(job, rounds, edge_noise, keep_allocations) for job in jobs]
+
+
 def require_device() -> None:
     """Say at once what is missing where there is no GPU, or no binding to it."""
     launch.launcher()
@@ -45,9 +52,9 @@ def trace_jobs(
     With ``edge_noise`` the noise of every edge is drawn as in the reference loop and handed to the
     device, which then fuses no multiplications with additions: the same couples as in the engine.
     """
+    how = {"keep_allocations": keep_allocations, "edge_noise": edge_noise}
     groups: dict[Any, list[int]] = {}
-    for j, job in enumerate(jobs):
-        shape = _shape_of(job, int(recorded[-1]), edge_noise, keep_allocations)
+    for j, shape in enumerate(check_jobs(jobs, int(recorded[-1]), **how)):
         groups.setdefault(shape, []).append(j)
     device = launch.launcher()
     traces: list[list[Trace]] = [[] for _ in jobs]

@@ -96,7 +96,7 @@ def check_digits(policy: IndexPolicy, rounds: int) -> None:
     grown = float(norms.max()) ** 4 / policy.lam * problem.m * rounds
     if grown > MOST_GROWN:
         rule = f'have |x|^4 m rounds / lam of at most {MOST_GROWN:g} for method="cuda" where K > d'
-        cure = "Leave it out to play on the processor."
+        cure = 'Leave out method="cuda" (--cuda) to play on the processor.'
         raise checks.input_error("arms", rule, f"{grown:.3g}", cure)
 
 

@@ -103,7 +103,7 @@ def _one_line(verb: str) -> Iterator[None]:
     except Exception as error:
         raise InputError(
             f'method="cuda" cannot {verb} a kernel on this GPU ({first_line(error)}). '
-            "Leave it out to play on the processor."
+            'Leave out method="cuda" (--cuda) to play on the processor.'
         ) from error
 
 
@@ -122,15 +122,16 @@ def launcher() -> Launcher:
         raise InputError(
             f'method="cuda" needs CuPy, which cannot be imported ({first_line(error)}). '
             'Try: pip install "graphical-bilinear-bandits[cuda]", '
-            "or leave it out to play on the processor."
+            'or leave out method="cuda" (--cuda) to play on the processor.'
         ) from None
     try:
         cupy.cuda.runtime.getDeviceCount()
         cupy.zeros(1)
     except Exception as error:  # a driver may be missing, too old or broken
         raise InputError(
-            f'method="cuda" needs a GPU, but CuPy finds none ({first_line(error)}). '
-            "Leave it out to play on the processor."
+            f'method="cuda" needs an NVIDIA GPU and its driver, but CuPy finds none '
+            f"({first_line(error)}). "
+            'Leave out method="cuda" (--cuda) to play on the processor.'
         ) from None
     return CupyLauncher(cupy)
 

@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
+from gbb._kernels.abreast.covariance import Pairs
 from gbb._kernels.abreast.orthogonal_alone import Tables, play_orthogonal_alone
-from gbb._kernels.abreast.pairs import Pairs
 from gbb._kernels.abreast.pairs_alone import Sheet, play_pairs_alone
 from gbb._kernels.abreast.pick_alone import Board
 from gbb._kernels.abreast.play import play_orthogonal_abreast, play_pairs_abreast
@@ -120,28 +120,31 @@ def priors(problem: Problem, lam: float) -> FloatArray:
 
 
 def make_board(couples: Couples, places: IntArray, size: int) -> tuple[FloatArray, Board]:
-    """``size`` places, of which the couples (a, b) have ``places[a, b]``; mirror images have one.
+    """A board of ``size`` places, of which the couple (a, b) has ``places[a, b]``; mirror images share.
 
-    First comes what is added to means: minus infinity where there is no couple, else 0.
+    Returns
+    -------
+    tuple
+        What is added to the means, minus infinity where there is no couple and else 0, and the board.
     """
     K = len(couples.pair)
     if couples.mirrored:
         a, b = np.indices((K, K))
         places = places[np.minimum(a, b), np.maximum(a, b)]
     bar, numbers = aligned_zeros(size), np.zeros(size, dtype=np.int64)
+    taken, first = np.unique(places, return_index=True)
     bar[:] = -np.inf
-    bar[places] = 0.0
-    numbers[places.ravel()[::-1]] = np.arange(K * K)[::-1]  # the first of two
+    bar[taken], numbers[taken] = 0.0, first
     return bar, Board(aligned_zeros(size), numbers, places.ravel())
 
 
 def make_sheet(couples: Couples, entry: IntArray, regimes: int) -> Sheet:
     """What one run has beside its pairs, whose entries of H are at the places ``entry``."""
     K, S = len(couples.pair), len(entry)
-    width, (a, b) = padded(S), pair_arms(K).T
+    width, p = padded(S), pair_arms(K) @ (K, 1)
     own, cross = np.zeros((2, width), dtype=np.int64), np.zeros((3, width), dtype=np.int64)
-    s, one, two = np.arange(S), couples.pair[a, a], couples.pair[b, b]
-    own[:, :S], cross[:, :S] = (one, two), (entry[s, one], entry[s, two], entry[one, two])
+    own[:, :S], cross[:, :S] = couples.steps[p, 1:].T, spots_of(couples, entry)[3:, p]
+    one = np.diag(couples.pair)
     w, w1, w2 = couples.w, couples.w1, couples.w2
     weights, alone = aligned_zeros(9, width), w + w1 + w2
     counts = w, w1, w2, w * w, w1 * w1, w2 * w2, 2.0 * w * w1, 2.0 * w * w2, 2.0 * w1 * w2
@@ -149,7 +152,7 @@ def make_sheet(couples: Couples, entry: IntArray, regimes: int) -> Sheet:
     weights[:, one] = 0.0
     weights[0, one], weights[3, one] = alone, alone * alone
     places = couples.pair + np.where(np.tri(K, k=-1, dtype=bool), width, 0)
-    every = np.full((S, width), entry[-1, -1] + 1, dtype=np.int32)  # which is 0, if it is there
+    every = np.full((S, width), entry[-1, -1] + 1, dtype=np.int32)  # a padded place, always 0
     every[:, :S] = entry
     bar, board = make_board(couples, places, width if couples.mirrored else 2 * width)
     return Sheet(

@@ -334,7 +334,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) play_joint(
       if (grown > 1e100) log_det += log(grown), grown = 1.0;
     }
 #ifdef ADAPTIVE
-    log_det += log(grown);
+    log_det += log_of_growth(grown);
 #endif
     total += earned;
     if (t + 1 == next) {

@@ -143,7 +143,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) play_couples(
       }
     }
 #ifdef ADAPTIVE
-    log_det += log(grown);
+    log_det += log_of_growth(grown);
 #endif
     total += of->payoff[a * K + b];
     if (t + 1 == next) {

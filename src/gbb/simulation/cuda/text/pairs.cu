@@ -114,21 +114,6 @@ __device__ void renew(Shared* own, Estimate* e, const double* H0, int lane, int 
   e->width2[1] = w * w * hss + w1 * w1 * hbb + w2 * w2 * haa + 2.0 * w * (w1 * hsb + w2 * hsa) + cross;
 }
 
-#ifdef ADAPTIVE
-// log x for x >= 1. After the first rounds x is near 1, where its series to y^13 is a third of the work: what
-// is left out is below 1e-17.
-__device__ __forceinline__ double log_of_growth(double x) {
-  double y = x - 1.0;
-  if (y > 0.0625) return log(x);
-  double z = y * y;
-  double p = (1.0 / 11.0 - y * (1.0 / 12.0)) + z * (1.0 / 13.0), q = 1.0 / 3.0 - y * 0.25;
-  double r = 1.0 / 5.0 - y * (1.0 / 6.0), s = 1.0 / 7.0 - y * 0.125, t = 1.0 / 9.0 - y * 0.1;
-  double w = z * z;
-  q += z * r, s += z * t;
-  return y + z * (y * (q + w * (s + w * p)) - 0.5);
-}
-#endif
-
 // Takes v'H_:S = q into the mean and the squared width of a couple v.
 __device__ __forceinline__ void learn(double* mean, double* width2, double q0, double q1, double q2, double f0,
                                       double f1, double f2, double C00, double C01, double C02, double C11,
