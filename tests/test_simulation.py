@@ -1,3 +1,4 @@
+import itertools
 import warnings
 
 import numpy as np
@@ -598,3 +599,22 @@ def test_too_many_runs_are_refused_by_what_they_leave_beside_their_rounds():
     )
     with pytest.raises(gbb.InputError, match=said):
         gbb.simulate(ENV, UniformRandom(PROBLEM), rounds=10, record=[10], runs=10**7)
+    sums = gbb.Problem(gbb.Graph.path(2), np.eye(10), S=30.0, feedback="global")
+    env = gbb.Environment(sums, np.ones((10, 10)))
+    with pytest.raises(gbb.InputError, match=r"`runs` to be few enough for 8 GiB"):
+        gbb.simulate(env, UniformRandom(sums), rounds=10, record=[10], runs=200_000)
+
+
+def test_contexts_beyond_memory_are_refused_before_they_are_drawn():
+    problem = gbb.Problem(PROBLEM.graph, PROBLEM.arms, S=6.0, contexts=gbb.contexts.Regimes(2))
+    env = gbb.Environment(problem, np.ones((2, PROBLEM.d, PROBLEM.d)) / 2)
+    many = {"rounds": 10**13, "contexts": itertools.repeat(0)}
+    for record, said in ((1, "`record` to keep few enough"), ("log", "`rounds` to be few enough")):
+        with pytest.raises(gbb.InputError, match=said):
+            gbb.simulate(env, UniformRandom(problem), **many, record=record)
+
+
+@pytest.mark.parametrize("name", ["keep_allocations", "edge_noise", "progress"])
+def test_what_is_true_or_false_is_nothing_else(name):
+    with pytest.raises(gbb.InputError, match=f"`{name}` to be True or False, but got 'no'"):
+        gbb.simulate(ENV, UniformRandom(PROBLEM), rounds=3, **{name: "no"})

@@ -40,8 +40,11 @@ CONTEXTS = 2**32 - 1
 BYTES = 56
 """About what a recorded round of one run takes: rewards, totals, regrets and the couple."""
 
-RUN_BYTES = 1000
-"""About what a run takes beside its rounds and the tables of its record."""
+RUN_BYTES = 1500
+"""About what a run takes beside its rounds and the arrays of its record."""
+
+CONTEXT_BYTES = 16
+"""About what the context of a round takes, at least."""
 
 MOST_BYTES = 8 * 2**30
 """Results that would take more memory than this are refused."""
@@ -134,15 +137,17 @@ def simulate(
     """
     _check_system(env)
     rounds = checks.integer("rounds", rounds, low=1)
-    for name, given in (("keep_allocations", keep_allocations), ("progress", progress)):
-        checks.truth(name, given)
-    checks.truth("edge_noise", edge_noise)
+    keep_allocations = checks.truth("keep_allocations", keep_allocations)
+    progress, edge_noise = (
+        checks.truth(name, value)
+        for name, value in (("progress", progress), ("edge_noise", edge_noise))
+    )
     chosen = make_policies(policies, env.problem, rounds)
     _check_policies(env, chosen)
-    env = _with_contexts(env, contexts, rounds, seed)
     runs = checks.integer("runs", runs, low=1)
     agents = env.problem.n if keep_allocations else 0
     _check_memory(env.problem, len(chosen) * runs, rounds, record, agents)
+    env = _with_contexts(env, contexts, rounds, seed)
     recorded = recorded_rounds(rounds, record)
     if checks.choice("method", method, METHODS) == "cuda":
         from gbb.simulation import cuda  # noqa: PLC0415
@@ -301,6 +306,9 @@ def _check_memory(
         kept = min(rounds, LOG_POINTS) if isinstance(record, str) else int(np.size(record))
     else:
         kept = -(-rounds // checks.integer("record", record, low=1))
+    if problem.contexts is not None and CONTEXT_BYTES * rounds > MOST_BYTES:
+        rule = f"be few enough for {MOST_BYTES / 2**30:g} GiB of contexts"
+        raise checks.input_error("rounds", rule, f"{rounds:,}")
     each, once = kept * (BYTES + 8 * agents), RUN_BYTES + _record_bytes(problem)
     size = traces * (each + once)
     if size > MOST_BYTES and once > each:
@@ -317,5 +325,6 @@ def _check_memory(
 
 
 def _record_bytes(problem: Problem) -> int:
-    """What the tables N and Y of a run take."""
-    return 16 * problem.types * problem.K**2
+    """What the arrays of a run's record take: two tables, or a matrix and a vector of moments."""
+    p = problem.parameters
+    return 16 * problem.types * problem.K**2 if problem.keeps_tables else 8 * p * (p + 1)
