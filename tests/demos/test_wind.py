@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 import gbb
 from gbb.applications import wind
-from gbb.applications.wind.contest import Contest, play_contest
+from gbb.applications.wind.contest import Contest, find_best, play_contest
 from gbb.applications.wind.farm import SPEED, Farm
 from gbb.applications.wind.outcome import (
     COUPLE,
@@ -23,9 +23,13 @@ from gbb.applications.wind.outcome import (
     ZERO_YAW,
 )
 from gbb.applications.wind.problem import YAWS, ZERO, features, find_wakes, formulate
-from gbb.applications.wind.system import JITTER, Winds, WindSystem
+from gbb.applications.wind.system import JITTER, RECORDS, Winds, WindSystem
 from gbb.cli import main
 from gbb.learning.record import empty, observe, regressors
+
+SEEDS = 8
+"""Means are over so many. Columns of turbines are alike, so that the last bits of a number decide which
+two turbines turn, and the same seed is another run on another processor."""
 
 
 @pytest.fixture(scope="module")
@@ -46,24 +50,99 @@ def outcome():
     return found
 
 
+@pytest.fixture(scope="module")
+def runs(farm):
+    return play_seeds(farm, [TYPED, SAFE, SAFE_AND_SLOW], 200)
+
+
+def play_seeds(farm, names, rounds):
+    """The demo's policies of these names with several seeds, in one run of FLORIS a round for all."""
+    problem = formulate(farm, find_wakes(farm), sigma=wind.SIGMA, S=wind.S)
+    cut = gbb.cuts.greedy(problem.graph)
+    everyone = wind.make_contenders(problem, problem, cut)
+    learners = [each for name in names for each in everyone if each.name == name]
+    seeds = [np.random.SeedSequence(seed).spawn(2) for seed in range(SEEDS)]  # as wind.run has them
+    drawn = [Winds.draw(farm, rounds, np.random.default_rng(for_winds)) for for_winds, _ in seeds]
+    winds = [np.stack(each)[:, None] for each in zip(*drawn, strict=True)]
+    players = {
+        (s, place): (policy, np.random.default_rng(for_policies))
+        for s, (_, for_policies) in enumerate(seeds)
+        for place, policy in enumerate(learners)
+    }
+    states = {at: policy.init() for at, (policy, _) in players.items()}
+    yaw, power = np.zeros((2, SEEDS, len(learners) + 1, rounds, farm.n))  # the last has zero yaw
+    kept = np.zeros((SEEDS, len(learners) + 1, farm.n))
+    for t in range(rounds):
+        choices = {at: policy.select(states[at], rng) for at, (policy, rng) in players.items()}
+        for at, choice in choices.items():
+            yaw[*at, t] = YAWS[choice.allocation[: farm.n]]
+        held = np.repeat(yaw[:, :, t, None], RECORDS, axis=2)
+        directions, speeds, free = (np.broadcast_to(x[:, :, t], held.shape[:-1]) for x in winds)
+        powers = farm.powers(held.reshape(-1, farm.n), directions.ravel(), speeds.ravel())
+        records = powers.reshape(held.shape)
+        power[:, :, t] = records.mean(axis=2)
+        told = (records / free[..., None]).mean(axis=2)
+        for at, (policy, _) in players.items():
+            states[at] = policy.update(states[at], choices[at], np.append(told[at], 0.0))
+    for at, (policy, _) in players.items():
+        kept[at] = YAWS[find_best(policy, states[at].record, cut)[: farm.n]]
+    zero, best = farm.power(np.stack([np.zeros(farm.n), farm.serial_refine(-25.0, 25.0)]))
+
+    def share(angles):
+        powers = farm.power(angles.reshape(-1, farm.n)).reshape(angles.shape[:-1])
+        return (powers - zero) / (best - zero)
+
+    of = ("seed", "policy")
+    return xr.Dataset(
+        {
+            "yaw": ((*of, "round", "turbine"), yaw),
+            "power": ((*of, "round", "turbine"), power),
+            "gain": ((*of, "round"), share(yaw)),
+            "kept_yaw": ((*of, "turbine"), kept),
+            "kept_gain": (of, share(kept)),
+            "mirrored_gain": (of, share(-kept)),
+        },
+        coords={"policy": [*names, ZERO_YAW]},
+    )
+
+
+def lowest(mean, spread):
+    """Four standard errors below what seeds have on average: a few of them fall far short."""
+    return mean - 4.0 * spread / np.sqrt(SEEDS)
+
+
 def energy_so_far(data):
     """Energy so far over that of zero yaw in the same winds, from the turbines' powers."""
     energy = data["power"].sum("turbine").cumsum("round")
     return energy / energy.sel(policy=ZERO_YAW)
 
 
-def test_edge_types_reach_nine_tenths_of_what_serial_refine_gains(outcome):
-    numbers = outcome.numbers
-    assert numbers["serial_refine_gain"] == pytest.approx(0.33, abs=0.005)
-    assert numbers[f"{TYPED}_200"] >= 0.90  # what it played, not what it would keep
-    assert numbers[f"{TYPED}_kept"] >= 0.90
-    assert numbers[f"{TYPED}_30"] < numbers[f"{TYPED}_200"]
+def test_several_seeds_at_once_are_what_single_runs_are(runs, outcome):
+    """In the first rounds, before the last bits tell."""
+    one = runs.isel(seed=0, round=slice(0, 10))
+    other = outcome.data.sel(policy=runs["policy"]).isel(round=slice(0, 10))
+    assert np.array_equal(one["yaw"], other["yaw"])
+    assert np.allclose(one["power"], other["power"], rtol=1e-9)
+    assert np.allclose(one["gain"], other["gain"])
 
 
-def test_two_arms_fall_short(outcome):
-    numbers = outcome.numbers
+def test_edge_types_reach_most_of_what_serial_refine_gains(runs, outcome):
+    assert outcome.numbers["serial_refine_gain"] == pytest.approx(0.33, abs=0.005)
+    learner = runs.sel(policy=TYPED)
+    early, late = (learner["gain"][:, mark - 20 : mark].mean("round") for mark in (30, 200))
+    # Means and standard deviations of 64 seeds.
+    assert float(late.mean()) >= lowest(0.885, 0.109)  # what it played, not what it would keep
+    assert float(learner["kept_gain"].mean()) >= lowest(0.904, 0.104)
+    assert float((late - early).mean()) >= lowest(0.374, 0.108)
+
+
+def test_two_arms_fall_short(runs, outcome):
+    numbers, learner = outcome.numbers, runs.sel(policy=TYPED)
     assert numbers[COUPLE] <= numbers[f"{COUPLE}_kept"] <= numbers["two_arms"] + 1e-9
-    assert numbers["two_arms"] < 0.9 < numbers[TYPED]
+    assert numbers["two_arms"] == pytest.approx(0.816, abs=0.005)
+    # 54 of 64 seeds kept more than any two arms have; ImprovedOFUL played 0.58, give or take 0.04.
+    assert float((learner["kept_gain"] > numbers["two_arms"]).mean()) >= lowest(0.844, 0.363)
+    assert numbers[COUPLE] < float(learner["gain"][:, -20:].mean())
 
 
 def test_the_data_hold_what_floris_says_of_every_round(outcome, farm):
@@ -79,38 +158,42 @@ def test_the_data_hold_what_floris_says_of_every_round(outcome, farm):
     assert np.array_equal(data["yaw"].sel(policy=ZERO_YAW), np.zeros((200, 16)))
 
 
-def test_the_conservative_wrapper_keeps_its_promise_and_learns(outcome):
-    ratio = energy_so_far(outcome.data)
+def test_the_conservative_wrapper_keeps_its_promise(runs, outcome):
+    least, told = (energy_so_far(data).min("round") for data in (runs, outcome.data))
     for name in (SAFE, SAFE_AND_SLOW):
-        assert float(ratio.sel(policy=name).min()) >= 1.0 - EPS
-        assert outcome.numbers[f"{name}_least"] == pytest.approx(
-            float(ratio.sel(policy=name).min())
-        )
-        assert float(ratio.sel(policy=name)[-1]) > 1.03  # it does not just sit at zero yaw
-        assert outcome.numbers[f"{name}_kept"] > 0.8
+        assert float(least.sel(policy=name).min()) >= 1.0 - EPS  # in every run
+        assert outcome.numbers[f"{name}_least"] == pytest.approx(float(told.sel(policy=name)))
+        assert outcome.numbers[f"{name}_least"] >= 1.0 - EPS
 
 
-def test_no_more_turbines_turn_at_once_than_allowed(outcome):
-    yaw = outcome.data["yaw"]
-    turned = {
-        name: int((yaw.sel(policy=name).diff("round") != 0.0).sum("turbine").max())
-        for name in (TYPED, SAFE_AND_SLOW)
-    }
-    assert turned[SAFE_AND_SLOW] == wind.CHANGES
-    assert turned[TYPED] > wind.CHANGES
-    first = yaw.sel(policy=SAFE_AND_SLOW)[0]
-    assert int((first != 0.0).sum()) <= wind.CHANGES  # the farm faces the wind before round 1
+def test_the_conservative_wrapper_learns(runs):
+    """It does not just sit at zero yaw."""
+    energy = energy_so_far(runs)[..., -1].mean("seed")
+    kept = runs["kept_gain"].mean("seed")
+    # Means and standard deviations of 64 seeds.
+    assert float(energy.sel(policy=SAFE)) >= lowest(1.144, 0.021)
+    assert float(energy.sel(policy=SAFE_AND_SLOW)) >= lowest(1.064, 0.030)
+    assert float(kept.sel(policy=SAFE)) >= lowest(0.910, 0.089)
+    assert float(kept.sel(policy=SAFE_AND_SLOW)) >= lowest(0.866, 0.184)
+
+
+def test_no_more_turbines_turn_at_once_than_allowed(runs):
+    turned = (runs["yaw"].diff("round") != 0.0).sum("turbine").max("round")
+    assert (turned.sel(policy=SAFE_AND_SLOW) == wind.CHANGES).all()
+    assert (turned.sel(policy=TYPED) > wind.CHANGES).all()
+    first = runs["yaw"].sel(policy=SAFE_AND_SLOW).isel(round=0)
+    assert ((first != 0.0).sum("turbine") <= wind.CHANGES).all()  # it faces the wind before round 1
 
 
 def test_where_exploring_costs_the_wrapper_holds_back():
     """At 275 degrees wakes half miss and random yaw loses: there, plain Thompson sampling breaks it."""
-    found = wind.run(case="4x4-275", rounds=100, seed=0)
-    ratio = energy_so_far(found.data).min("round")
-    assert float(ratio.sel(policy=TYPED)) < 1.0 - EPS
-    assert float(ratio.sel(policy=SAFE)) >= 1.0 - EPS
-    assert float(ratio.sel(policy=SAFE_AND_SLOW)) >= 1.0 - EPS
-    assert found.numbers[f"{TYPED}_kept"] >= 0.9
-    assert found.numbers[SAFE] > 0.0
+    runs = play_seeds(Farm(4, 275.0), [TYPED, SAFE, SAFE_AND_SLOW], 100)
+    least = energy_so_far(runs).min("round")
+    assert float(least.sel(policy=[SAFE, SAFE_AND_SLOW]).min()) >= 1.0 - EPS  # in every run
+    assert float(least.sel(policy=TYPED).mean()) < 1.0 - EPS  # 32 seeds: 0.884, give or take 0.069
+    assert float(runs["kept_gain"].sel(policy=TYPED).min()) >= 0.9  # 0.981, give or take 0.012
+    late = runs["gain"].sel(policy=SAFE)[:, -10:].mean()
+    assert float(late) >= lowest(0.894, 0.073)
 
 
 def test_the_wrapper_holds_the_worst_policy_to_the_best_baseline(farm, edges):
@@ -134,7 +217,7 @@ def test_the_wrapper_holds_the_worst_policy_to_the_best_baseline(farm, edges):
     )
     energy = np.cumsum(played.power.sum(axis=2), axis=1)
     assert (energy[0] / energy[2]).min() >= 1.0 - EPS
-    assert (energy[1] / energy[2]).min() < 0.9
+    assert (energy[1] / energy[2]).min() < 1.0 - EPS  # six seeds: 0.84, give or take 0.03
     assert (played.yaw[0] != references["best"]).any()  # it did try
 
 
@@ -164,25 +247,12 @@ def test_the_promise_is_kept_through_a_controller(farm, edges, outcome, tmp_path
 
 def test_three_rows_need_fewer_rounds():
     """On average over seeds; and for each of them but for the side, which may be the wrong one."""
-    farm = Farm(3, 270.0)
-    problem = formulate(farm, find_wakes(farm), sigma=wind.SIGMA, S=wind.S)
-    cut = gbb.cuts.greedy(problem.graph)
-    thompson = gbb.policies.ThompsonSampling(problem, cut=cut, lam=wind.LAM, v=wind.SCALE)
-    references = {ZERO_YAW: np.zeros(farm.n), SERIAL_REFINE: farm.serial_refine(-25.0, 25.0)}
-    kept = []
-    for seed in range(4):
-        for_winds, for_policy = np.random.SeedSequence(seed).spawn(2)  # as wind.run has them
-        winds = Winds.draw(farm, 100, np.random.default_rng(for_winds))
-        contest = Contest(farm, winds, [thompson], references, cut)
-        kept.append(play_contest(contest, for_policy).kept[0])
-    for yaw in kept:  # columns have the same matrices: what is best for one is best for all
+    runs = play_seeds(Farm(3, 270.0), [TYPED], 100).sel(policy=TYPED)
+    for yaw in runs["kept_yaw"].to_numpy():  # columns have the same matrices: best for one and all
         assert np.array_equal(yaw, np.repeat(yaw.reshape(3, 3)[:, 0], 3))
-    zero, best = farm.power(np.array(list(references.values())))
-    gain, mirrored = (
-        (farm.power(side * np.array(kept)) - zero) / (best - zero) for side in (1, -1)
-    )
-    assert gain.mean() >= 0.9
-    assert np.maximum(gain, mirrored).min() >= 0.9
+    gain, mirrored = runs["kept_gain"], runs["mirrored_gain"]
+    assert float(gain.mean()) >= lowest(0.937, 0.048)  # 64 seeds
+    assert float(np.maximum(gain, mirrored).min()) >= 0.9  # 0.982, give or take 0.011
 
 
 def test_same_seed_same_run():
