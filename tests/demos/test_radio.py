@@ -10,8 +10,12 @@ import xarray as xr
 import gbb
 from gbb.applications import radio
 from gbb.applications.radio.network import CHANNELS, REPORTS, Network
+from gbb.applications.radio.outcome import JOINT
 from gbb.applications.radio.search import find_best, improve
+from gbb.applications.radio.system import RadioSystem
 from gbb.cli import main
+
+SEEDS = 8
 
 
 @pytest.fixture(scope="module")
@@ -30,14 +34,12 @@ def outcome():
 def shown(numbers):
     """What every run must show."""
     assert numbers["KCutOFUL_share"] >= 0.98
-    assert numbers["JointOFUL_share"] >= 0.98
     assert numbers["best_found"] >= numbers["three_cut"]
     assert numbers["best_found"] >= numbers["local_search_alone"]
     # Two arms fall short, of the best found and even of random channels.
     assert numbers["ImprovedOFUL"] <= numbers["best_two_channels"] * (1 + 1e-9)
+    assert numbers["ImprovedOFUL"] < numbers["random_channels"]
     assert numbers["best_two_channels"] < 0.8 * numbers["best_found"]
-    assert numbers["best_two_channels"] < numbers["random_channels"]
-    assert numbers["agreement"] > 0.8
 
 
 def test_three_parts_reach_the_best_found_and_two_arms_fall_short(outcome):
@@ -45,13 +47,36 @@ def test_three_parts_reach_the_best_found_and_two_arms_fall_short(outcome):
     assert outcome.numbers["best_found"] == pytest.approx(749.19, abs=0.01)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_other_users_show_the_same(seed):
-    shown(radio.run(quick=True, seed=seed).numbers)
+def test_other_users_show_the_same(outcome):
+    others = [radio.run(quick=True, seed=seed).numbers for seed in range(1, SEEDS)]
+    runs = [outcome.numbers, *others]
+    for numbers in runs:
+        shown(numbers)
+        assert numbers["JointOFUL_share"] >= 0.98  # 1.000 in each of 16 seeds
+    # Means over seeds; one has 0.986 give or take 0.009, and 0.869 give or take 0.027 (16 seeds).
+    assert np.mean([each["best_two_channels"] / each["random_channels"] for each in runs]) < 1.0
+    assert np.mean([each["agreement"] for each in runs]) > 0.8
 
 
 def test_so_does_the_larger_layout():
-    shown(radio.run(cells=37, quick=True, seed=0).numbers)
+    numbers = radio.run(cells=37, quick=True, seed=0).numbers
+    shown(numbers)
+    assert numbers["best_two_channels"] < numbers["random_channels"]
+    assert numbers["agreement"] > 0.8
+
+
+def test_on_the_larger_layout_local_search_gets_there_or_nearly():
+    """On average over seeds: with some it ends at a plan that no cell can better on its own."""
+    shares = []
+    for seed in range(SEEDS):
+        system = RadioSystem(Network(37, users=radio.USERS[37], seed=seed))
+        everyone = radio.make_contenders(system.problem)
+        (policy,) = (each for each in everyone if each.name == JOINT)
+        played = radio.control(system, policy, 150, np.random.default_rng(seed))
+        three = gbb.cuts.kcut(system.network.graph, CHANNELS, seed=0).parts
+        shares.append(played.throughput[-30:].mean() / system.network.throughput(three))
+    # One seed has 0.988 give or take 0.015 (16 seeds): three standard errors below.
+    assert np.mean(shares) >= 0.988 - 3.0 * 0.015 / np.sqrt(SEEDS)
 
 
 def test_the_data_hold_what_crrm_says_of_every_plan(outcome, network):

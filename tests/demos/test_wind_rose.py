@@ -134,12 +134,15 @@ def test_the_table_is_serial_refines(farm, tables):
 
 def test_a_fit_to_floris_has_most_of_what_its_table_gains(farm, wakes, tables):
     """In the twelve directions that are the hardest: the farm's rows are in line in six of them."""
-    problem = formulate(farm, wakes)
-    angles = best_angles(problem, fit(farm, problem, 600), tables)
-    learnt = Learnt.find(farm, wakes, tables, {FITTED: angles})
-    assert learnt.share(FITTED) >= 0.65
-    assert learnt.by_depth(FITTED)[0] < 0.0 < learnt.by_depth(FITTED)[1:].sum()
-    assert learnt.by_direction(TABLE).min() >= -1e-9
+    problem, shares = formulate(farm, wakes), []
+    for seed in range(8):
+        angles = best_angles(problem, fit(farm, problem, 600, seed), tables)
+        learnt = Learnt.find(farm, wakes, tables, {FITTED: angles})
+        shares.append(learnt.share(FITTED))
+        assert learnt.by_depth(FITTED)[0] < 0.0 < learnt.by_depth(FITTED)[1:].sum()
+        assert learnt.by_direction(TABLE).min() >= -1e-9
+    # One seed has 0.78 give or take 0.14 (16 seeds): three standard errors below.
+    assert np.mean(shares) >= 0.78 - 3.0 * 0.14 / np.sqrt(8)
 
 
 def test_a_player_is_told_every_hour_and_learns_once_a_day(farm, wakes, tables):

@@ -66,9 +66,9 @@ def mean_features(problem: Problem) -> FloatArray:
     return total / WINDS
 
 
-def fit(farm: Farm, problem: Problem, rounds: int) -> AnyRecord:
+def fit(farm: Farm, problem: Problem, rounds: int, seed: int = 0) -> AnyRecord:
     """A record of FLORIS itself: angles at random, steady winds from all directions."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     directions = rng.uniform(0.0, 360.0, rounds)
     arms = np.column_stack([rng.integers(len(YAWS), size=(rounds, farm.n)), np.full(rounds, ZERO)])
     shares = farm.powers(YAWS[arms[:, :-1]], directions) / farm.free
