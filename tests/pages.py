@@ -60,6 +60,7 @@ SHOWN = {
         "docs/sweeps.md",
         "python benchmarks/which_policy.py",
     ): "it reads the whole study, an hour's work",
+    ("docs/figure2-many.md", "python benchmarks/figure2_many.py"): "it takes a GPU",
     ("docs/service.md", "[Unit]"): "a unit of systemd",
     ("docs/service.md", "server {"): "nginx's",
     ("docs/service.md", "farm.example.org {"): "Caddy's",
