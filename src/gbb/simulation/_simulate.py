@@ -138,10 +138,8 @@ def simulate(
     _check_system(env)
     rounds = checks.integer("rounds", rounds, low=1)
     keep_allocations = checks.truth("keep_allocations", keep_allocations)
-    progress, edge_noise = (
-        checks.truth(name, value)
-        for name, value in (("progress", progress), ("edge_noise", edge_noise))
-    )
+    edge_noise = checks.truth("edge_noise", edge_noise)
+    progress = checks.truth("progress", progress)
     chosen = make_policies(policies, env.problem, rounds)
     _check_policies(env, chosen)
     runs = checks.integer("runs", runs, low=1)
@@ -188,10 +186,9 @@ def simulate_together(
     for env, policies, _ in instances:
         _check_system(env)
         _check_policies(env, policies)
-    largest = max((env.problem for env, *_ in instances), key=lambda problem: problem.K)
-    _check_memory(
-        largest, sum(len(policies) for _, policies, _ in instances) * runs, rounds, record
-    )
+    largest = max((env.problem for env, *_ in instances), key=_record_bytes)
+    count = sum(len(policies) for _, policies, _ in instances)
+    _check_memory(largest, count * runs, rounds, record)
     recorded = recorded_rounds(rounds, record)
     spawned = [(env, policies, seeds.spawn(seed, runs)) for env, policies, seed in instances]
     traces = cuda.trace_instances(spawned, recorded)

@@ -32,7 +32,7 @@ class Forecast(NamedTuple):
         Of all parts on disk; the collected dataset is at most twice as large.
     seconds
         About how long on one core of this machine, if nobody else uses it and all is compiled; with
-        ``method="cuda"``, on a GPU that plays as many rounds as some hundred cores.
+        ``method="cuda"``, on a GPU that is as fast as some three hundred cores.
     """
 
     cells: int

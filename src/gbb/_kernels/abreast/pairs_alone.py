@@ -150,14 +150,8 @@ def learn_alone(
         grow_both(runs, pairs, np.uint64(0), growth)
     f01, f02, f12, e0, e1, e2 = splat(x01), splat(x02), splat(x12), splat(x0), splat(x1), splat(x2)
     d0, d1, d2 = splat(y0), splat(y1), splat(y2)
-    size, width, columns, gains, fit = (
-        entry.shape[0],
-        diagonal.size,
-        pairs.columns,
-        sheet.gains,
-        ALL,
-    )
-    second, third = width, 2 * width
+    size, width, columns, gains = entry.shape[0], diagonal.size, pairs.columns, sheet.gains
+    second, third, fit = width, 2 * width, ALL
     t0, t1, t2 = np.intp(s0) * width, np.intp(s1) * width, np.intp(s2) * width
     for i in range(0, width, WIDTH):
         u0, u1 = gather(H, sheet.entry, t0 + i), gather(H, sheet.entry, t1 + i)
