@@ -42,7 +42,7 @@ paper: $(READY)
 # What needs one core stands side by side, and the tests take two. Two workers that start without
 # compiled loops would both compile the same: FIRST and SECOND, which call nearly all of them and
 # mostly different ones, come before the others, beside the checks.
-FIRST := tests/test_fixtures.py tests/test_context_numbers.py
+FIRST := tests/contracts/test_policies.py tests/test_context_numbers.py
 SECOND := tests/test_context_engine.py
 # Processes that talk to each other, to PostgreSQL and over HTTP, and are killed: make test-services.
 KILLED := crash keeping_crash keeping_postgres postgres postmaster power processes

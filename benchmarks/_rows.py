@@ -18,7 +18,15 @@ from typing import NamedTuple
 import numpy as np
 
 import gbb
-from gbb.policies import OFUL, AnyPolicy, ImprovedOFUL, JointOFUL, ThompsonSampling
+from gbb.policies import (
+    OFUL,
+    AnyPolicy,
+    GuardedThompson,
+    ImprovedOFUL,
+    InformationDirected,
+    JointOFUL,
+    ThompsonSampling,
+)
 
 Clock = Callable[[], float]
 Instance = tuple[gbb.Environment, AnyPolicy]
@@ -27,7 +35,8 @@ Instance = tuple[gbb.Environment, AnyPolicy]
 class Row(NamedTuple):
     """What to play: an instance, for how many rounds and runs, on how many threads.
 
-    A `whole` row is timed as a user calls it, with set-up, optimum, theory and result.
+    A `whole` row is timed as a user calls it, with set-up, optimum, theory and result. A `select` row
+    times `policy.select` alone, on what it has learnt in 30 rounds of the reference loop.
     """
 
     build: Callable[[], Instance]
@@ -35,6 +44,7 @@ class Row(NamedTuple):
     runs: int = 1
     workers: int = 1
     whole: bool = False
+    select: bool = False
 
 
 GRAPHS = ((5, 1.0), (100, 0.1), (10_000, 1e-3), (1_000_000, 1e-5))
@@ -132,6 +142,13 @@ def rows() -> Iterator[tuple[str, Row]]:
             f"threads: 64 runs on {workers}",
             Row(play, 50_000, runs=64, workers=workers),
         )
+    for n, p in ((20, 0.3), (1000, 10 / 999)):
+        for kind in (ImprovedOFUL, JointOFUL, GuardedThompson, InformationDirected):
+            for name, arms in (("one-hot", np.eye(10)), ("general", unit_arms(10, 5))):
+                play = partial(paper, kind, arms, n, p, rivals=True)
+                calls = 20 if kind is InformationDirected else 200
+                label = f"select: {kind.__name__}, n = {n:,}, {name}"
+                yield label, Row(play, calls, select=True)
     yield from beyond()
     yield from side_by_side()
 
@@ -182,7 +199,8 @@ class Player:
         self.rounds = max(20, int(scale * row.rounds))
         self.env, self.policy = row.build()
         if not row.whole:
-            self.policy.guarantee = None  # no theory report
+            # No theory report; `guarantee` is the name in checkouts whose policies have no `theorem`.
+            vars(self.policy).update(theorem=None, guarantee=None)
         allocation = np.zeros(self.env.problem.n, dtype=np.int64)
         value = self.env.expected_reward(allocation)
         # Any allocation that pays what it says will do, and keeps the solver out of the timing.
@@ -219,24 +237,44 @@ class Player:
         return {"long": long, "short": min(short, default=0.0)}
 
 
+class Chooser:
+    """One `select` row: what a policy with something learnt takes to choose."""
+
+    def __init__(self, row: Row, scale: float) -> None:
+        self.played = max(3, int(scale * row.rounds))
+        env, self.policy = row.build()
+        self.state = self.policy.init()
+        for step in gbb.simulation.play(env, self.policy, 30, 0):
+            self.state = step.state
+        self.rng = np.random.default_rng(0)
+
+    def measure(self, clock: Clock) -> dict[str, float]:
+        """Seconds of all calls, and of none."""
+        start = clock()
+        for _ in range(self.played):
+            self.policy.select(self.state, self.rng)
+        return {"long": clock() - start, "short": 0.0}
+
+
 CORES = sorted(os.sched_getaffinity(0))
 
 
 def main() -> None:
     every = dict(rows())
     answer: object = {"names": list(every), "gbb": gbb.__file__}
-    player: Player | None = None
+    player: Player | Chooser | None = None
     print(json.dumps(answer), flush=True)
     for line in sys.stdin:
         request = json.loads(line)
         if "row" in request:
             player = None
-            player = Player(every[request["row"]], request["scale"])
+            row = every[request["row"]]
+            player = (Chooser if row.select else Player)(row, request["scale"])
             answer = {"rounds": player.played}
         else:
             assert player is not None
             # Processor time does not count the others on this core, but cannot see threads overlap.
-            alone = player.row.workers == 1
+            alone = row.workers == 1
             answer = player.measure(time.process_time if alone else time.perf_counter)
         print(json.dumps(answer), flush=True)
 

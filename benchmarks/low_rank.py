@@ -13,10 +13,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from gbb.policies._base import draw_arms
 
 import gbb
-from gbb.policies import ExploreThenCommit, LowRankExploreThenCommit
-from gbb.policies._base import draw_arms
+from gbb.policies import ExploreThenCommit
 
 GRID = (0.01, 0.1, 1.0)
 """Regularisers, in units of sigma^2 d^2 / S^2: that of the Bayes estimate for a full random matrix."""
@@ -121,12 +121,16 @@ def earned(count: int, horizon: int) -> None:
     for seed in range(count):
         env = sphere(20, 1, 60, 0.1)(np.random.default_rng(seed))
         options = {"cut": gbb.cuts.greedy(env.problem.graph), "horizon": horizon}
-        name = "LowRankExploreThenCommit, told rank"
+        name = "low rank, told rank"
         # The regularisers of the grid that serve each best.
         policies = [
             ExploreThenCommit(env.problem, lam=4.0, **options),
-            LowRankExploreThenCommit(env.problem, rank=20, lam=4.0, name=f"{name} 20", **options),
-            LowRankExploreThenCommit(env.problem, rank=1, lam=0.4, name=f"{name} 1", **options),
+            ExploreThenCommit(
+                env.problem, estimator="low_rank", rank=20, lam=4.0, name=f"{name} 20", **options
+            ),
+            ExploreThenCommit(
+                env.problem, estimator="low_rank", rank=1, lam=0.4, name=f"{name} 1", **options
+            ),
         ]
         result = gbb.simulate(
             env, policies, rounds=horizon, record=1, seed=seed, method="reference", workers=1

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 
 import gbb
-from gbb.policies import ThompsonSampling, YesNoThompson
+from gbb.policies import BernoulliThompson, ThompsonSampling
 
 MATRICES = int(sys.argv[1]) if len(sys.argv) > 1 else 16
 ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 1500
@@ -26,7 +26,7 @@ def environment(kind: str, low: float, high: float, seed: int) -> gbb.Environmen
 
 def main() -> None:
     """Print mean regrets with standard errors over matrices, and the worst."""
-    print("| arms | probabilities | ThompsonSampling | worst | YesNoThompson | worst |")
+    print("| arms | probabilities | ThompsonSampling | worst | BernoulliThompson | worst |")
     print("| --- | --- | --- | --- | --- | --- |")
     for kind in ("one-hot", "general"):
         for low, high in ((0.0, 1.0), (0.0, 0.1), (0.9, 1.0)):
@@ -35,7 +35,7 @@ def main() -> None:
                 env = environment(kind, low, high, seed)
                 cut = gbb.cuts.greedy(env.problem.graph)
                 policies = [
-                    each(env.problem, cut=cut) for each in (ThompsonSampling, YesNoThompson)
+                    each(env.problem, cut=cut) for each in (ThompsonSampling, BernoulliThompson)
                 ]
                 found = gbb.simulate(env, policies, rounds=ROUNDS, seed=seed, record=ROUNDS)
                 lost.append(found.regret.values[:, 0, -1])

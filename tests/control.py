@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 import numpy as np
@@ -94,6 +95,8 @@ def plain(value) -> object:
     """Anything inside a state, for comparing bit by bit."""
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.shape, value.tobytes()
+    if is_dataclass(value):
+        value = {each.name: getattr(value, each.name) for each in fields(value) if each.init}
     if isinstance(value, tuple):
         return type(value).__name__, tuple(plain(item) for item in value)
     if isinstance(value, dict):
@@ -103,7 +106,10 @@ def plain(value) -> object:
 
 def same_links(one, other) -> bool:
     """Whether two problems are on the same graph, with edges of the same types and weights."""
-    ours, theirs = (plain(each.known_links) for each in (one, other))
+    links = ("edge_types", "edge_weights", "features", "edge_counts", "parts")
+    ours, theirs = (
+        plain({name: each.settings().get(name) for name in links}) for each in (one, other)
+    )
     return one.graph == other.graph and ours == theirs and repr(one) == repr(other)
 
 
@@ -123,7 +129,7 @@ def same_state(one, other) -> bool:
     fields = all(getattr(one, name) == getattr(other, name) for name in names)
     tables = all(
         plain(getattr(one, name)) == plain(getattr(other, name))
-        for name in ("memory", "record", "two_way_record", "open", "recent")
+        for name in ("memory", "record", "open", "recent")
     )
     return (
         fields

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import gbb
+from indices import couple_vectors
 
 P = gbb.policies
 
@@ -27,7 +28,7 @@ def everybody(problem, cut, horizon):
         P.ImprovedOFUL(problem, cut=cut, radius="symmetric"),
         P.JointOFUL(problem, cut=cut),
         P.ThompsonSampling(problem, cut=cut),
-        P.EpsilonGreedy(problem, cut=cut, explore=0.2),
+        P.EpsilonGreedy(problem, cut=cut, epsilon=0.2),
         P.ExploreThenCommit(problem, cut=cut, horizon=horizon),
         P.UniformRandom(problem),
     ]
@@ -52,6 +53,6 @@ def fresh_estimate(policy, weight, paid):
             right[j] = (right[j] - L[j, :j] @ right[:j]) / L[j, j]
         return right
 
-    v = policy.objectives.astype(np.longdouble) @ basis.T
+    v = couple_vectors(policy).astype(np.longdouble) @ basis.T
     white, centre = whiten(v.T.copy()), whiten(q.T @ paid)
     return (centre @ white).astype(float), np.sqrt((white**2).sum(axis=0)).astype(float)

@@ -13,7 +13,7 @@ from graphs import small_graphs
 
 
 class Case(NamedTuple):
-    """A problem, its matrices, and the options that say who may use which."""
+    """A problem, its matrices, and the options that say who may play which arm."""
 
     problem: gbb.Problem
     M: np.ndarray
@@ -21,10 +21,10 @@ class Case(NamedTuple):
 
     def value(self, allocation: np.ndarray) -> float:
         """Sum over directed edges of ``x_i' M_t x_j``, edge by edge."""
-        X, types = self.problem.arms, self.options.get("edge_types")
+        X, types = self.problem.arms, self.problem.edge_types
         total = 0.0
         for k, (i, j) in enumerate(self.problem.graph.edges):
-            matrix = self.M if types is None else self.M[types[k]]
+            matrix = self.M if self.M.ndim == 2 else self.M[types[k]]
             total += X[allocation[i]] @ matrix @ X[allocation[j]]
         return float(total)
 
@@ -56,17 +56,14 @@ def cases(
     K = draw(st.integers(2, 3))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     arms = np.eye(K) if draw(st.booleans()) else rng.normal(size=(K, 2))
-    problem = gbb.Problem(graph, arms)
-    shape = (problem.d, problem.d)
+    types = None
     if kind not in ("plain", "allowed"):
-        shape = (3, *shape)
+        types = rng.integers(3, size=graph.m)
+        types = types if kind == "oriented" else np.minimum(types, types[graph.reverse])
+    problem = gbb.Problem(graph, arms, edge_types=types)
+    shape = (problem.d, problem.d) if types is None else (problem.types, problem.d, problem.d)
     M = rng.normal(size=shape) if draw(st.booleans()) else rng.integers(-2, 3, shape) / 2.0
     options: dict[str, Any] = {}
-    if kind in ("types", "both"):
-        types = rng.integers(3, size=graph.m)
-        options["edge_types"] = np.minimum(types, types[graph.reverse])
-    if kind == "oriented":
-        options["edge_types"] = rng.integers(3, size=graph.m)
     if kind in ("allowed", "both"):
         allowed = rng.random((graph.n, K)) < 0.6
         allowed[np.arange(graph.n), rng.integers(K, size=graph.n)] = True

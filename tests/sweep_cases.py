@@ -17,7 +17,7 @@ SMALL = {
     "matrices": 3,
     "runs": 2,
     "rounds": 60,
-    "policies": ["ImprovedOFUL", "ThompsonSampling", {"kind": "EpsilonGreedy", "explore": 0.1}],
+    "policies": ["ImprovedOFUL", "ThompsonSampling", {"kind": "EpsilonGreedy", "epsilon": 0.1}],
 }
 FINE = {**SMALL, "task_seconds": 0.005}
 """The same in many small tasks."""

@@ -7,11 +7,15 @@ from scipy import stats
 
 import gbb
 from gbb.contexts import Regimes, Vector
+from gbb.policies import Learned
+from gbb.policies._search import tuple_values
+from gbb.simulation._lowering import lower
 from gbb.simulation._trace import recorded_rounds
-from gbb.simulation.engine import loop_for, run_batch
-from gbb.simulation.engine.abreast import play_abreast, plays_abreast
+from gbb.simulation.engine import abreast, loop_for, run_batch
+from gbb.simulation.engine.abreast import plays_abreast
 from gbb.simulation.engine.batch import Batch
 from gbb.simulation.reference import run_reference
+from indices import objective_of
 from test_engine import ARMS, GRAPHS, make_env, unit_arms
 
 FORMS = {"one-hot": ARMS["one-hot"], "general": ARMS["general"]}
@@ -35,8 +39,12 @@ def build(arms, algorithm, graph="random", noise="gaussian", regimes=1, **settin
         env = in_regimes(env, regimes)
     cut = gbb.cuts.greedy(env.problem.graph)
     policy = gbb.policies.build(algorithm, env.problem, cut=cut, **settings)
-    assert plays_abreast(policy)
+    assert plays_abreast(lower(policy))
     return env, policy
+
+
+def play_abreast(policy, batch, seeds, lanes):
+    return abreast.play_abreast(lower(policy), batch, seeds, lanes)
 
 
 def batch_of(env, seeds, rounds, record=1, **settings):
@@ -163,7 +171,7 @@ def test_the_record_has_the_law_of_edges_drawn_one_by_one(arms, lanes, regimes):
         seeds = np.random.SeedSequence(start).spawn(8)
         for group in [seeds] if lanes == 8 else [[seed] for seed in seeds]:
             for trace in play_abreast(policy, batch_of(env, group, 40, [40]), group, lanes):
-                counts, paid = trace.record.counts, trace.record.paid
+                counts, paid = trace.record.counts, trace.record.sums
                 excess, N = paid - counts * env.reward_tables, counts[:, i, j]
                 ab, ba = excess[:, i, j], excess[:, j, i]
                 found.append([(ab**2 - N).sum(), (ba**2 - N).sum(), (ab * ba).sum(), N.sum()])
@@ -192,9 +200,8 @@ def assert_best_by_a_fresh_solve(env, policy, rounds, lanes):
         for seeds in [np.random.SeedSequence(9).spawn(1)]
     )
     now = policy.on(env.problem_at(rounds + 1))
-    ridge = gbb.Ridge(now.problem, before.record, policy.lam)
-    radius = float(now.radii(np.array([float(rounds)]))[0])
-    values = now.objectives @ ridge.theta_hat + radius * ridge.width(now.objectives)
+    objective = objective_of(now, Learned(rounds, before.record))
+    values = tuple_values(now.search.tuples(now.problem), objective)
     a, b = after.couple[0]
     assert values[a * env.problem.K + b] == pytest.approx(values.max(), rel=1e-9)
 
@@ -252,8 +259,8 @@ def test_every_lane_with_numbers_plays_as_the_reference_on_the_same_noise(algori
         plain = run_reference(env, policy, 150, kept, seed)
         np.testing.assert_array_equal(trace.couple, plain.couple)
         np.testing.assert_allclose(trace.cumulative, plain.cumulative, rtol=1e-9)
-        for ours, theirs in zip(trace.record[:2], plain.record[:2], strict=True):
-            np.testing.assert_allclose(ours, theirs, rtol=1e-8, atol=1e-8)
+        np.testing.assert_allclose(trace.record.qq, plain.record.qq, rtol=1e-8, atol=1e-8)
+        np.testing.assert_allclose(trace.record.yq, plain.record.yq, rtol=1e-8, atol=1e-8)
 
 
 @pytest.mark.parametrize("noise", ["gaussian", "rademacher"])
@@ -296,7 +303,7 @@ def test_rounds_in_which_all_numbers_are_0_are_played_too():
 def test_which_policies_are_played_side_by_side():
     env = make_env(GRAPHS["random"], ARMS["many"])
     many_arms = gbb.policies.OFUL(env.problem, cut=gbb.cuts.greedy(env.problem.graph))
-    assert not plays_abreast(many_arms)
+    assert not plays_abreast(lower(many_arms))
     assert loop_for(many_arms).batch == 1
     for regimes in REGIMES:
         assert loop_for(build(FORMS["one-hot"], "OFUL", regimes=regimes)[1]).batch == 8

@@ -134,6 +134,39 @@ def test_choice_suggests_the_nearest():
         checks.choice("noise", 3, options)
 
 
+def test_unknown_names_are_refused_with_the_nearest():
+    checks.known_names("OFUL", "setting", ["lam"], {"lam": 1, "delta": 2})
+    with pytest.raises(
+        InputError, match=r"^OFUL has no setting 'lan'; it has delta, lam\. Did you mean 'lam'\?"
+    ):
+        checks.known_names("OFUL", "setting", ["delta", "lan"], ["lam", "delta"])
+    with pytest.raises(InputError, match=r"^UniformRandom has no setting 'lam'; it has none\.$"):
+        checks.known_names("UniformRandom", "setting", ["lam"], [])
+    with pytest.raises(InputError, match=r"it has a0, .* \(99 in all\)\."):
+        checks.known_names("table", "column", ["agent"], [f"a{i}" for i in range(99)])
+
+
+@pytest.mark.parametrize(
+    ("word", "hint"),
+    [
+        ("OFULL", "Did you mean 'OFUL'?"),
+        ("thompson", "Did you mean 'ThompsonSampling'?"),
+        ("pump-1x", "Did you mean 'pump-12' or 'pump-11'?"),
+        ("xyz", ""),
+    ],
+)
+def test_suggest_names_those_that_are_near(word, hint):
+    known = ["OFUL", "JointOFUL", "GuardedThompson", "ThompsonSampling", "pump-11", "pump-12"]
+    assert checks.suggest(word, known) == hint
+
+
+def test_more_than_the_machine_s_memory_is_refused(monkeypatch):
+    monkeypatch.setattr(checks, "total_memory", lambda: 8 * 2.0**30)
+    checks.require_memory("n", 2.0**33)
+    with pytest.raises(InputError, match=r"`n` to fit into .* of 8 GiB, but it needs about 16 GiB"):
+        checks.require_memory("n", 2.0**34)
+
+
 def test_names_become_strings():
     assert checks.names("x", None, length=4) is None
     assert checks.names("x", [1, "b"], length=2) == ("1", "b")

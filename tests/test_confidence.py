@@ -9,6 +9,7 @@ from scipy.stats import binom
 import gbb
 import naive
 from gbb.learning import Confidence, Tuples
+from indices import couple_vectors
 from strategies import environments
 
 
@@ -37,7 +38,7 @@ def test_agrees_with_plain_matrices_on_couples(env, rounds, lam, seed):
     A = naive.gram(arms, edges, allocations, lam)
     b = naive.responses(arms, edges, allocations, rewards)
     inverse = np.linalg.inv(A)
-    objectives = gbb.policies.ImprovedOFUL(problem, cut=cut).objectives
+    objectives = couple_vectors(gbb.policies.ImprovedOFUL(problem, cut=cut))
     couples = Tuples(problem, cut.sides.astype(int), 2, problem.edge_weights)
     values = couples.combine(seen.means)
     scale = 1 + np.abs(values).max()

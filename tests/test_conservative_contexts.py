@@ -5,6 +5,7 @@ import pytest
 
 import gbb
 from gbb.contexts import EdgeTypes, Regimes
+from gbb.learning.radius import confidence_radius, delta_after
 from gbb.policies import Choice, Conservative
 from gbb.simulation import play
 
@@ -64,7 +65,7 @@ def test_a_round_away_is_affordable_exactly_when_the_rounds_so_far_have_saved_fo
             assert 0.2 * saved * poor >= 0.8 * best - 1e-9
             break
         assert 0.2 * saved * poor < 0.8 * best
-        state = policy.at(1).begin(state, saved, home)
+        state = policy.at(1).on_ask(state, saved, home)
     assert not kept
 
 
@@ -72,14 +73,14 @@ def test_a_round_that_was_not_played_leaves_nothing_behind():
     _, policy = make()
     state = policy.init()
     for trial, (regime, arms) in enumerate([(0, BASELINE), (2, 0 * BASELINE), (1, BASELINE)]):
-        state = policy.at(regime).begin(state, trial, Choice(arms))
+        state = policy.at(regime).on_ask(state, trial, Choice(arms))
     before = state.ledger
     for regime in (0, 1, 2):
         for arms in (BASELINE, 0 * BASELINE):
-            after = policy.at(regime).begin(state, 9, Choice(arms))
-            back = policy.at(regime).close(after, 9, Choice(arms), None)
-            assert back.at_baseline == before.at_baseline
-            assert back.away == before.away
+            after = policy.at(regime).on_ask(state, 9, Choice(arms))
+            back = policy.at(regime).on_close(after, 9, Choice(arms), None)
+            assert back.ledger.at_baseline == before.at_baseline
+            assert back.ledger.away == before.away
 
 
 @pytest.mark.parametrize("known", [True, False])
@@ -105,12 +106,12 @@ def test_links_that_are_down_are_not_missed():
     types = np.where((GRAPH.edges == 0).any(axis=1), -1, 0)
     _, policy = make(contexts=EdgeTypes(3), baseline_reward=lambda _: 1.0)
     now = policy.at(types)
-    assert now.paying.tolist() == [False] + [True] * 5
+    assert now.problem.report.nonzero.tolist() == [False] + [True] * 5
     paid = np.append(np.nan, np.full(5, 0.3))
     choice = Choice(0 * BASELINE)
-    state = now.close(now.begin(policy.init(), 1, choice), 1, choice, paid)
-    assert state.ledger.missing.numbers == 0
-    assert state.away.told == 5
+    state = now.on_close(now.on_ask(policy.init(), 1, choice), 1, choice, paid)
+    assert state.ledger.missing.size == 0
+    assert state.ledger.away.observed == 5
 
 
 @pytest.mark.parametrize("feedback", ["agent", "edge", "link", "global"])
@@ -134,7 +135,7 @@ def test_what_is_missing_of_one_regime_is_as_uncertain_in_all_others():
         choice = Choice(rng.integers(0, 3, GRAPH.n))
         state = policy.at(0).update(state, choice, there.draw(1, choice.allocation, rng))
     worst = np.full(GRAPH.n, 2)
-    later = policy.at(1).begin(state, 1, Choice(worst))
+    later = policy.at(1).on_ask(state, 1, Choice(worst))
     before, after = (policy.at(0).report(each)["earned"] for each in (state, later))
     assert after - before <= env.at(1).expected_reward(worst) < 0.0
 
@@ -156,14 +157,16 @@ def test_the_baseline_is_estimated_by_the_rounds_that_it_played_not_by_their_lin
     assert (low + high) / 2 == pytest.approx(0.5 * GRAPH.m)
 
 
-def test_who_learns_no_halves_learns_none_in_any_round():
+def test_with_single_directions_the_set_is_in_all_dimensions_in_every_round():
     _, policy = make(feedback="edge")
-    assert policy.learns_two_way
-    one, other = policy.at(1).in_all_dimensions, policy.in_all_dimensions.at(1)
-    for each in (one, other, one.policy, other.policy):
-        assert not each.learns_two_way
-    assert one._delta_of_set == other._delta_of_set < policy._delta_of_set
-    assert one.policy.delta == other.policy.delta
+    rewards = np.where(GRAPH.sources < GRAPH.indices, 1.0, np.nan)
+    state = policy.at(1).update(policy.init(), Choice(BASELINE), rewards)
+    delta = policy.learner.delta
+    for now in (policy.at(0), policy.at(1), policy):
+        promise = now._promise(state)
+        assert not promise.ridge.symmetric
+        least = confidence_radius(promise.ridge, delta_after(1, delta), shrinking=True)
+        assert promise.radius == least
 
 
 @pytest.mark.parametrize(
@@ -185,5 +188,5 @@ def test_bad_settings_are_named(settings, text):
 
 def test_a_function_needs_contexts():
     problem = gbb.Problem(GRAPH, np.eye(3))
-    with pytest.raises(gbb.InputError, match="`baseline_reward` to be a number where"):
+    with pytest.raises(gbb.InputError, match="`baseline_reward` to be a number for"):
         Conservative(problem, baseline_reward=lambda _: 1.0)

@@ -32,13 +32,21 @@ def refusal(call: Any) -> str:
 @pytest.mark.parametrize(
     ("contexts", "context", "said"),
     [
-        (HOURS, None, "'noon', but got None. Say which regime the round is in."),
+        (HOURS, None, "'noon', but got None. Pass the regime of the round."),
         (HOURS, ["noon"], "one of 'morning', 'noon', but got ['noon']."),
         (HOURS, float("nan"), "one of 'morning', 'noon', but got nan."),
-        (Vector(2), None, "2 numbers, but got None. Say what is known before the round."),
-        (EdgeTypes(["near", "far"]), {("west", "north"): ("near", 1.0, 2)}, "(type, weight)"),
+        (Vector(2), None, "Pass what is observed before the round."),
+        (
+            EdgeTypes(["near", "far"]),
+            {("west", "north"): ("near", 1.0, 2)},
+            "one of 'far', 'near', but got ('near', 1.0, 2)",
+        ),
         (EdgeTypes(["near", "far"]), ["near"] * 3 + ["fer"], "Did you mean 'far'?"),
-        (EdgeTypes(["near", "far"]), "near", "each of the 4 directed edges, but got 'near'"),
+        (
+            EdgeTypes(["near", "far"]),
+            "near",
+            "but got str. Pass the type of every edge in this round.",
+        ),
     ],
 )
 def test_a_wrong_context_says_what_it_should_be(contexts: Any, context: Any, said: str) -> None:
@@ -54,10 +62,11 @@ def test_types_of_all_edges_may_be_names() -> None:
 @pytest.mark.parametrize("kind", [EdgeTypes, EdgeFeatures])
 def test_a_link_whose_directions_are_alike_is_named_once(kind: Any) -> None:
     said = "near" if kind is EdgeTypes else [1.0, 0.5]
-    here = problem(kind(["near", "far"], alike=True))
-    once = here.at({("north", "west"): said}).entries
-    both = here.at({("west", "north"): said, ("north", "west"): said}).entries
-    assert all(np.array_equal(one, two) for one, two in zip(once, both, strict=True))
+    here = problem(kind(["near", "far"], symmetric=True))
+    once = here.at({("north", "west"): said}).edges
+    both = here.at({("west", "north"): said, ("north", "west"): said}).edges
+    for name in ("edge", "type", "weight"):
+        assert np.array_equal(getattr(once, name), getattr(both, name))
 
 
 @pytest.mark.parametrize("contexts", ["noon", 3, None])
@@ -86,7 +95,7 @@ def test_what_wants_a_context_says_where_it_is_given() -> None:
     env = gbb.Environment(problem(HOURS), M)
     assert "env.at(context)" in refusal(lambda: env.expected_reward([0, 0, 0]))
     policy = gbb.policies.UniformRandom(env.problem)
-    assert "policy.at(context)" in refusal(lambda: env.problem.entries)
+    assert "policy.at(context)" in refusal(lambda: env.problem.edges)
     assert "env.at(context)" in refusal(lambda: gbb.theory.report(env, cut=gbb.cuts.greedy(GRAPH)))
     assert "gbb.contexts.Regimes(['morning', 'noon'])" in refusal(
         lambda: problem(["morning", "noon"])

@@ -80,7 +80,7 @@ class World:
 
     def draw(self, allocation):
         sums = np.zeros(self.problem.observations, dtype=np.longdouble)
-        np.add.at(sums, self.problem.adds_to, self.edges(allocation))
+        np.add.at(sums, self.problem.report.index, self.edges(allocation))
         return (sums + self.rng.normal(size=sums.size)).astype(np.float64)
 
     def allocation(self):
@@ -139,7 +139,7 @@ def test_predictions_hold_at_every_scale(kind, arms):
                 missed.append((scale, told.__name__, play, truth, found))
         if not best <= upper:
             missed.append((scale, told.__name__, best, upper))
-        halves = world.problem.halves_only
+        halves = world.problem.symmetric_only
         truths = (world.M + world.M.transpose(0, 2, 1)) / 2 if halves else world.M
         for each, M in zip(known.estimate(), truths, strict=True):
             if not (np.abs(each.M_hat - M) <= each.M_width).all():

@@ -9,6 +9,7 @@ import cuda_host
 import gbb
 from cuda_cases import everybody, fresh_estimate, instance
 from gbb import sweep
+from gbb.simulation._lowering import lower
 from gbb.simulation.cuda import Job, couples, joint, launch, philox, random_play, trace_jobs
 from gbb.simulation.cuda.stretches import keys_of
 from gbb.sweep import instances
@@ -49,10 +50,10 @@ def test_means_and_widths_are_those_of_a_fresh_solve(general):
     env, cut = instance(general=general)
     rounds = 700
     policy = P.ImprovedOFUL(env.problem, cut=cut, radius="symmetric")
-    shape = couples.shape_of(policy, False)._replace(estimate=True)
+    shape = couples.shape_of(lower(policy), False)._replace(estimate=True)
     keys = keys_of(np.random.SeedSequence(1).spawn(2))
     played = couples.play_couples(
-        cuda_host.HostLauncher(), shape, [(env, policy, keys)], np.array([rounds])
+        cuda_host.HostLauncher(), shape, [(env, lower(policy), keys)], np.array([rounds])
     )
     assert (played.weight.sum(axis=0) == rounds * env.problem.m).all()
     for run in range(2):
@@ -82,9 +83,9 @@ def test_the_device_draws_what_numpy_does():
     env, cut = instance()
     policy = P.ImprovedOFUL(env.problem, cut=cut)
     keys = keys_of(np.random.SeedSequence(2).spawn(3))
-    shape = couples.shape_of(policy, False)
+    shape = couples.shape_of(lower(policy), False)
     played = couples.play_couples(
-        cuda_host.HostLauncher(), shape, [(env, policy, keys)], np.array([1])
+        cuda_host.HostLauncher(), shape, [(env, lower(policy), keys)], np.array([1])
     )
     x = philox.normals(keys, 0, philox.NOISE, 4)
     roots, R = np.sqrt([cut.m12, cut.m21, cut.m1, cut.m2]), env.reward_tables[0]
@@ -126,7 +127,7 @@ def test_allocations_pay_what_is_recorded():
 def test_without_noise_joint_policies_end_at_the_optimum():
     env, cut = instance(graph=gbb.Graph.random(10, p=0.5, seed=1))
     quiet = gbb.Environment(env.problem, env.M_star, noise="none")
-    policy = P.EpsilonGreedy(env.problem, cut=cut, explore=0.3)
+    policy = P.EpsilonGreedy(env.problem, cut=cut, epsilon=0.3)
     result = gbb.simulate(quiet, [policy], rounds=400, runs=2, method="cuda")
     assert np.median(result.fraction.values[0, :, -100:]) > 0.99
 
@@ -170,16 +171,12 @@ def _by_64(recorded):
 
 
 def test_policies_with_radii_of_their_own_keep_them():
-    class Bonus(P.IndexPolicy):
-        def __init__(self, problem, *, bonus, **settings):
-            super().__init__(problem, **settings)
-            self.bonus = bonus
-
-        def radii(self, rounds):
-            return self.bonus * np.sqrt(np.log(rounds + 2.0))
-
     env, cut = instance()
-    two = [Bonus(env.problem, cut=cut, bonus=c, name=f"{c}") for c in (0.01, 20.0)]
+
+    def bonus(c):
+        return lambda problem, rounds, lam, delta: c * np.sqrt(np.log(rounds + 2.0))  # noqa: ARG005
+
+    two = [P.ImprovedOFUL(env.problem, cut=cut, radius=bonus(c), name=f"{c}") for c in (0.01, 20.0)]
     given = {"rounds": 60, "runs": 2, "method": "cuda"}
     together = gbb.simulate(env, two, **given)
     for k, each in enumerate(two):

@@ -104,7 +104,7 @@ def test_without_a_device_one_line_says_so(monkeypatch):
         (lambda: (made(), "InformationDirected", {}), "draw once"),
         (lambda: (made(), "OFUL", {"radius": "complete"}), "in both directions"),
         (
-            lambda: (made(), "LowRankExploreThenCommit", {"rank": 1, "exploration": 8}),
+            lambda: (made(), "ExploreThenCommit", {"estimator": "low_rank", "exploration": 8}),
             "ExploreThenCommit",
         ),
         (lambda: (made(1e4 * np.eye(5, 3) + 1.0), "OFUL", {}), "`arms` to have .* where K > d"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -44,6 +46,47 @@ def test_edwards_erdos_guarantee(seed: int, n: int, p: float) -> None:
     graph = Graph.random(n, p, seed=seed)
     if graph.m:
         assert size(cuts.edwards_erdos(graph)) >= guarantee(graph)
+
+
+@pytest.mark.parametrize("n", [19, 20, 21, 60])
+@pytest.mark.parametrize("family", ["path", "tree", "grid"])
+def test_best_finds_the_bipartition_of_shuffled_graphs(family: str, n: int) -> None:
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        edges = Graph.path(n).edges if family == "path" else Graph.grid(4, n // 4).edges
+        if family == "tree":
+            edges = np.array([[i, rng.integers(i)] for i in range(1, n)])
+        shuffled = rng.permutation(n)[edges]
+        graph = Graph.from_edges(shuffled, n=n, undirected=family == "tree")
+        assert cuts.best(graph).uncut == 0
+        np.testing.assert_array_equal(cuts.exact(graph).sides, graph.bipartition())
+
+
+@given(small_graphs(high=12))
+@settings(deadline=None)
+def test_of_equal_cuts_best_takes_the_papers(graph: Graph) -> None:
+    paper, best = cuts.greedy(graph), cuts.best(graph)
+    np.testing.assert_array_equal(cuts.best(graph, seed=1).sides, best.sides)
+    assert size(best) > size(paper) or np.array_equal(best.sides, paper.sides)
+
+
+def test_fixed_work_finds_the_same_cut_everywhere_and_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    script = "import gbb; print(*gbb.cuts.best(gbb.Graph.random(80, 0.2, seed=1)).sides)"
+    elsewhere = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    graph = Graph.random(80, 0.2, seed=1)
+    found = cuts.best(graph)
+    assert elsewhere.stdout.split() == [b"%d" % side for side in found.sides]
+    assert size(found) > size(cuts.local_search(graph))
+    monkeypatch.setattr(flips, "anneal_sides", None)
+    np.testing.assert_array_equal(cuts.best(Graph.random(80, 0.2, seed=1)).sides, found.sides)
+
+
+def test_the_cut_of_a_few_agents_compiles_nothing() -> None:
+    script = (
+        "import sys, gbb; gbb.cuts.best(gbb.Graph.random(20, 0.6, seed=1));"
+        "gbb.cuts.best(gbb.Graph.path(20)); assert not {'numba', 'scipy'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -163,10 +206,13 @@ def test_ctrl_c_returns_the_best_cut_so_far(monkeypatch: pytest.MonkeyPatch) -> 
         raise KeyboardInterrupt
 
     monkeypatch.setattr(flips, "anneal_sides", interrupt)
-    for method in (cuts.best, cuts.annealing):
-        cut = method(graph, seed=0)
+    for cut in (cuts.best(graph, seconds=60.0), cuts.annealing(graph, seed=0)):
         assert size(cut) >= graph.m / 4
-    assert len(calls) == 2
+    with pytest.raises(KeyboardInterrupt):  # half of the fixed work would be kept for the whole
+        cuts.best(graph)
+    assert len(calls) == 3
+    monkeypatch.undo()
+    assert size(cuts.best(graph)) > size(cuts.local_search(graph))
 
 
 def test_seconds_are_checked() -> None:

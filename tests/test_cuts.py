@@ -73,13 +73,36 @@ def test_a_cut_says_what_it_is():
 
 
 @pytest.mark.parametrize(
-    ("sides", "message"),
+    ("parts", "message"),
     [
-        ([0, 1], r"`sides` to have shape \(3,\), one per agent, but got \(2,\)"),
-        ([0, 1, 2], "`sides` to hold numbers from 0 to 1, but got 2 at position 2"),
-        ([0.0, 1.0, 1.0], "`sides` to hold whole numbers"),
+        ([0, 1], r"`parts` to have shape \(3,\), one per agent, but got \(2,\)"),
+        ([0, 1, 2], "`parts` to hold numbers from 0 to 1, but got 2 at position 2"),
+        ([0.0, 1.0, 1.0], "`parts` to hold whole numbers"),
     ],
 )
-def test_bad_sides_are_refused(sides, message):
+def test_bad_parts_are_refused(parts, message):
     with pytest.raises(gbb.InputError, match=message):
-        gbb.Cut.of(gbb.Graph.complete(3), sides)
+        gbb.Cut.of(gbb.Graph.complete(3), parts)
+
+
+def test_a_cut_in_three_parts_says_what_two_parts_would_have():
+    cut = gbb.Cut.of(gbb.Graph.complete(5), [0, 1, 2, 0, 1], 3)
+    assert repr(cut) == "Cut(n=5, m=20, k=3, rho=0.8)"
+    for name in ("sides", "weights", "m12", "V1"):
+        with pytest.raises(
+            gbb.InputError, match=r"`cut` to have 2 parts, but got 3. Take .*merged"
+        ):
+            getattr(cut, name)
+    assert cut.merged.weights == (6, 6, 6, 2)
+    with pytest.raises(gbb.InputError, match=r"`cut` to have 2 parts, but got 3"):
+        gbb.policies.ImprovedOFUL(gbb.Problem(cut.graph, np.eye(2)), cut=cut)
+
+
+def test_bad_tables_and_seeds_are_refused():
+    graph = gbb.Graph.random(30, 0.3, seed=0)
+    with pytest.raises(gbb.InputError, match=r"`table` to hold finite numbers only, but got nan"):
+        gbb.cuts.greedy(graph).couple_values(np.full((2, 2), np.nan))
+    with pytest.raises(gbb.InputError, match="`seed` to be a whole number"):
+        gbb.cuts.annealing(graph, seed="one")
+    with pytest.raises(gbb.InputError, match="`cut` to cut the problem's graph"):
+        gbb.cuts.check_cut(gbb.Graph.circle(5), gbb.cuts.greedy(graph))

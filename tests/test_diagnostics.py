@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 import gbb
 from gbb.contexts import Regimes
 from gbb.diagnostics import GOOD, diagnose
-from gbb.diagnostics._heldout import RIDGE, predict_held_out
-from gbb.diagnostics._rounds import Rounds
+from gbb.diagnostics._statistics import RIDGE, History, predict_held_out
 from gbb.learning.record import regressors
 
 GRID = gbb.Graph.grid(3, 3)
@@ -198,7 +197,7 @@ def test_levels_of_edges_are_no_fit():
     problem = gbb.Problem(GRID, np.eye(2), sigma=0.1, edge_types=np.arange(GRID.m))
     levels = 10.0 * matrices(0, GRID.m, 1, 1) * np.ones((GRID.m, 2, 2))
     played, paid = history(problem, levels, 100, 0)
-    predicted, _, judged = predict_held_out(Rounds(problem, played, paid), 5)
+    predicted, _, judged = predict_held_out(History(problem, played, paid), 5)
     left, around = paid - predicted, paid - paid.mean()
     assert 1 - (left[judged] ** 2).sum() / (around[judged] ** 2).sum() > 0.99
     found = diagnose(problem, played, paid)
@@ -251,7 +250,7 @@ def test_predictions_are_those_of_least_squares_on_the_other_folds(feedback):
     )
     played, paid = history(problem, matrices(0, 2, 2, 2), 30, 0)
     paid[rng.random(paid.shape) < 0.1] = np.nan
-    predicted, _, judged = predict_held_out(Rounds(problem, played, paid), 5)
+    predicted, _, judged = predict_held_out(History(problem, played, paid), 5)
     q = np.array([regressors(problem, each) for each in played])
     deal = np.random.default_rng(0).permutation(30) % 5
     for fold in range(5):
@@ -322,7 +321,7 @@ def test_the_worst_edges_come_first_and_by_name():
         ({"allocations": np.full((4, 9), 3)}, "`allocation` to hold numbers from 0 to 2"),
         ({"rewards": np.zeros((4, 23))}, "`rewards` to have shape"),
         ({"rewards": "no"}, "`rewards` to be an array of numbers"),
-        ({"rewards": np.full((4, 24), np.inf)}, "`rewards` to hold numbers"),
+        ({"rewards": np.full((4, 24), np.inf)}, "`rewards` to hold finite numbers"),
         ({"folds": 1}, "`folds` to be a whole number >= 2"),
         ({"worst": -1}, "`worst` to be a whole number >= 0"),
     ],

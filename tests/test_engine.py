@@ -22,6 +22,7 @@ from gbb._kernels.rounds.rounds import Block
 from gbb.environment import NOISES
 from gbb.policies import Choice, Policy
 from gbb.simulation import SlowPolicyWarning, engine
+from gbb.simulation._lowering import lower
 from gbb.simulation._trace import recorded_rounds
 from gbb.simulation.engine.couples import (
     best_form,
@@ -33,6 +34,7 @@ from gbb.simulation.engine.couples import (
 from gbb.simulation.engine.noise import Blocks, draw_sums
 from gbb.simulation.engine.request import Request
 from gbb.simulation.reference import run_reference
+from indices import couple_vectors
 
 GRAPHS = {
     "complete": gbb.Graph.complete(5),
@@ -69,7 +71,7 @@ def replayed(
     else:
         noise, rng = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(2))
         blocks = Blocks(env, noise, edge_noise=True)
-        fast = run_couples(env, policy, Request(rounds, kept, blocks, rng))
+        fast = run_couples(env, lower(policy), Request(rounds, kept, blocks, rng))
     return plain, fast
 
 
@@ -100,7 +102,17 @@ def test_couples_by_features_are_the_reference_loops(arms, radius):
 
 
 @pytest.mark.parametrize("noise", ["gaussian", "uniform", "rademacher", "none"])
-@pytest.mark.parametrize("name", ["OFUL", "ExploreThenCommit", "UniformRandom", "FixedAllocation"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "OFUL",
+        "JointOFUL",
+        "ThompsonSampling",
+        "ExploreThenCommit",
+        "UniformRandom",
+        "FixedAllocation",
+    ],
+)
 def test_every_noise_and_policy_replays(name, noise):
     env = make_env(GRAPHS["random"], ARMS["general"], noise)
     cut = gbb.cuts.greedy(env.problem.graph)
@@ -197,7 +209,8 @@ def test_recorded_rounds_agree_with_the_full_run():
 def condition_free_tables(policy, record):
     """Means and squared widths of all couples by a fresh solve of the record."""
     ridge = gbb.Ridge(policy.problem, record, policy.lam)
-    return policy.objectives @ ridge.theta_hat, ridge.width(policy.objectives) ** 2
+    v = couple_vectors(policy)
+    return v @ ridge.theta_hat, ridge.width(v) ** 2
 
 
 def test_estimates_do_not_drift_in_a_million_rounds():
@@ -220,7 +233,7 @@ def test_the_log_determinant_does_not_drift():
 
 def played_out(env, policy, rounds, block=4096):
     """The tally after ``rounds`` rounds in blocks, as the engine plays them."""
-    plan, tally = new_plan(env, policy, rounds), new_tally(env.problem, 1)
+    plan, tally = new_plan(env, lower(policy), rounds), new_tally(env.problem, 1)
     play = player(env.problem, plan, tally)
     rng = np.random.default_rng(0)
     counts, last = np.array(policy.cut.weights), recorded_rounds(rounds, [rounds])
@@ -257,7 +270,7 @@ def exact_tables(policy, tally):
     """Means and squared widths of all couples in 80 digits, products of arms included."""
     arms = [[mp.mpf(float(x)) for x in arm] for arm in policy.problem.arms]
     K, d = policy.problem.K, policy.problem.d
-    weights = policy.weights
+    weights = policy.cut.weights
     with mp.workdps(80):
         z = [
             [
@@ -290,7 +303,7 @@ def test_one_huge_round_is_followed_by_a_fresh_factorisation():
     arms = unit_arms(3, 2, 3)
     env = make_env(gbb.Graph.complete(5), arms)
     policy = gbb.policies.ImprovedOFUL(env.problem, cut=gbb.cuts.greedy(env.problem.graph))
-    plan = new_plan(env, policy, 500)._replace(m12=2_500_000, m1=2_000_000, m2=1_000_000)
+    plan = new_plan(env, lower(policy), 500)._replace(m12=2_500_000, m1=2_000_000, m2=1_000_000)
     tally = new_tally(env.problem, 1)
     play = player(env.problem, plan, tally)
     rng = np.random.default_rng(0)
@@ -364,91 +377,6 @@ def test_unknown_method_and_workers():
         gbb.simulate(env, policy, rounds=5, method="fast")
     with pytest.raises(gbb.InputError, match="`workers` to be a whole number >= 1"):
         gbb.simulate(env, policy, rounds=5, workers=0)
-
-
-class Contrary(gbb.policies.OFUL):
-    """A couple policy with a choice of its own."""
-
-    def select(self, state, rng):
-        couple = super().select(state, rng).couple
-        other = (couple[1], couple[1])
-        return Choice(self.cut.allocation(other), other)
-
-
-def test_a_couple_policy_that_overrides_the_protocol_is_not_compiled():
-    env = make_env(GRAPHS["complete"], ARMS["one-hot"])
-    policy = Contrary(env.problem, cut=gbb.cuts.greedy(env.problem.graph))
-    assert engine.loop_for(policy) is None
-    with pytest.warns(SlowPolicyWarning, match="Contrary"):
-        result = gbb.simulate(env, policy, rounds=10)
-    assert (result.couple[..., 0] == result.couple[..., 1]).all()
-
-
-class Bolder(gbb.policies.ImprovedOFUL):
-    """The improved algorithm with another bonus."""
-
-    def radii(self, rounds):
-        return 0.3 * np.sqrt(np.log(2.0 + rounds))
-
-
-class BolderJoint(gbb.policies.JointOFUL):
-    """The same over whole allocations, whose own radius follows the record."""
-
-    radii = Bolder.radii
-
-
-def bold(problem, rounds, lam, delta):  # noqa: ARG001
-    return 0.3 * np.sqrt(np.log(2.0 + rounds))
-
-
-@pytest.mark.parametrize("arms", ARMS)
-@pytest.mark.parametrize(
-    ("kind", "settings", "parent"),
-    [
-        (Bolder, {}, gbb.policies.ImprovedOFUL),
-        (gbb.policies.ImprovedOFUL, {"radius": bold}, gbb.policies.ImprovedOFUL),
-        (BolderJoint, {}, gbb.policies.JointOFUL),
-        (gbb.policies.JointOFUL, {"radius": bold}, gbb.policies.JointOFUL),
-    ],
-    ids=["radii", "schedule", "joint radii", "joint schedule"],
-)
-def test_another_bonus_is_played_by_both_loops(kind, settings, parent, arms):
-    env = make_env(GRAPHS["complete"], ARMS[arms])
-    cut = gbb.cuts.greedy(env.problem.graph)
-    policy = kind(env.problem, cut=cut, **settings)
-    assert engine.loop_for(policy) is not None
-    how = {"rounds": 200, "seed": 2, "keep_allocations": True}
-    slow = gbb.simulate(env, policy, method="reference", **how)
-    fast = gbb.simulate(env, policy, edge_noise=True, **how)
-    np.testing.assert_array_equal(fast.allocation, slow.allocation)
-    usual = gbb.simulate(env, parent(env.problem, cut=cut), edge_noise=True, **how)
-    assert (usual.allocation.values != fast.allocation.values).any()
-
-
-class Meek(gbb.policies.ImprovedOFUL):
-    """Compares couples in its own way."""
-
-    def value_tuples(self, objective):
-        return -super().value_tuples(objective)
-
-
-class Forgetful(gbb.policies.ThompsonSampling):
-    """Learns in its own way."""
-
-    def update(self, state, choice, rewards):  # noqa: ARG002
-        return super().update(self.init(), choice, rewards)
-
-
-@pytest.mark.parametrize("kind", [Meek, Forgetful])
-def test_a_policy_that_chooses_or_learns_otherwise_is_not_compiled(kind):
-    env = make_env(GRAPHS["complete"], ARMS["one-hot"])
-    policy = kind(env.problem, cut=gbb.cuts.greedy(env.problem.graph))
-    assert engine.loop_for(policy) is None
-    how = {"rounds": 30, "seed": 2}
-    with pytest.warns(SlowPolicyWarning, match=kind.__name__):
-        found = gbb.simulate(env, policy, **how)
-    slow = gbb.simulate(env, policy, method="reference", **how)
-    np.testing.assert_array_equal(found.regret, slow.regret)
 
 
 @pytest.mark.parametrize(

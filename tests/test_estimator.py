@@ -1,3 +1,5 @@
+import pickle
+
 import mpmath
 import numpy as np
 import pytest
@@ -6,6 +8,7 @@ from hypothesis import strategies as st
 
 import gbb
 import naive
+from gbb.learning.record import empty, from_dict, observe
 from strategies import environments
 
 
@@ -163,18 +166,6 @@ def test_arms_of_very_different_norms_keep_their_accuracy(seed):
     assert ridge.width(problem.edge_arms) == pytest.approx(widths, rel=1e-13)
 
 
-def test_the_record_of_some_edges_adds_up_to_that_of_all():
-    rng = np.random.default_rng(0)
-    graph = gbb.Graph.random(7, seed=1)
-    arms, rewards = rng.integers(3, size=7), rng.integers(-5, 6, size=graph.m).astype(float)
-    seen = np.flatnonzero(rng.random(graph.m) < 0.5)
-    rest = np.setdiff1d(np.arange(graph.m), seen)
-    parts = [gbb.Record.of(graph, arms, rewards[k], 3, edges=k) for k in (seen, rest)]
-    whole = gbb.Record.of(graph, arms, rewards, 3)
-    assert np.array_equal(parts[0].merge(parts[1]).N, whole.N)
-    assert np.array_equal(parts[0].merge(parts[1]).Y, whole.Y)
-
-
 def test_a_discounted_record_is_weighted_least_squares():
     rng = np.random.default_rng(0)
     problem = gbb.Problem(gbb.Graph.complete(4), rng.normal(size=(3, 2)))
@@ -204,3 +195,59 @@ def test_widths_along_any_vector_for_orthogonal_arms(arms, edge_types):
         own = inverse[g * size : (g + 1) * size, g * size : (g + 1) * size]
         expected = np.sqrt(np.einsum("ri,ij,rj->r", vectors, own, vectors))
         np.testing.assert_allclose(widths, expected, rtol=1e-12)
+
+
+@given(history=histories(), data=st.data())
+def test_the_part_seen_in_both_directions_adds_up_beside_the_whole(history, data):
+    """Of rounds that lose some directions, against a record of the links that kept both."""
+    problem, allocations, rewards, _ = history
+    graph, whole, part = problem.graph, empty(problem), empty(problem)
+    for allocation, paid in zip(allocations, rewards, strict=True):
+        size = {"min_size": problem.m, "max_size": problem.m}
+        seen = np.array(data.draw(st.lists(st.booleans(), **size)))
+        both = seen & seen[graph.reverse]
+        whole = whole.merge(observe(problem, allocation, np.where(seen, paid, np.nan)))
+        part = part.merge(observe(problem, allocation, np.where(both, paid, np.nan)))
+    for record in (
+        whole,
+        whole.merge(empty(problem)),
+        from_dict(whole.to_dict()),
+        pickle.loads(pickle.dumps(whole)),
+        whole.resize(problem),
+    ):
+        found = record.two_way_part
+        assert found.two_way
+        assert np.array_equal(found.N, part.N)
+        assert pytest.approx(part.Y, abs=1e-12) == found.Y
+        assert found.count == part.count <= record.count
+        assert found.squares == pytest.approx(part.squares)
+    faded = whole.discount(0.5)
+    assert pytest.approx(part.N / 2) == faded.two_way_part.N
+    assert (whole.paired is None) == np.array_equal(whole.N, part.N)
+
+
+def test_a_pickled_record_leaves_its_estimates_behind():
+    problem = gbb.Problem(gbb.Graph.path(2), np.eye(2))
+    record = gbb.Record.empty(2)
+    first = gbb.Ridge.of(problem, record, 1.0, symmetric=False)
+    assert gbb.Ridge.of(problem, record, 1.0, symmetric=False) is first
+    assert gbb.Ridge.of(problem, record, 2.0, symmetric=False) is not first
+    assert pickle.loads(pickle.dumps(record)).estimates == {}
+
+
+@pytest.mark.parametrize("feedback", ["agent", "global"])
+def test_nothing_is_claimed_of_a_regime_that_was_never_in_play(feedback):
+    """Exactly: a mean that is rounding would decide between arms that tie."""
+    rng = np.random.default_rng(0)
+    arms = rng.normal(size=(4, 3)) * np.logspace(-2, 2, 4)[:, None]
+    regimes = gbb.contexts.Regimes(2)
+    problem = gbb.Problem(gbb.Graph.circle(5), arms, contexts=regimes, feedback=feedback)
+    record = empty(problem)
+    for _ in range(5):
+        now, played = problem.at(0), rng.integers(0, 4, 5)
+        record = record.merge(observe(now, played, rng.normal(size=now.observations)))
+    ridge = gbb.Ridge(problem.at(1), record, 0.7)
+    assert ridge.means[0].any()
+    assert not ridge.means[1].any()
+    unseen = np.linalg.norm(problem.edge_arms, axis=1).reshape(4, 4) / np.sqrt(0.7)
+    np.testing.assert_allclose(ridge.widths[1], unseen, rtol=1e-15)

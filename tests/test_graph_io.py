@@ -46,15 +46,15 @@ def like_numbers(graph: Graph) -> bool:
         return False
 
 
-def distinct(graph: Graph) -> bool:
-    return len({name.strip() for name in graph.names or ()}) == len(graph.names or ())
+def stripped(graph: Graph) -> bool:
+    return all(name == name.strip() for name in graph.names or ())
 
 
 @untimed
-@given(graphs(isolated=False).filter(lambda graph: not like_numbers(graph) and distinct(graph)))
+@given(graphs(isolated=False).filter(lambda graph: not like_numbers(graph) and stripped(graph)))
 @example(named("source", "target"))
 @example(named("#1", "a#b", "a,b", 'say "x"'))
-@example(named("NA", "nan", "null", " x "))
+@example(named("NA", "nan", "null"))
 @example(named("01", "1", "+1"))
 @example(named("3", "1", "2"))
 def test_csv_round_trip(graph: Graph) -> None:
@@ -72,13 +72,12 @@ def test_csv_has_a_header_and_both_directions(tmp_path: Path) -> None:
     [
         ("0,1\n1,0\n1,2\n2,1\n", False),
         ("0,1\n1,2", True),
-        ("# a comment, with, commas, in, it\nsource,target\n0,1\n#1,2\n1,2\n", True),
         ("weight,Target,Source\r\n3,1,0\r\n4,2,1\r\n", True),
         ("\ufeffsource, target\n0, 1\n\n1, 2\n", True),
-        ("\n2,1\n1,0\n", True),
+        ("source,target\n2,1\n\n1,0\n\n", True),
     ],
 )
-@pytest.mark.filterwarnings("ignore:Took the columns")
+@pytest.mark.filterwarnings("ignore:Left out")
 def test_csv_with_numbers(tmp_path: Path, text: str, undirected: bool) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(text.encode())
@@ -95,29 +94,21 @@ def test_csv_headers(tmp_path: Path, header: str) -> None:
     path.write_text(f"{header}\n0,1\n1,2\n")
     assert Graph.read(path, undirected=True) == Graph.path(3)
     path.write_text(f"{header},weight\n0,1,5\n1,0,5\n1,2,5\n2,1,5\n")
-    with pytest.warns(UserWarning, match="Took the columns .* and left out weight, as a graph"):
+    with pytest.warns(UserWarning, match="Left out 'weight', as a graph holds edges only"):
         assert Graph.read(path) == Graph.path(3)
     path.write_text(f"{header}\nkitchen,hall\nhall,porch\n")
     assert Graph.read(path, undirected=True) == named("kitchen", "hall", "porch")
 
 
-def test_csv_agents_may_be_called_like_columns(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("u,v\nv,w\n")
-    assert Graph.read(path, undirected=True) == named("u", "v", "w")
-    path.write_text("i,j\n")
-    assert Graph.read(path, undirected=True) == named("i", "j")
-
-
 @pytest.mark.parametrize(
     ("text", "names"),
     [
-        ("b,a\na,c\n", ("b", "a", "c")),
-        ("1,2\n2,3\n", ("1", "2", "3")),
-        ("0,1\n1,5\n", ("0", "1", "5")),
-        ("007,1\n1,2\n", ("007", "1", "2")),
-        ("99999999999999999999,1\n1,2\n", ("99999999999999999999", "1", "2")),
-        ("-1,0\n0,1\n", ("-1", "0", "1")),
+        ("source,target\nb,a\na,c\n", ("b", "a", "c")),
+        ("source,target\n1,2\n2,3\n", ("1", "2", "3")),
+        ("source,target\n0,1\n1,5\n", ("0", "1", "5")),
+        ("source,target\n007,1\n1,2\n", ("007", "1", "2")),
+        ("source,target\n99999999999999999999,1\n1,2\n", ("99999999999999999999", "1", "2")),
+        ("source,target\n-1,0\n0,1\n", ("-1", "0", "1")),
     ],
 )
 def test_csv_with_names(tmp_path: Path, text: str, names: tuple[str, ...]) -> None:
@@ -132,29 +123,33 @@ def test_csv_with_names(tmp_path: Path, text: str, names: tuple[str, ...]) -> No
     ("file", "text", "message"),
     [
         ("a.csv", "", "the file is empty"),
-        ("a.csv", "# only this\n", "it holds no edge"),
+        ("a.csv", "# only this\n", "the columns source and target, but got # only this"),
         ("a.csv", "source,target\n", "it holds no edge"),
         ("a.csv", "source,target\n\n\n", "it holds no edge"),
-        ("a.csv", "0 1\n1 0\n", r"a target with a comma between, but line 1 is '0 1'"),
-        ("a.csv", "a,b\nb,\n", "line 2 has no target"),
-        ("a.csv", "a,b\n,a\n", "line 2 has no source"),
-        ("a.csv", "a,b\nb\n", "line 2 has no target"),
-        ("a.csv", "x,y\n0,1\n1,0\n", "first row, x,y, looks like a header: write source,target"),
-        ("a.csv", "0,1\n", r"\(0, 1\) at line 1 without \(1, 0\)\. Pass undirected=True"),
-        ("a.csv", "x,y\n", r"\('x', 'y'\) at line 1 without \('y', 'x'\)\. Pass undirected=True"),
+        ("a.csv", "0 1\n1 0\n", "the columns source and target, but got 0 1"),
+        ("a.csv", "u,v\na,b\nb,\n", "line 3 has no target"),
+        ("a.csv", "u,v\na,b\n,a\n", "line 3 has no source"),
+        ("a.csv", "u,v\na,b\nb\n", "line 3 has no target"),
+        ("a.csv", "x,y\n0,1\n1,0\n", "the columns source and target, but got x,y"),
+        ("a.csv", "0,1\n", r"\(0, 1\) at line 1 without the edge back\. Pass undirected=True"),
+        ("a.csv", "u,v\nx,y\n", r"\('x', 'y'\) at line 2 without the edge back\. Pass undirect"),
         ("a.csv", "0,1\n1,0\n1,1\n", r"different agents.*\(1, 1\) at line 3"),
         ("a.csv", "a,b\n\xff\xfe,b\n", r"not text in UTF-8 \(0xff on line 2\); save it as UTF-8\."),
-        ("a.csv", "0\r,0", "a target with a comma between, but line 1 is '0'"),
+        ("a.csv", "0\r,0", "the columns source and target, but got 0"),
         ("a.graphml", "", "the file is empty"),
-        ("a.graphml", "hello", r"it is malformed \(syntax error"),
+        ("a.graphml", "hello", r"it is malformed \(ParseError: syntax error"),
         ("a.graphml", "<graphml></graphml>", r"it is malformed \("),
         ("a.json", "", "the file is empty"),
         ("a.json", "{", r"it is malformed \("),
         ("a.json", "[" * 100_000, r"it is malformed \("),
-        ("a.json", "[]", "not node-link JSON: an object with 'nodes' and 'edges'"),
-        ("a.json", '{"nodes": []}', "there is no list 'edges' or 'links'"),
-        ("a.json", '{"nodes": [], "edges": []}', "at least one node"),
-        ("a.json", '{"nodes": [{"id": 0}], "edges": [{"source": 0}]}', "'target' is missing"),
+        ("a.json", "[]", r"it is malformed \("),
+        ("a.json", '{"nodes": []}', r"it is malformed \(KeyError: 'edges'\)"),
+        ("a.json", '{"nodes": [], "edges": []}', "`n` to be a whole number >= 1"),
+        (
+            "a.json",
+            '{"nodes": [{"id": 0}], "edges": [{"source": 0}]}',
+            r"it is malformed \(KeyError: 'target'\)",
+        ),
         ("a.json", '{"nodes": [3], "edges": []}', "it is malformed"),
         (
             "a.json",
@@ -163,20 +158,25 @@ def test_csv_with_names(tmp_path: Path, text: str, names: tuple[str, ...]) -> No
         ),
         ("a.json", '{"nodes": [{"id": 0}], "edges": [], "multigraph": true}', "MultiGraph"),
         ("a.txt", "", "the file is empty"),
-        ("a.txt", "hello\n", "first line must be `n m`"),
-        ("a.txt", "3 2\n1 2 1\n", "promises 2 edges, but 1 follow"),
-        ("a.txt", "3 1\n", "promises 1 edge, but 0 follow"),
-        ("a.txt", "0 1\n1 2\n2 0\n", "`n m` of a Gset file, .* can be a .csv file with a row"),
-        ("a.txt", "a b\n", "of a Gset file. A list of links can be a .csv file"),
-        ("a.edgelist", "0 1\n", "but got '.edgelist'. A list of links can be a .csv file"),
-        ("a.txt", "3 1\n0 2 1\n", r"agents must be from 1 to 3, but line 2 has \[0 2\]"),
+        ("a.txt", "hello\n", "starts with `n m`.* but after 'hello' come 0 rows"),
+        ("a.txt", "3 2\n1 2 1\n", "but after '3 2' come 1 rows"),
+        ("a.txt", "3 1\n", "but after '3 1' come 0 rows"),
+        (
+            "a.txt",
+            "0 1\n1 2\n2 0\n",
+            "a Gset file starts .* can be a .csv file with a header",
+        ),
+        ("a.txt", "a b\n", "a Gset file starts with .* A list of links can be a .csv file"),
+        ("a.edgelist", "0 1\n", "one of '.csv', .* but got '.edgelist'"),
+        ("a.txt", "3 1\n0 2 1\n", r"from 1 to 3, but one row has \[0\.0, 2\.0\]"),
         ("a.txt", "3 1\na 2 1\n", r"it is malformed \("),
-        ("a.txt", "3 1\n1\n", r"it is malformed \("),
-        ("a.txt", "3 2\n1 2\n2 1\n", "each undirected edge once"),
-        ("a.txt", "9" * 400 + " 1\n1 2\n", "must have at most 15 digits"),
-        ("a.txt", "3 " + "9" * 400 + "\n1 2\n", "must have at most 15 digits"),
-        ("a.txt", "3 1\n1 " + "9" * 400 + "\n", r"it is malformed \("),
-        ("a.txt", "200000000 1\n1 2\n", "without large gaps, but got 199999999 among 1 rows"),
+        ("a.txt", "3 1\n1\n", "a row `i j .weight.` for each of m edges"),
+        ("a.txt", "3 2\n1 2\n2 1\n", r"each edge once, but got \(1, 0\) at row 1 after"),
+        ("a.txt", "9" * 400 + " 1\n1 2\n", "a Gset file starts with `n m`"),
+        ("a.txt", "3 " + "9" * 400 + "\n1 2\n", "a Gset file starts with `n m`"),
+        ("a.txt", "3 1\n1 " + "9" * 400 + "\n", "numbers from 1 to 3, but one row has"),
+        ("a.txt", "999999999999999 1\n1 2\n", "`n` to fit into this machine's memory"),
+        ("a.txt", "3 1\n1 2.5 1\n", "numbers from 1 to 3, but one row has"),
         ("a.json", '{"nodes": [{"id": ' + "9" * 5000 + '}], "edges": []}', "it is malformed"),
         ("a.gset", "0 0\n", "`n` to be a whole number >= 1"),
     ],
@@ -192,67 +192,31 @@ def test_bad_files(tmp_path: Path, file: str, text: str, message: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "site_a,site_b,km\nP1,P2,3\nP2,P3,4.5\n",
-        "id,site_a,site_b\n0,P1,P2\n1,P2,P3\n",
-        "a,b\n1,2\n2,3\n",
-    ],
+    ["site_a,site_b,km\nP1,P2,3\n", "id,site_a,site_b\n0,P1,P2\n", "a,b\n1,2\n", "a;b\n1;2\n"],
 )
 def test_an_unknown_header_is_not_taken_for_agents(tmp_path: Path, text: str) -> None:
     path = tmp_path / "a.csv"
     path.write_text(text)
     first = text.partition("\n")[0]
-    with pytest.raises(InputError, match=f"first row, {first}, looks like a header: write source"):
-        Graph.read(path, undirected=True)
-
-
-def test_a_first_row_like_no_other_is_read_with_a_warning(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("site_a,site_b\nP1,P2\nP2,P3\n")
-    with pytest.warns(UserWarning, match="Took the first row, site_a,site_b, as an edge, though"):
-        assert Graph.read(path, undirected=True).n == 5
-    path.write_text("hub,1\n2,1\n")  # a header has no numbers
-    assert Graph.read(path, undirected=True) == named("hub", "1", "2")
-    path.write_text("a,b\nc,d\n")  # pairs, all of them
-    assert Graph.read(path, undirected=True) == Graph.from_edges(
-        [("a", "b"), ("c", "d")], undirected=True
-    )
-
-
-def test_columns_without_a_header_are_read_with_a_warning(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("0,1,0.5\n1,2,0.7\n")
-    with pytest.warns(UserWarning, match="Took the first two of 3 columns as source and target"):
-        assert Graph.read(path, undirected=True) == Graph.path(3)
-    path.write_text("1,P1,P2\n2,P2,P3\n")  # numbers of the rows
-    with pytest.warns(UserWarning, match="Took the first two of 3 columns as source and target"):
+    with pytest.raises(InputError, match=f"the columns source and target, but got {first}. A list"):
         Graph.read(path, undirected=True)
 
 
 def test_blanks_around_agents_do_not_make_others(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    path.write_text("P1,P2 \nP2,\tP3\t\n")
+    path.write_text("u,v \nP1,P2 \nP2,\tP3\t\n")
     assert Graph.read(path, undirected=True) == named("P1", "P2", "P3")
     path.write_text("0 , 1 \n1 ,2\n")
     assert Graph.read(path, undirected=True) == Graph.path(3)
-    path.write_text('"P1","P2 "\n"P2","P3"\n')
-    with pytest.raises(InputError, match="agents 'P2 ' and 'P2' differ by blanks only"):
-        Graph.read(path, undirected=True)
-    with pytest.raises(InputError, match=r"'a' and 'a ' differ by blanks only\. Write a \.graphml"):
-        named("a", "a ").write(path)
 
 
 @pytest.mark.parametrize(
     ("file", "text", "line"),
     [
         ("a.csv", "source,target\n0,1\n0,1\n", 3),
-        ("a.csv", "# a farm\n\nfrom,to\n# first\na,b\n\na,b\n", 7),
-        ("a.csv", '"source","target"\n"a\nb","c"\n"a\nb","c"\n', 4),
         ("a.csv", "source,target\n\na,b\nb,\n", 4),
-        ("a.csv", "# x\na,b\nb,a,c\n", 3),
-        ("a.csv", '\n"a",b\n# x\nb,a,c\n', 4),
-        ("a.txt", "3 2\n1 2\n\n1 9\n", 4),
-        ("a.txt", "3 2\n1 2\n\n1 2\n", 4),
+        ("a.csv", "u,v\na,b\n\na,b\n", 4),
+        ("a.csv", "u,v\na,b\nb,a,c\n", 3),
     ],
 )
 def test_errors_name_the_line_that_an_editor_shows(tmp_path, file, text, line) -> None:
@@ -279,14 +243,14 @@ def test_missing_cells_are_no_agents(tmp_path: Path) -> None:
 def test_weights_of_networkx_are_left_out_with_a_warning(tmp_path: Path, suffix: str) -> None:
     g = nx.path_graph(3)
     nx.set_edge_attributes(g, {(0, 1): 1.0, (1, 2): 2.5}, "weight")
-    with pytest.warns(UserWarning, match="Left out the weights of the edges"):
+    with pytest.warns(UserWarning, match="Left out 'weight'"):
         assert Graph.from_networkx(g) == Graph.path(3)
     path = tmp_path / f"a{suffix}"
     if suffix == ".json":
         path.write_text(json.dumps(nx.node_link_data(g, edges="edges")))
     else:
         nx.write_graphml(g, path)
-    with pytest.warns(UserWarning, match="Left out the weights of the edges"):
+    with pytest.warns(UserWarning, match="Left out 'weight'"):
         assert Graph.read(path) == Graph.path(3)
     nx.set_edge_attributes(g, 1, "weight")
     assert Graph.from_networkx(g) == Graph.path(3)
@@ -305,10 +269,10 @@ def test_missing_files_and_unknown_extensions(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"folder\.csv': Is a directory\."):
         Graph.read(tmp_path / "folder.csv")
     with pytest.raises(
-        InputError, match=r"a\.cvs'.*end in \.csv, .*'\.cvs'\. Did you mean '\.csv'"
+        InputError, match=r"a\.cvs'.*suffix` to be one of '\.csv', .*'\.cvs'\. Did you mean '\.csv'"
     ):
         Graph.read(tmp_path / "a.cvs")
-    with pytest.raises(InputError, match=r"end in \.csv, \.graphml, \.json, but got '\.txt'"):
+    with pytest.raises(InputError, match=r"one of '\.csv', '\.graphml', '\.json', but got '\.txt'"):
         Graph.path(3).write(tmp_path / "a.txt")
     with pytest.raises(InputError, match=r"Cannot write `path` .*Is a directory\."):
         Graph.path(3).write(tmp_path / "folder.csv")
@@ -319,16 +283,19 @@ def test_extensions_in_capitals(tmp_path: Path) -> None:
     assert Graph.read(tmp_path / "A.CSV") == Graph.path(3)
 
 
-def test_what_a_csv_cannot_hold(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
+@pytest.mark.parametrize("names", [("1", "0"), ("a", "a "), ("a\nb ", "c")])
+def test_names_that_a_csv_cannot_hold(tmp_path: Path, names: tuple[str, str]) -> None:
+    with pytest.raises(InputError, match=r"to come back the same from a \.csv file.*\.json file"):
+        named(*names).write(tmp_path / "a.csv")
+    assert not list(tmp_path.iterdir())
+    assert round_trip(named(*names), ".json").names == names
+
+
+def test_what_files_cannot_hold(tmp_path: Path) -> None:
     lonely = Graph.from_edges([("a", "b")], names=["a", "b", "c"], undirected=True)
-    with pytest.raises(InputError, match=r"agent 'c' without edges\. Write a \.graphml or \.json"):
-        lonely.write(path)
-    with pytest.raises(InputError, match=r"told from the agents' numbers.*Write a \.graphml"):
-        named("1", "0").write(path)
-    with pytest.raises(InputError, match=r"no control characters, but got 'a\\nb'\..*\.json"):
-        named("a\nb", "c").write(path)
-    with pytest.raises(InputError, match=r"no control characters, but got '\\x00'"):
+    with pytest.raises(InputError, match=r"agents without edges.*Write a \.json file"):
+        lonely.write(tmp_path / "a.csv")
+    with pytest.raises(InputError, match="Cannot write `path`"):
         named("\x00", "c").write(tmp_path / "a.graphml")
     assert not list(tmp_path.iterdir())
     assert round_trip(named("a\nb\x00", "\ud800"), ".json").names == ("a\nb\x00", "\ud800")
@@ -369,7 +336,7 @@ def test_graphml_of_others(tmp_path: Path) -> None:
 def test_gset(tmp_path: Path, head: str, file: str) -> None:
     path = tmp_path / file
     path.write_text(f"{head}\n1 3 1\n2 1 -1\n3 2 1\n")
-    with pytest.warns(UserWarning, match=r"Left out the weights of the edges.*edge_weights"):
+    with pytest.warns(UserWarning, match="Left out 'weight'.*edge_weights"):
         graph = Graph.read(path)
     assert (graph.n, graph.m, graph.names) == (4, 6, None)
     assert graph.neighbours(0).tolist() == [1, 2]
@@ -386,11 +353,18 @@ def test_gset_without_weights_or_edges(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["source,target\nA,B\nB,Saint, East\n", 'source,target\n"A","B"\n"B","C",D\n', "0,1\n1,2,0\n"],
+    [
+        "source,target\nA,B,C\n",
+        "source,target\nA,B\nB,Saint, East\n",
+        'source,target\n"A","B"\n"B","C",D\n',
+        "0,1\n1,2,0\n",
+    ],
 )
 def test_a_row_longer_than_the_first_is_refused(tmp_path, text):
     """A comma in a name would make another network of the file."""
     path = tmp_path / "sites.csv"
     path.write_text(text)
-    with pytest.raises(InputError, match="has 3 cells and line 1 has 2"):
+    with pytest.raises(
+        InputError, match=r"Expected 2 fields in line \d, saw 3|its rows have more cells than"
+    ):
         Graph.read(path, undirected=True)

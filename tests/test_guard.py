@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,8 +12,9 @@ from hypothesis import strategies as st
 
 import gbb
 import naive
-from gbb.policies import GuardedThompson, IndexPolicy, JointOFUL, ThompsonSampling
+from gbb.policies import GuardedThompson, JointOFUL, ThompsonSampling
 from gbb.theory import guaranteed_alpha, regret_bound, regret_bound_sharp, report
+from indices import objective_of
 from strategies import environments, tenths
 from test_allocation_policies import edges_of, index, instance, seen
 
@@ -52,7 +54,7 @@ def check_choice(env, rounds, guard, seed):
     chosen = policy.select(state, np.random.default_rng(seed))
     rng = np.random.default_rng(seed)
     drawn = ThompsonSampling(problem, cut=cut).select(state, rng)
-    best = JointOFUL(problem, cut=cut, lam=policy.lam).select(state, rng)
+    best = JointOFUL(problem, cut=cut, lam=policy.learner.prior(problem)[1]).select(state, rng)
 
     def value(arms):
         return naive.index_of(problem.arms, edges_of(problem), arms, **terms)
@@ -81,7 +83,8 @@ def test_the_regret_stays_under_the_bound(env, seed, guard):
     problem, cut = env.problem, gbb.cuts.greedy(env.problem.graph)
     policy = GuardedThompson(problem, cut=cut, **guard)
     best = gbb.optimum.solve(problem, env.M_star)
-    known = report(env, cut=cut, optimum=best, lam=policy.lam, delta=policy.delta)
+    lam = policy.learner.prior(problem)[1]
+    known = report(env, cut=cut, optimum=best, lam=lam, delta=policy.delta)
     found = gbb.simulate(env, policy, rounds=60, seed=seed, optimum=best)
     share = 1.0 if policy.beta is None else policy.beta
     assert float(found.alpha[0]) == pytest.approx(share * known.alpha_2)
@@ -99,7 +102,8 @@ def test_a_guard_keeps_its_promise_whatever_is_drawn(guard):
     policies = [ThompsonSampling(problem, cut=cut, v=1e4), policy]
     found = gbb.simulate(env, policies, rounds=T, seed=1, record=[T])
     wild, guarded = found.alpha_regret.values.ravel()
-    bound = regret_bound_sharp(problem, T, lam=policy.lam, radius="symmetric")
+    lam = policy.learner.prior(problem)[1]
+    bound = regret_bound_sharp(problem, T, lam=lam, radius="symmetric")
     bound += 2.0 * guard.get("c", 0.0) * np.sqrt(T) * problem.m * problem.L * problem.S
     assert guarded <= bound < wild
 
@@ -112,7 +116,11 @@ def test_rewards_of_any_sign_have_a_promise_too(env, seed, beta):
     found = gbb.simulate(env, policy, rounds=40, seed=seed)
     earned = found.expected_reward.values.cumsum(axis=-1)
     owed = np.arange(1, 41) * (v - (1.0 - beta) * abs(v)) - earned
-    settings = {"lam": policy.lam, "delta": policy.delta, "non_negative": False}
+    settings = {
+        "lam": policy.learner.prior(problem)[1],
+        "delta": policy.delta,
+        "non_negative": False,
+    }
     assert (owed <= [regret_bound(problem, t, **settings) for t in range(1, 41)]).all()
 
 
@@ -156,13 +164,14 @@ def test_one_estimate_serves_the_draw_and_the_confidence_set():
     problem = gbb.Problem(gbb.Graph.complete(4), np.eye(3), sigma=0.1, S=2.0)
     cut = gbb.cuts.greedy(problem.graph)
     policy, plain = GuardedThompson(problem, cut=cut), ThompsonSampling(problem, cut=cut)
-    assert (policy.v, policy.lam, policy.beta, policy.c) == (plain.v, plain.lam, 0.9, None)
-    joint = JointOFUL(problem, cut=cut, lam=plain.lam)
+    v, lam = policy.learner.prior(problem)
+    assert (v, lam) == plain.learner.prior(problem)
+    assert (policy.beta, policy.c) == (0.9, None)
+    joint = JointOFUL(problem, cut=cut, lam=lam)
     env = gbb.Environment(problem, np.ones((3, 3)) / 2.0)
     state = seen(env, 7)
-    assert policy.estimate(state)[1] == joint.estimate(state)[1]
-    again = GuardedThompson(problem, **GuardedThompson(problem, cut=cut, c=2.0).settings())
-    assert (again.beta, again.c) == (None, 2.0)
+    assert objective_of(policy, state).radius == objective_of(joint, state).radius
+    assert replace(GuardedThompson(problem, cut=cut, c=2.0), lam=1.0).beta is None
 
 
 def test_a_guard_lets_most_draws_pass_and_stops_the_rest():
@@ -186,23 +195,14 @@ PROBLEM = gbb.Problem(gbb.Graph.circle(5), np.eye(3), S=2.0)
 
 
 @pytest.mark.parametrize(
-    ("kind", "settings", "message"),
+    ("settings", "message"),
     [
-        (
-            GuardedThompson,
-            {"beta": 1.5},
-            r"`beta` to be a finite number >= 0 and <= 1, but got 1\.5",
-        ),
-        (GuardedThompson, {"c": -1.0}, r"`c` to be a finite number >= 0, but got -1"),
-        (GuardedThompson, {"beta": 0.9, "c": 1.0}, r"`beta` and `c` are two guards: leave one"),
-        (GuardedThompson, {"starts": 0}, r"`starts` to be a whole number >= 1, but got 0"),
-        (
-            IndexPolicy,
-            {"v": 1.0, "beta": 0.9},
-            r"`beta` and `c` guard by optimism: give a `radius`",
-        ),
+        ({"beta": 1.5}, r"`beta` to be a finite number >= 0 and <= 1, but got 1\.5"),
+        ({"c": -1.0}, r"`c` to be a finite number >= 0, but got -1"),
+        ({"beta": 0.9, "c": 1.0}, r"`beta` and `c` are two guards: give one"),
+        ({"starts": 0}, r"`starts` to be a whole number >= 1, but got 0"),
     ],
 )
-def test_guards_that_make_no_sense_are_refused(kind, settings, message):
+def test_guards_that_make_no_sense_are_refused(settings, message):
     with pytest.raises(gbb.InputError, match=message):
-        kind(PROBLEM, cut=gbb.cuts.greedy(PROBLEM.graph), **settings)
+        GuardedThompson(PROBLEM, cut=gbb.cuts.greedy(PROBLEM.graph), **settings)

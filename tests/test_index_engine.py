@@ -19,10 +19,9 @@ from gbb._kernels.learning.triangular import (
     solve_back,
     whiten_columns,
 )
-from gbb.policies._index.links import LinkSearch
+from gbb.simulation._lowering import lower
 from gbb.simulation._trace import recorded_rounds
 from gbb.simulation.engine import run_engine
-from gbb.simulation.engine.registry import loop_for
 from gbb.simulation.reference import run_reference
 
 ROUNDS = 25
@@ -85,7 +84,7 @@ POLICIES = {
     "InformationDirected": {"samples": 6},
     "JointOFUL": {"radius": "complete"},
     "ImprovedOFUL": {},
-    "EpsilonGreedy": {"explore": 0.2},
+    "EpsilonGreedy": {"epsilon": 0.2},
 }
 
 
@@ -206,7 +205,7 @@ def test_a_search_ends_where_no_agent_gains(name, optimistic):
     problem = KINDS[name]
     rng = np.random.default_rng(3)
     policy = gbb.policies.ThompsonSampling(problem, cut=gbb.cuts.greedy(problem.graph))
-    search: LinkSearch = policy.link_search
+    search = lower(policy).link_search
     links, size, radius = search.links, 5, 1.5
     own = int(search.index.max()) + 1
     ends = np.zeros((20, problem.n), dtype=np.int64)
@@ -239,15 +238,6 @@ def test_a_search_ends_where_no_agent_gains(name, optimistic):
                 other[i] = arm
                 assert worth(search, one, other, radius, centre) <= there + 1e-8 * abs(there)
     assert reached
-
-
-def test_an_optimistic_draw_is_played_by_the_reference_loop():
-    """No compiled choice both draws and adds a bonus; the engine must not play what it cannot."""
-    problem = KINDS["own, general"]
-    cut = gbb.cuts.greedy(problem.graph)
-    both = gbb.policies.IndexPolicy(problem, cut=cut, radius="paper", v=0.5)
-    assert loop_for(both) is None
-    assert loop_for(gbb.policies.IndexPolicy(problem, cut=cut, radius="paper")) is not None
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e4, 1e6, 1e8])
@@ -294,7 +284,7 @@ def test_weights_that_add_up_to_dust_do_not_overrun_a_search():
         weights = rng.choice([0.1, 0.2, 0.3, 0.7], graph.m)
         problem = gbb.Problem(graph, np.eye(5), edge_weights=weights)
         policy = gbb.policies.JointOFUL(problem, cut=gbb.cuts.greedy(graph))
-        search, ends = policy.counted_search, np.zeros((1, 8), dtype=np.int64)
+        search, ends = lower(policy).counted_search, np.zeros((1, 8), dtype=np.int64)
         counted, links = search.counted(), search.links
         for table, b, a in np.ndindex(len(counted.mate), 5, 5):
             counted.mean[table, b, a] = np.sin(1.0 + links.one[table, b, a])
@@ -322,47 +312,6 @@ def test_weights_whose_squares_vanish_play_along():
         for how in ({"edge_noise": True}, {"method": "reference"})
     )
     np.testing.assert_array_equal(fast.allocation, slow.allocation)
-
-
-def test_a_bonus_of_ones_own_is_played_by_both_loops_without_a_radius():
-    class Bonus(gbb.policies.EpsilonGreedy):
-        def radii(self, rounds):
-            return np.full_like(rounds, 1e3)
-
-    for problem in (gbb.Problem(gbb.Graph.complete(4), np.eye(3)), KINDS["own, general"]):
-        rng = np.random.default_rng(2)
-        shape = (problem.types, problem.d, problem.d)
-        M = rng.normal(size=shape) / np.sqrt(shape[1] * shape[2] * shape[0])
-        env = gbb.Environment(problem, M[0] if problem.types == 1 else M)
-        policy = Bonus(problem, cut=gbb.cuts.greedy(problem.graph))
-        assert loop_for(policy) is not None
-        fast, slow = (
-            gbb.simulate(env, policy, rounds=30, keep_allocations=True, **how)
-            for how in ({"edge_noise": True}, {"method": "reference"})
-        )
-        np.testing.assert_array_equal(fast.allocation, slow.allocation)
-
-
-def test_a_mixin_that_chooses_otherwise_is_played_by_the_reference_loop():
-    class Stubborn:
-        def select(self, state, rng):  # noqa: ARG002
-            return gbb.policies.Choice(np.zeros(self.problem.n, dtype=np.int64))
-
-    class Mine(Stubborn, gbb.policies.JointOFUL):
-        pass
-
-    assert gbb.policies.JointOFUL.compiled
-    assert not Mine.compiled
-
-
-def test_limits_do_not_stop_draws_and_exploration():
-    problem = gbb.Problem(gbb.Graph.complete(4), np.eye(3))
-    cut = gbb.cuts.greedy(problem.graph)
-    allowed = np.ones((4, 3), dtype=bool)
-    policy = gbb.policies.IndexPolicy(problem, cut=cut, explore=1.0, starts=0)
-    rng = np.random.default_rng(0)
-    played = {tuple(policy.select_within(policy.init(), rng, allowed).allocation) for _ in range(9)}
-    assert len(played) > 3
 
 
 @pytest.mark.parametrize(

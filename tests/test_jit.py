@@ -9,12 +9,11 @@ import sys
 
 import numpy as np
 import pytest
-from numba import literal_unroll, njit
+from numba import njit
 from numba.core import event
 
 import gbb
 from gbb._kernels import _jit
-from gbb._support.straight import Straight
 
 CALLEE = "from kernels._jit import compiled\n\n@compiled()\ndef inner(x):\n    return x + {}\n"
 CALLER = (
@@ -106,25 +105,3 @@ def test_a_kernel_called_straight_chooses_as_it_does_through_numba():
         state = often.update(state, one, env.draw(t, one.allocation, np.random.default_rng(t)))
     kept = pickle.loads(pickle.dumps(often)).select(state, np.random.default_rng(9))
     assert kept.couple == often.select(state, np.random.default_rng(9)).couple
-
-
-def test_a_plain_function_is_called_as_it_is():
-    calls = []
-    straight = Straight(lambda *given: calls.append(given))
-    straight(1, 2)
-    straight(3)
-    assert calls == [(1, 2), (3,)]
-
-
-def test_other_classes_of_arguments_are_looked_at_anew():
-    @njit
-    def count(*given):
-        total = 0
-        for each in literal_unroll(given):
-            if each is not None:
-                total += 1
-        return total
-
-    straight = Straight(count)
-    for given in ((1, None), (1, 2), (1, None), (1.5, 2), (1,), (1, 2)):
-        assert straight(*given) == sum(each is not None for each in given)

@@ -13,7 +13,7 @@ import gbb
 from gbb._kernels.cuts import greedy as greedy_kernels
 from gbb._kernels.cuts import mixing
 from gbb._kernels.pairwise import moves
-from gbb.cuts import KCut, kcut
+from gbb.cuts import kcut
 from graphs import largest_cut, small_graphs
 
 
@@ -62,7 +62,7 @@ def test_kcut_checks_its_arguments() -> None:
     with pytest.raises(gbb.InputError, match="`method` to be one of 'annealing', 'greedy'"):
         kcut(graph, 3, method="exact")
     with pytest.raises(gbb.InputError, match="`parts` to hold numbers from 0 to 2"):
-        KCut.of(graph, [0, 1, 2, 3, 0], 3)
+        gbb.Cut.of(graph, [0, 1, 2, 3, 0], 3)
 
 
 def test_ctrl_c_ends_the_annealing_of_parts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gbb
-from gbb._kernels.choice.choose import pick_near
 from gbb._kernels.choice.counts import ascend_counts, count_arms, count_tuple
 from gbb._kernels.choice.linear import (
     ascend_linear,
@@ -23,27 +22,22 @@ from gbb._kernels.choice.linear import (
 )
 from gbb._kernels.choice.links import place
 from gbb._kernels.choice.rule import log_of_product
-from gbb._kernels.cuts.greedy import greedy_sides
 from gbb._kernels.learning.factor import factor, solve_upper, whiten
 from gbb._kernels.rounds.features import drift, evaluate
 from gbb._kernels.rounds.index import count_edges
 from gbb._kernels.rounds.random_play import play_random
-from gbb.learning import factor as plain
 from gbb.learning.coordinates import symmetric_edge_arms
-from gbb.policies._base import draw_arms
-from gbb.policies._index.compiled import make_edges
-from gbb.policies._index.objective import pick_near as plain_pick
+from gbb.policies.baselines import draw_arms
+from gbb.simulation._lowering import lower
 from gbb.simulation.engine.couples import new_plan
 from gbb.simulation.engine.request import Request
 from gbb.simulation.engine.setting import new_run
+from indices import couple_vectors, objective_of
 from test_engine import ARMS, GRAPHS, make_env, played_out, replayed, unit_arms
 
-plain_factor = plain.factor
 
-
-@pytest.mark.parametrize("factor", [factor, plain_factor], ids=["compiled", "numpy"])
 @pytest.mark.parametrize("spread", [1.0, 1e6])
-def test_factor_is_ridge_regression(spread, factor):
+def test_factor_is_ridge_regression(spread):
     rng = np.random.default_rng(1)
     features = rng.standard_normal((9, 4)) * np.geomspace(1, spread, 4)
     weight = np.where(rng.random(9) < 0.6, rng.integers(1, 50, 9), 0).astype(float)
@@ -57,38 +51,16 @@ def test_factor_is_ridge_regression(spread, factor):
     np.testing.assert_allclose(white @ white.T / scale, H / scale, atol=1e-9)
     mean = features @ np.linalg.solve(A, features.T @ total)
     np.testing.assert_allclose(white @ qy, mean, rtol=1e-7, atol=1e-9)
+    theta = np.linalg.solve(A, features.T @ total)
+    np.testing.assert_allclose(solve_upper(R, qy, pivots), theta, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(whiten(R, pivots, features), white, rtol=1e-7, atol=1e-9)
 
 
-@pytest.mark.parametrize("factor", [factor, plain_factor], ids=["compiled", "numpy"])
-def test_factor_of_nothing_is_the_prior(factor):
+def test_factor_of_nothing_is_the_prior():
     features = np.random.default_rng(0).standard_normal((5, 3))
     _, qy, _, white = factor(features, np.zeros(5), np.zeros(5), 4.0)
     np.testing.assert_allclose(white @ white.T, features @ features.T / 4.0, atol=1e-15)
     assert not qy.any()
-
-
-def test_both_factors_are_alike():
-    rng = np.random.default_rng(5)
-    for features in (rng.standard_normal((12, 6)), np.diag(rng.random(6))):
-        weight = rng.integers(0, 30, len(features)).astype(float)
-        total = np.where(weight > 0, rng.standard_normal(len(features)), 0.0)
-        one, two = factor(features, weight, total, 0.3), plain_factor(features, weight, total, 0.3)
-        (R, qy, pivots, _), (S, qz, turns, _) = one, two
-        np.testing.assert_allclose(one[3] @ one[3].T, two[3] @ two[3].T, atol=1e-12)
-        np.testing.assert_allclose(one[3] @ qy, two[3] @ qz, atol=1e-12)
-        theta = plain.solve_upper(S, qz, turns)
-        np.testing.assert_allclose(solve_upper(R, qy, pivots), theta, atol=1e-12)
-        vectors = rng.standard_normal((3, 6))
-        white, also = whiten(R, pivots, vectors), plain.whiten(S, turns, vectors)
-        np.testing.assert_allclose(white @ white.T, also @ also.T, atol=1e-12)
-
-
-@pytest.mark.parametrize("values", [[0.0, 0.0, 1.0], [2.0, 2.0], [1e-13, -1.0, 0.0], [3.0]])
-def test_both_ways_to_break_ties_are_alike(values):
-    for seed in range(20):
-        one, two = np.random.default_rng(seed), np.random.default_rng(seed)
-        assert pick_near(np.array(values), one) == plain_pick(np.array(values), two)
-        assert one.random() == two.random()
 
 
 def test_evaluate_is_a_quadratic_form():
@@ -111,11 +83,11 @@ def test_drift_bounds_how_far_means_move():
         coordinates = inverse @ moved
         pairs = symmetric_edge_arms(env.problem.arms) @ coordinates
         table = pairs.reshape(6, 6)
-        w12, _, w1, w2 = policy.weights
+        w12, _, w1, w2 = policy.cut.weights
         own = np.diag(table)
         change = 2 * w12 * table + w1 * own[:, None] + w2 * own[None, :]
         bound = np.zeros(6)
-        drift(new_plan(env, policy), np.array(env.problem.arms), inverse, moved, bound)
+        drift(new_plan(env, lower(policy)), np.array(env.problem.arms), inverse, moved, bound)
         assert (bound >= np.abs(change).max(axis=1) * (1 - 1e-12)).all()
         assert (bound <= 40 * np.abs(change).max()).all()
 
@@ -192,13 +164,9 @@ def test_worn_estimates_are_made_afresh():
     policy = gbb.policies.OFUL(env.problem, cut=gbb.cuts.greedy(env.problem.graph))
     tally = played_out(env, policy, 12, block=6)
     ridge = gbb.Ridge(env.problem, gbb.Record(tally.N, tally.Y), policy.lam)
-    np.testing.assert_allclose(tally.mean[0], policy.objectives @ ridge.theta_hat, rtol=1e-8)
-    np.testing.assert_allclose(tally.width2[0], ridge.width(policy.objectives) ** 2, rtol=1e-8)
-
-
-def test_greedy_sides_on_a_path():
-    path = gbb.Graph.path(5)
-    np.testing.assert_array_equal(greedy_sides(path.indptr, path.indices), [0, 1, 0, 1, 0])
+    v = couple_vectors(policy)
+    np.testing.assert_allclose(tally.mean[0], v @ ridge.theta_hat, rtol=1e-8)
+    np.testing.assert_allclose(tally.width2[0], ridge.width(v) ** 2, rtol=1e-8)
 
 
 def test_typed_choice_is_the_best_of_all_allocations_on_a_link():
@@ -211,9 +179,11 @@ def test_typed_choice_is_the_best_of_all_allocations_on_a_link():
     state = policy.init()
     for _ in range(5):
         choice = policy.select(state, rng)
-        ridge, radius = policy.estimate(state)
-        totals = [ridge.total(np.array(arms)) for arms in ((0, 0), (0, 1), (1, 0), (1, 1))]
-        best = max(mean + radius * width for mean, width in totals)
+        objective = objective_of(policy, state)
+        totals = [
+            objective.ridge.total(np.array(arms)) for arms in ((0, 0), (0, 1), (1, 0), (1, 1))
+        ]
+        best = max(mean + objective.radius * width for mean, width in totals)
         assert choice.value == pytest.approx(best)
         state = policy.update(state, choice, env.draw(1, choice.allocation, rng))
 
@@ -221,7 +191,7 @@ def test_typed_choice_is_the_best_of_all_allocations_on_a_link():
 ALLOCATION_POLICIES = {
     "JointOFUL": {},
     "ThompsonSampling": {},
-    "EpsilonGreedy": {"explore": 0.3},
+    "EpsilonGreedy": {"epsilon": 0.3},
     "KCutOFUL": {"k": 3},
 }
 
@@ -276,7 +246,8 @@ def test_a_climb_ends_where_no_agent_gains(kind, radius):
     problem = gbb.Problem(graph, np.eye(K), **searched_problems()[kind])
     cut = gbb.cuts.greedy(graph)
     policy = gbb.policies.JointOFUL(problem, cut=cut, starts=1)
-    search, index = policy.counted_search, policy.coordinates.index
+    lowered = lower(policy)
+    search, index = lowered.counted_search, lowered.coordinates.index
     count = index.max() + 1
     mean, var = rng.random((2, problem.types * count)) + 0.1
     linear, counted, links = search.linear(), search.counted(), search.links
@@ -296,7 +267,7 @@ def test_a_climb_ends_where_no_agent_gains(kind, radius):
 
     moved, ends = 0, np.zeros((1, graph.n), dtype=np.int64)
     for couple in np.ndindex(K, K):
-        start = policy.tuples.allocation(couple[0] * K + couple[1])
+        start = lowered.tuples.allocation(couple[0] * K + couple[1])
         ends[0] = start
         if radius == 0.0:
             pays_of_arms(links, linear, ends, 0)
@@ -330,7 +301,7 @@ def test_agents_that_are_passed_over_would_have_stayed(weighted, n):
         weights = np.where(graph.sources < graph.indices, weights, weights[graph.reverse])
     problem = gbb.Problem(graph, np.eye(K), edge_weights=weights)
     policy = gbb.policies.JointOFUL(problem, cut=gbb.cuts.greedy(graph), starts=1)
-    search = policy.counted_search
+    search = lower(policy).counted_search
     links, linear, counted = search.links, search.linear(), search.counted()
     assert counted.reach > 0.0
     assert links.plain is not weighted
@@ -377,7 +348,7 @@ def test_a_climb_without_optimism_makes_the_moves_of_a_plain_one(weighted, data)
     allowed[np.arange(n), rng.integers(K, size=n)] = True
     problem = gbb.Problem(graph, np.eye(K), edge_weights=weights, allowed=allowed)
     policy = gbb.policies.ThompsonSampling(problem, cut=gbb.cuts.greedy(graph))
-    search = policy.link_search
+    search = lower(policy).link_search
     links, linear, room = search.links, search.linear(), search.room
     linear = linear._replace(sparse=data.draw(st.booleans()))
     R = rng.normal(size=(K, K))
@@ -408,7 +379,7 @@ def test_a_climb_that_joins_an_earlier_end_says_so(radius, passing):
     graph, K = gbb.Graph.random(96, p=0.05, seed=2), 4
     problem = gbb.Problem(graph, np.eye(K))
     policy = gbb.policies.JointOFUL(problem, cut=gbb.cuts.greedy(graph), starts=2)
-    search = policy.counted_search
+    search = lower(policy).counted_search
     links, linear, counted = search.links, search.linear(), search.counted()
     mean, var = rng.random((2, K, K)) + 0.1
     counted.mean[0, :, :K], counted.var[0, :, :K] = mean + mean.T, var + var.T
@@ -446,7 +417,8 @@ def test_edges_are_counted_by_their_links(seed, ways):
     ends = np.array([(i, j) for i in range(n) for j in range(i) if rng.random() < 0.6 or j == 0])
     told = rng.permutation(np.concatenate([ends, ends[:, ::-1]]))
     problem = gbb.Problem(gbb.Graph.from_edges(told, n=n), np.eye(K), feedback=ways)
-    edges = make_edges(gbb.policies.ThompsonSampling(problem, cut=gbb.cuts.greedy(problem.graph)))
+    policy = gbb.policies.ThompsonSampling(problem, cut=gbb.cuts.greedy(problem.graph))
+    edges = lower(policy).make_edges()
     assert edges.plain
     arms, N = rng.integers(0, K, n), np.zeros((K, K))
     np.add.at(N, (arms[problem.graph.sources], arms[problem.graph.indices]), edges.ways)

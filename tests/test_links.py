@@ -9,7 +9,7 @@ import gbb
 from gbb.learning import Confidence, Ridge, empty, observe
 from gbb.learning.radius import confidence_radius
 from gbb.learning.record import regressors
-from gbb.policies import ExploreThenCommit, LowRankExploreThenCommit
+from gbb.policies import ExploreThenCommit
 from gbb.policies.explore_then_commit import Committed
 from gbb.simulation.engine.noise import Blocks
 from gbb.simulation.engine.random_play import run_random
@@ -56,11 +56,11 @@ def naive_links(problem, arms):
 def test_links_are_numbered_by_their_edges_from_the_smaller_agent():
     problem = gbb.Problem(GRAPH, np.eye(2), feedback="link")
     assert problem.observations == 4
-    assert not problem.reports_edges
-    assert problem.halves_only
+    assert problem.feedback != "edge"
+    assert problem.symmetric_only
     assert problem.symmetric
     for e, (i, j) in enumerate(GRAPH.edges.tolist()):
-        assert LINKS[problem.adds_to[e]] == (min(i, j), max(i, j))
+        assert LINKS[problem.report.index[e]] == (min(i, j), max(i, j))
     env = gbb.Environment(problem, [[1.0, 2.0], [-4.0, 3.0]], noise="none")
     paid = env.draw(1, [0, 1, 1, 0], np.random.default_rng(0))
     assert paid.tolist() == [-2.0, -2.0, 6.0, -2.0]
@@ -69,14 +69,14 @@ def test_links_are_numbered_by_their_edges_from_the_smaller_agent():
 
 def test_rewards_of_the_other_kind_are_told_apart():
     problem = gbb.Problem(GRAPH, np.eye(2), feedback="link")
-    with pytest.raises(gbb.InputError, match=r"shape \(4,\), one per link.*feedback='edge'"):
+    with pytest.raises(gbb.InputError, match=r"shape \(4,\), one per link, but got \(8,\)"):
         problem.rewards(np.zeros(8))
     with pytest.raises(gbb.InputError, match=r"shape \(4,\), one per link"):
         problem.rewards(np.zeros(3))
     edges = gbb.Problem(GRAPH, np.eye(2))
     with pytest.raises(gbb.InputError, match=r"undirected edges\? feedback='link'"):
         edges.rewards(np.zeros(4))
-    with pytest.raises(gbb.InputError, match=r"L S, which a link may pay"):
+    with pytest.raises(gbb.InputError, match=r"keep sum .w. L and sum"):
         gbb.Problem(GRAPH, np.eye(2), S=1e100, feedback="link")
 
 
@@ -88,8 +88,8 @@ def test_the_estimate_is_dense_ridge_regression_on_whole_links(env, seed, lam):
         arms = rng.integers(problem.K, size=problem.n)
         q, y = naive_links(problem, arms), env.draw(1, arms, rng)
         np.testing.assert_allclose(regressors(problem, arms), q, atol=1e-12)
-        some = np.flatnonzero(rng.random(len(y)) < 0.7)
-        record = record.merge(observe(problem, arms, y[some], some))
+        some = rng.random(len(y)) < 0.7
+        record = record.merge(observe(problem, arms, np.where(some, y, np.nan)))
         rows.append(q[some])
         responses.append(y[some])
     Q, y = np.vstack(rows), np.concatenate(responses)
@@ -136,13 +136,11 @@ def test_all_radii_and_policies_learn_halves(arms):
         "ImprovedOFUL": {"radius": "paper"},
         "OFUL": {"radius": "complete"},
         "KCutOFUL": {"radius": "symmetric"},
-        "IndexPolicy": {"halves": False},
     }.items():
         policy = getattr(gbb.policies, name)(problem, cut=cut, **settings)
         state = policy.absorb(policy.init(), None, record.discount(1.0), rounds=30)
-        ridge, _ = policy.estimate(state)
-        assert policy.learns_two_way
-        assert policy.in_all_dimensions is policy
+        ridge = policy.learner.posterior(problem, state).ridge
+        assert ridge.symmetric
         np.testing.assert_allclose(ridge.widths[0], widths)
         policy.select(state, rng)
 
@@ -171,7 +169,7 @@ def test_noise_drawn_in_sums_has_the_law_of_single_links(noise):
 def test_the_index_loop_draws_sums_with_the_law_of_single_links():
     problem = gbb.Problem(GRAPH, np.array([[1.0, 0.0], [0.6, 0.8]]), sigma=2.0, feedback="link")
     env = gbb.Environment(problem, [[0.1, 0.2], [-0.4, 0.3]])
-    policy = gbb.policies.EpsilonGreedy(problem, cut=gbb.cuts.greedy(GRAPH), explore=1.0)
+    policy = gbb.policies.EpsilonGreedy(problem, cut=gbb.cuts.greedy(GRAPH), epsilon=1.0)
     R = env.reward_table + env.reward_table.T
     found = {}
     for edge_noise in (False, True):
@@ -264,7 +262,7 @@ def test_the_alphas_are_those_of_the_paper_and_the_bound_is_not():
 
 def test_a_low_rank_needs_both_directions():
     problem = gbb.Problem(GRAPH, np.eye(2), feedback="link")
-    with pytest.raises(gbb.InputError, match="rewards per edge and all arms allowed for LowRank"):
-        LowRankExploreThenCommit(problem, cut=gbb.cuts.greedy(GRAPH), horizon=9)
+    with pytest.raises(gbb.InputError, match="be 'ridge' unless rewards are per edge, and sigma"):
+        ExploreThenCommit(problem, horizon=9, estimator="low_rank")
     with pytest.raises(gbb.InputError, match="rewards per edge"):
         gbb.LowRank(problem, empty(problem), 1)

@@ -7,7 +7,7 @@ import pytest
 
 import gbb
 from gbb.learning import LowPopArt, LowRank
-from gbb.policies import LowRankExploreThenCommit
+from gbb.policies import ExploreThenCommit
 
 RUNS = int(os.environ.get("GBB_COVERAGE_RUNS", "150"))
 
@@ -108,7 +108,7 @@ def test_the_spread_is_its_formula():
         W = np.linalg.solve(A, z).reshape(3, 3, order="F")
         rows, columns = rows + record.N[a, b] * W @ W.T, columns + record.N[a, b] * W.T @ W
     found = LowPopArt(problem, record, None, 0.7)
-    assert found.spread == pytest.approx(max(norm(rows), norm(columns)))
+    assert found.variance == pytest.approx(max(norm(rows), norm(columns)))
     np.testing.assert_allclose(found.ridge, gbb.Ridge(problem, record, 0.7).M_hat, atol=1e-9)
 
 
@@ -127,20 +127,19 @@ def test_the_policy_commits_by_either_estimate():
     env = instance(rng, d=5, K=12, sigma=0.1)
     cut = gbb.cuts.greedy(env.problem.graph)
     policies = [
-        LowRankExploreThenCommit(
-            env.problem, cut=cut, rank=1, exploration=60, estimate=name, name=name
-        )
+        ExploreThenCommit(env.problem, cut=cut, rank=1, exploration=60, estimator=name, name=name)
         for name in ("low_rank", "low_pop_art")
     ]
     for policy in policies:
         record = explored(env, 60, rng)
-        M = {"low_rank": LowRank, "low_pop_art": LowPopArt}[policy.estimate]
+        M = {"low_rank": LowRank, "low_pop_art": LowPopArt}[policy.estimator]
         X = env.problem.arms
         wanted = cut.couple_values(X @ M(env.problem, record, 1, 1.0).M_hat @ X.T)
         np.testing.assert_allclose(policy.couple_values(record), wanted)
-        assert policy.settings()["estimate"] == policy.estimate
-    with pytest.raises(gbb.InputError, match="`estimate` to be one of 'low_pop_art', 'low_rank'"):
-        LowRankExploreThenCommit(env.problem, cut=cut, exploration=9, estimate="svd")
+    with pytest.raises(
+        gbb.InputError, match="`estimator` to be one of 'low_pop_art', 'low_rank', 'ridge'"
+    ):
+        ExploreThenCommit(env.problem, cut=cut, exploration=9, estimator="svd")
 
 
 @pytest.mark.parametrize(

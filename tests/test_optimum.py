@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 import gbb
 import naive
 from gbb._kernels.pairwise.enumeration import enumerate_counts
-from gbb.optimum import Optimum, arm_counts, brute_force, pair_table, solve, value_of
+from gbb.optimum import Optimum, PairProblem, exact, solve
 from strategies import matrices
 
 ZERO_DIAGONAL = np.array([[0.0, 1.0, 0.4], [0.7, 0.0, 0.2], [0.9, 0.1, 0.0]])
@@ -77,8 +77,8 @@ def test_a_complete_graph_of_ten_with_ten_arms_is_proven():
 def test_what_is_not_proven_has_a_bound_and_a_gap():
     problem = problem_on(gbb.Graph.random(40, p=0.3, seed=0))
     found = solve(problem, ZERO_DIAGONAL, method="heuristic")
-    W = pair_table(problem, ZERO_DIAGONAL)
-    assert found.upper_bound == pytest.approx(problem.m / 2 * W.max())
+    largest = (ZERO_DIAGONAL + ZERO_DIAGONAL.T).max()
+    assert found.upper_bound == pytest.approx(problem.m / 2 * largest)
     assert found.gap == pytest.approx(1 - found.value / found.upper_bound)
     assert 0 < found.gap < 0.5
     cut = gbb.cuts.greedy(problem.graph)
@@ -105,10 +105,11 @@ def test_methods_that_do_not_apply_say_so():
 
 def test_enumerations_know_their_limits(monkeypatch):
     problem = problem_on(gbb.Graph.complete(5))
-    for module in (brute_force, arm_counts):
-        monkeypatch.setattr(module, "LIMIT", 20)
-    assert brute_force.brute_force(problem, ZERO_DIAGONAL) is None
-    assert arm_counts.arm_counts(problem, ZERO_DIAGONAL).bound_method == "quadratic"
+    for limit in ("MAX_ALLOCATIONS", "MAX_COUNTS"):
+        monkeypatch.setattr(exact, limit, 20)
+    with pytest.raises(gbb.InputError, match="`method` to apply to this problem"):
+        solve(problem, ZERO_DIAGONAL, method="brute_force")
+    assert solve(problem, ZERO_DIAGONAL, method="arm_counts").bound_method == "quadratic"
 
 
 @pytest.mark.parametrize(
@@ -128,10 +129,11 @@ def test_pair_tables_and_values_on_general_arms():
     rng = np.random.default_rng(0)
     problem = gbb.Problem(gbb.Graph.circle(5), rng.normal(size=(4, 3)))
     M = rng.normal(size=(3, 3))
-    W = pair_table(problem, M)
+    pairs = PairProblem.of(problem, M)
+    (W,) = pairs.tables
     for a, x in enumerate(problem.arms):
         for b, y in enumerate(problem.arms):
             assert W[a, b] == pytest.approx(x @ M @ y + y @ M @ x, abs=1e-13)
     allocation = np.array([0, 3, 1, 2, 2])
     expected = naive.expected_reward(problem.arms, M, problem.graph.edges, allocation)
-    assert value_of(problem, W, allocation) == pytest.approx(expected, abs=1e-12)
+    assert pairs.value(allocation) == pytest.approx(expected, abs=1e-12)

@@ -1,3 +1,7 @@
+import pickle
+from dataclasses import FrozenInstanceError, dataclass, replace
+from functools import cached_property
+
 import numpy as np
 import pytest
 
@@ -5,7 +9,8 @@ import gbb
 import naive
 from gbb._kernels.choice.choose import pick_near
 from gbb.policies import OFUL, ExploreThenCommit, FixedAllocation, ImprovedOFUL, UniformRandom
-from gbb.policies._base import draw_arms
+from gbb.policies.baselines import draw_arms
+from indices import couple_vectors, objective_of
 
 ROUNDS = 300
 TIED = 1e-9
@@ -80,18 +85,6 @@ def test_the_improved_algorithm_orders_the_couple_when_the_parts_differ():
         state = policy.update(state, choices[0], rewards)
 
 
-def test_weights_are_those_of_the_algorithms():
-    problem = instance(gbb.Graph.complete(5)).problem
-    cut = gbb.cuts.greedy(problem.graph)
-    assert OFUL(problem, cut=cut).weights == (1, 1, 0, 0)
-    assert ImprovedOFUL(problem, cut=cut).weights == (6, 6, 6, 2)
-
-    class EqualWeights(ImprovedOFUL):  # the first improvement of Section 4
-        couple_weights = (1.0, 1.0, 1.0, 1.0)
-
-    assert EqualWeights(problem, cut=cut).weights == (1, 1, 1, 1)
-
-
 def test_objectives_weigh_the_four_edge_arms():
     problem = instance(gbb.Graph.complete(3), K=3, d=2).problem
     weights = (2.0, 3.0, 5.0, 7.0)
@@ -113,9 +106,8 @@ def test_the_optimistic_value_uses_the_chosen_radius(radius):
         choice = policy.select(state, rng)
         state = policy.update(state, choice, env.draw(1, choice.allocation, rng))
     ridge = gbb.Ridge(env.problem, state.record, 1.0)
-    size = gbb.learning.radius.radius(radius, env.problem, state.record.N, 5, lam=1.0, delta=1e-3)
-    inverse = np.linalg.inv(ridge.A)
-    values = [v @ ridge.theta_hat + size * np.sqrt(v @ inverse @ v) for v in policy.objectives]
+    size, inverse = objective_of(policy, state).radius, np.linalg.inv(ridge.A)
+    values = [v @ ridge.theta_hat + size * np.sqrt(v @ inverse @ v) for v in couple_vectors(policy)]
     assert policy.select(state, rng).value == pytest.approx(max(values), rel=1e-9)
 
 
@@ -295,7 +287,7 @@ class TestFixedAllocation:
         ({"delta": 0.0}, r"`delta` to be a finite number > 0 and <= 1, but got 0\.0"),
         ({"delta": 1.1}, r"`delta` to be a finite number > 0 and <= 1, but got 1\.1"),
         ({"radius": "papers"}, r"`radius` to be one of .* Did you mean 'paper'"),
-        ({"cut": [0, 1]}, r"`cut` to be a gbb\.cuts\.Cut, but got list"),
+        ({"cut": [0, 1]}, r"`cut` to be a gbb\.Cut, but got list"),
         ({"cut": gbb.cuts.greedy(gbb.Graph.star(4))}, "`cut` to cut the problem's graph"),
     ],
 )
@@ -310,64 +302,132 @@ def test_delta_may_be_one_and_an_equal_graph_will_do():
     problem = gbb.Problem(gbb.Graph.complete(3), np.eye(2))
     policy = OFUL(problem, cut=gbb.cuts.greedy(gbb.Graph.complete(3)), delta=1.0)
     assert policy.delta == 1.0
-    assert repr(policy) == f"OFUL({problem!r})"
 
 
-def test_build_takes_the_settings_a_policy_names():
-    problem = gbb.Problem(gbb.Graph.complete(3), np.eye(2))
-    cut = gbb.cuts.greedy(problem.graph)
-    policy = gbb.policies.build("OFUL", problem, cut=cut, horizon=10, delta=0.5)
+PROBLEM = gbb.Problem(gbb.Graph.complete(3), np.eye(2))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Demanding(UniformRandom):
+    """A policy with a setting that has no default."""
+
+    pace: float
+    patience: float = 1.0
+
+
+class Plain(OFUL):
+    """A class without a decorator or settings of its own."""
+
+
+def test_a_class_without_settings_of_its_own_has_those_of_its_base():
+    cut = gbb.Cut.of(PROBLEM.graph, [0, 1, 1])
+    assert gbb.policies.setting_names(Plain) == gbb.policies.setting_names(OFUL)
+    assert gbb.policies.build(Plain, PROBLEM, cut=cut).cut is cut
+
+
+def test_settings_are_those_of_the_constructor():
+    policy = gbb.policies.build("OFUL", PROBLEM, horizon=10, delta=0.5)  # it has no horizon
     assert isinstance(policy, OFUL)
-    assert policy.delta == 0.5
+    assert gbb.policies.settings(policy) == {
+        "name": "OFUL", "cut": policy.cut, "radius": "paper", "lam": 1.0, "delta": 0.5
+    }  # fmt: skip
+    assert gbb.policies.setting_names("OFUL") == ["cut", "delta", "lam", "radius"]
+    again = OFUL(PROBLEM, **gbb.policies.settings(policy))
+    assert gbb.policies.settings(again) == gbb.policies.settings(policy)
+    assert Demanding(PROBLEM, pace=2.0).patience == 1.0
+
+
+@pytest.mark.parametrize("name", gbb.policies.names())
+def test_a_policy_goes_by_its_name(name):
+    kind = gbb.policies.find(name)
+    assert gbb.policies.name_of(kind) == name == kind.__name__
+
+
+def test_a_policy_of_ones_own_goes_by_its_place():
+    place = gbb.policies.name_of(Demanding)
+    assert place == f"{__name__}:Demanding"
+    assert gbb.policies.find(place) is Demanding
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: OFUL(PROBLEM, lan=3),
+            "OFUL has no setting 'lan'; it has cut, delta, lam, radius. Did you mean 'lam'?",
+        ),
+        (
+            lambda: Plain(PROBLEM, lan=3),
+            "Plain has no setting 'lan'; it has cut, delta, lam, radius. Did you mean 'lam'?",
+        ),
+        (
+            lambda: Demanding(PROBLEM, pase=3),
+            "Demanding has no setting 'pase'; it has pace, patience. Did you mean 'pace'?",
+        ),
+        (
+            lambda: Demanding(PROBLEM, patience=1.0),
+            "Demanding needs the setting 'pace': pass pace=...",
+        ),
+        (
+            lambda: gbb.policies.build(Demanding, PROBLEM),
+            "Demanding needs the setting 'pace': pass pace=...",
+        ),
+    ],
+)
+def test_a_slip_in_a_setting_is_named_on_one_line(make, message):
+    with pytest.raises(gbb.InputError) as refused:
+        make()
+    assert str(refused.value) == message
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings", "near"),
+    [("ThompsonSampling", {"start": 3}, "starts"), (Demanding, {"pase": 3}, "pace")],
+)
+def test_what_is_a_setting_of_no_policy_is_refused_and_of_others_is_left_over(kind, settings, near):
+    with pytest.raises(gbb.InputError, match=f"has no setting .* Did you mean '{near}'"):
+        gbb.policies.build(kind, PROBLEM, **settings)
+    gbb.policies.build("UniformRandom", PROBLEM, k=3, horizon=9)
+
+
+def test_a_slip_in_a_name_is_named_with_the_nearest():
     with pytest.raises(gbb.InputError, match=r"`policy` to be one of .* Did you mean 'OFUL'"):
-        gbb.policies.build("OFU", problem, cut=cut)
-    with pytest.raises(
-        gbb.InputError, match=r"to hold 'cut', which OFUL needs, but got horizon\. "
-    ) as e:
-        gbb.policies.build("OFUL", problem, horizon=3)
-    assert str(e.value).endswith("Pass cut=gbb.cuts.greedy(problem.graph).")
+        gbb.policies.build("OFU", PROBLEM)
+    with pytest.raises(gbb.InputError, match=r"`policy` to be a policy class, but got .*Graph"):
+        gbb.policies.build(gbb.Graph, PROBLEM)
 
 
-def test_a_state_of_its_own_kind_needs_its_own_absorb():
-    policy = UniformRandom(gbb.Problem(gbb.Graph.path(2), np.eye(2)))
-    text = r"`state` to be Learned or a number of rounds, but got str\. Give UniformRandom its own"
-    with pytest.raises(gbb.InputError, match=text):
-        policy.absorb("state", None, gbb.Record.empty(2))
+@pytest.mark.parametrize("name", gbb.policies.names())
+def test_policies_are_frozen_and_pickled_without_what_they_cached(name):
+    policy = gbb.policies.build(name, PROBLEM, horizon=9)
+    policy.select(policy.init(), np.random.default_rng(0))
+    cached = {
+        key for key in vars(policy) if isinstance(getattr(type(policy), key, None), cached_property)
+    }
+    again = pickle.loads(pickle.dumps(policy))
+    assert vars(again).keys() == vars(policy).keys() - cached
+    with pytest.raises(FrozenInstanceError):
+        policy.name = "other"
+    other = replace(policy, name="other")
+    assert (policy.name, other.name) == (name, "other")
+    rest = gbb.policies.settings(policy) | {"name": "other"}
+    assert gbb.policies.settings(other).keys() == rest.keys()
+    for key, value in gbb.policies.settings(other).items():
+        assert value is rest[key] or np.array_equal(value, rest[key])
 
 
-def test_a_couple_that_all_may_play_comes_first():
-    problem = gbb.Problem(gbb.Graph.path(4), np.eye(3), S=2.0)
-    policy = ImprovedOFUL(problem, cut=gbb.cuts.greedy(problem.graph))
-    allowed = np.ones((4, 3), dtype=bool)
-    allowed[:, 1] = False
-    for seed in range(20):
-        choice = policy.select_within(policy.init(), np.random.default_rng(seed), allowed)
-        assert 1 not in choice.couple
-    allowed[0] = [False, True, False]  # no couple suits everybody: the best one, for repair
-    assert policy.select_within(policy.init(), np.random.default_rng(0), allowed).couple is not None
+CUT_POLICIES = [
+    name for name in gbb.policies.names() if {"cut"} <= {*gbb.policies.setting_names(name)} - {"k"}
+]
 
 
-def test_uniform_play_within_allowed_arms_is_uniform():
-    problem = gbb.Problem(gbb.Graph.circle(3), np.eye(4))
-    policy = UniformRandom(problem)
-    allowed = np.array([[1, 0, 1, 0], [0, 0, 0, 1], [1, 1, 1, 1]], dtype=bool)
-    rng = np.random.default_rng(0)
-    played = np.array([policy.select_within(0, rng, allowed).allocation for _ in range(4000)])
-    shares = np.array([np.bincount(column, minlength=4) for column in played.T]) / 4000
-    assert shares == pytest.approx(allowed / allowed.sum(axis=1, keepdims=True), abs=0.04)
-
-
-def test_accounts_are_kept_whole_or_not_at_all():
-    with pytest.raises(
-        TypeError, match="Careless keeps accounts and has no reopen, start, restart"
-    ):
-
-        class Careless(gbb.policies.UniformRandom):
-            def begin(self, state, *_round):
-                return state
-
-            def close(self, state, *_round):
-                return state
-
-    assert gbb.policies.Conservative.keeps_accounts
-    assert not gbb.policies.JointOFUL.keeps_accounts
+@pytest.mark.parametrize("name", CUT_POLICIES)
+def test_a_cut_that_is_left_out_is_the_best(name):
+    graph = gbb.Graph.random(9, p=0.5, seed=3)
+    assert gbb.cuts.best(graph).m12 > gbb.cuts.greedy(graph).m12
+    policy = gbb.policies.build(name, gbb.Problem(graph, np.eye(2)), horizon=9)
+    best = gbb.cuts.best(graph)
+    best = gbb.cuts.refine(best, 3).parts if name == "KCutOFUL" else best.sides
+    found = policy.cut.parts if name == "KCutOFUL" else policy.cut.sides
+    assert np.array_equal(found, best)
+    assert policy.cut is not None

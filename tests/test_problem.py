@@ -5,6 +5,7 @@ from hypothesis import given
 
 import gbb
 import naive
+from indices import objective_of
 from strategies import arm_sets
 
 GRAPH = gbb.Graph.from_edges(
@@ -98,29 +99,86 @@ def test_bad_rewards_are_refused(rewards, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"graph": "complete"}, r"`graph` to be a gbb\.Graph, but got str"),
+        ({"graph": "complete"}, r"`graph` to be a gbb\.Graph, but got <class 'str'>"),
         (
             {"graph": nx.path_graph(3)},
-            r"but got networkx\.Graph\. Make one by gbb\.Graph\.from_net",
+            r"Graph'>\. Make one by gbb\.Graph\.from_networkx",
         ),
         ({"graph": gbb.Graph.star(1)}, "`graph` to have at least one edge, but got none"),
         ({"arms": [1.0, 2.0]}, r"`arms` to have 2 dimensions, one arm per row \(K x d\)"),
         ({"arms": 3}, r"but got shape \(\)\. np\.eye\(3\) is three arms"),
-        ({"arms": np.empty((0, 2))}, r"hold at least one arm of one dimension, but got \(0, 2\)"),
+        ({"arms": np.empty((0, 2))}, r"norms that are not all zero, .* but got 0\.0"),
         ({"arms": np.zeros((2, 2))}, r"norms that are not all zero, .* but got 0\.0"),
         ({"arms": [[1e200]]}, r"their squares at most 1e\+100, but got inf"),
         ({"arms": [[1.0], [np.nan]]}, r"`arms` to hold finite numbers .* nan at position \(1, 0\)"),
         ({"arms": [[-np.inf]]}, r"`arms` to hold finite numbers only, but got -inf"),
-        ({"sigma": -0.1}, r"`sigma` to be a finite number >= 0, but got -0\.1"),
-        ({"S": 0}, r"`S` to be a finite number > 0, but got 0\.0"),
-        ({"L": 8.9}, r"`L` to be at least max \|\|x\|\|\^2 = 9, but got 8\.9\. L bounds the norm"),
-        ({"L": np.inf}, "`L` to be a finite number > 0, but got inf"),
+        ({"sigma": -0.1}, r"`sigma` to be a finite number >= 0 and <= 1e\+100, but got -0\.1"),
+        ({"S": 0}, r"`S` to be a finite number >= 1e-100 and <= 1e\+100, but got 0\.0"),
+        ({"L": 8.9}, r"`L` to be a finite number >= 9 .* but got 8\.9\. L bounds \|\|x_a"),
+        ({"L": np.inf}, "`L` to be a finite number >= 9 and <= 1e.100, but got inf"),
         ({"arm_names": ["a", "b"]}, "`arm_names` to hold 3 names, but got 2"),
     ],
 )
 def test_bad_settings_are_refused(options, message):
     with pytest.raises(gbb.InputError, match=message):
         gbb.Problem(**{"graph": GRAPH, "arms": ARMS} | options)
+
+
+NETWORK = gbb.Network.of([[(0, 1, 0, 0, 1.0, 1.0, 5)], [(0, 0, 0, 0, 1.0, 1.0, 2)]])
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        {"sigma": None, "S": None, "feedback": "link"},
+        {"edge_types": [0, 1, 1, 0], "edge_weights": [1.0, 2.0, 0.0, 1.0]},
+        {"features": [[1.0, 0.5], [0.0, 2.0], [1.0, 0.0], [0.0, 0.0]], "feedback": "agent"},
+        {"contexts": gbb.contexts.Regimes(3), "edge_types": "source"},
+        {"allowed": [[True, False, True]] * 3, "arm_names": ["a", "b", "c"]},
+    ],
+)
+def test_settings_make_the_same_problem(known):
+    problem = gbb.Problem(GRAPH, ARMS, **known)
+    twin = gbb.Problem(**problem.settings())
+    assert repr(twin) == repr(problem)
+    assert twin.settings().keys() == problem.settings().keys()
+    for name, value in problem.settings().items():
+        assert np.array_equal(twin.settings()[name], value), name
+    assert problem.replace(arms=2.0 * ARMS).L == 4.0 * problem.L
+    other = problem.replace(L=20.0, S=3.0)
+    assert (other.L, other.S, other.unknown) == (20.0, 3.0, problem.unknown[:1])
+    assert repr(other.replace(L=problem.L, S=known.get("S", 1.0))) == repr(problem)
+
+
+def test_a_misspelt_setting_has_the_nearest():
+    with pytest.raises(
+        gbb.InputError, match=r"no setting 'edge_type'; .* Did you mean 'edge_types'"
+    ):
+        PROBLEM.replace(edge_type=[0, 1, 1, 0])
+
+
+def test_settings_of_a_round_and_of_a_merged_network():
+    problem = gbb.Problem(GRAPH, ARMS, contexts=gbb.contexts.Vector(2))
+    assert problem.at([1.0, 0.5]).settings() == problem.settings()
+    merged = NETWORK.problem(np.eye(2)).replace(S=2.0)
+    assert (merged.S, merged.link_count) == (2.0, NETWORK.m)
+    assert np.array_equal(merged.parts, NETWORK.parts)
+
+
+@pytest.mark.parametrize(
+    ("changed", "rule"),
+    [
+        ({"parts": None}, "`edge_counts` and `parts` come together"),
+        ({"parts": 1 - NETWORK.parts}, "`edge_counts, parts` to be those of a gbb.Network"),
+        ({"edge_counts": NETWORK.edge_counts[0]}, "have 2 dimensions, shards x directed edges"),
+        ({"edge_counts": NETWORK.edge_counts[:, :2]}, "be those of a gbb.Network with 4 edges"),
+        ({"sigma": None}, "`parts` to be given with sigma.*sigma=None"),
+        ({"feedback": "link"}, "`parts` to be given .*feedback 'edge'.*feedback=link"),
+    ],
+)
+def test_bad_merged_networks_are_refused(changed, rule):
+    with pytest.raises(gbb.InputError, match=rule):
+        NETWORK.problem(np.eye(2)).replace(**changed)
 
 
 def test_a_larger_L_is_kept():
@@ -134,14 +192,14 @@ def test_a_larger_L_is_kept():
         ({"L": 1e90, "S": 1e20}, "`L` to keep"),
         (
             {"S": 1e100, "feedback": "agent"},
-            "`L` to keep sum |w| L and .*, which an agent's edges may",
+            "`L` to keep sum .w. L and sum",
         ),
         (
             {"S": 1e100, "feedback": "global"},
-            "`L` to keep sum |w| L and .*, which all edges may pay",
+            "`L` to keep sum .w. L and sum",
         ),
-        ({"L": 1e300}, "`L` to be a finite number <= 1e\\+100"),
-        ({"sigma": 1e300}, "`sigma` to be a finite number <= 1e\\+100"),
+        ({"L": 1e300}, "`L` to be a finite number >= 1 and <= 1e\\+100"),
+        ({"sigma": 1e300}, "`sigma` to be a finite number >= 0 and <= 1e\\+100"),
         ({"S": 1e300}, "`S` to be a finite number >= 1e-100 and <= 1e\\+100"),
         ({"S": 1e-300}, "`S` to be a finite number >= 1e-100 and <= 1e\\+100"),
         ({"arms": np.eye(2) * 1e-90}, "the largest square at least 1e-100"),
@@ -229,11 +287,19 @@ def test_the_largest_regulariser_and_the_largest_matrix_stay_finite():
         state, rng = policy.init(), np.random.default_rng(0)
         choice = policy.select(state, rng)
         state = policy.update(state, choice, np.full(6, 1e100))
-        ridge, radius = policy.estimate(state)
+        objective = objective_of(policy, state)
         seen = gbb.learning.Confidence(problem, state.record, policy.lam)
-        couples = policy.tuples.combine
-        assert np.isfinite([radius, *seen.excess(couples, 0, seen.ellipsoid(1e-3))]).all()
-        assert np.isfinite(ridge.M_hats).all()
+        couples = policy.search.tuples(problem).combine
+        assert np.isfinite([objective.radius, *seen.excess(couples, 0, seen.ellipsoid(1e-3))]).all()
+        assert np.isfinite(objective.ridge.M_hats).all()
+
+
+def test_missing_rewards_are_nan_where_they_may_be():
+    problem = gbb.Problem(gbb.Graph.complete(2), np.eye(2))
+    assert np.isnan(problem.rewards([np.nan, 1.0], missing=True)).tolist() == [True, False]
+    for rewards, missing in (([np.nan, 1.0], False), ([np.inf, 1.0], True), ([1e101, 0.0], True)):
+        with pytest.raises(gbb.InputError, match="`rewards` to hold"):
+            problem.rewards(rewards, missing=missing)
 
 
 def test_masked_and_boolean_rewards_are_refused():

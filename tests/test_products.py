@@ -102,7 +102,9 @@ def test_the_best_product_pays_more_than_the_best_couple_on_dense_graphs_of_thre
     assert max(gains) > 0.08
 
 
-@pytest.mark.parametrize("where", ["gbb.pairwise.quadratic.MOST", "gbb.theory._products.MOST"])
+@pytest.mark.parametrize(
+    "where", ["gbb.pairwise.quadratic.MAX_SUPPORTS", "gbb.theory._products.MAX_SUPPORTS"]
+)
 def test_beyond_the_supports_that_are_looked_at_it_is_a_lower_bound(monkeypatch, where):
     env = dense(3, K=7)
     cut = gbb.cuts.greedy(env.problem.graph)

@@ -7,6 +7,7 @@ import gbb
 from gbb.controller import Controller
 from gbb.policies import GuardedThompson, ImprovedOFUL, JointOFUL, KCutOFUL
 from gbb.theory import guaranteed_alpha, regret_bound, report
+from indices import objective_of
 
 
 def test_arms_that_are_next_to_one_another_are_not_the_same():
@@ -37,8 +38,9 @@ def test_open_trials_of_a_larger_graph_count_as_the_rounds_they_weigh(tmp_path):
         assert state.memory.rounds == 3 * 380 / 2
         paper = gbb.radius.paper
         policy = state.setup.policy
-        _, radius = policy.estimate(state.memory)
-        assert radius >= paper(problem, np.array(3.0), policy.lam, policy.delta)
+        assert objective_of(policy, state.memory).radius >= paper(
+            problem, np.array(3.0), policy.lam, policy.delta
+        )
 
 
 def test_one_heavy_link_does_not_prove_the_light_ones():
@@ -94,15 +96,15 @@ def test_k_parts_have_the_largest_alpha_2_of_all_groupings():
         problem = gbb.Problem(graph, np.eye(3), S=10.0)
         env, best = gbb.Environment(problem, M), gbb.optimum.solve(problem, M)
         policy = KCutOFUL(problem, cut=gbb.cuts.kcut(graph, 3, seed=seed))
-        cuts = list(policy.parts.groupings())
+        cuts = list(policy.cut.groupings())
         assert len(cuts) == 4
         for cut in cuts:
             assert cut.weights == gbb.Cut.of(graph, cut.sides).weights
         alphas = [report(env, cut=cut, optimum=best).alpha_2 for cut in cuts]
         found = gbb.simulate(env, policy, rounds=1, optimum=best)["alpha"].item()
         assert found == max(alphas)
-        more += max(alphas) > report(env, cut=policy.cut, optimum=best).alpha_2 + 1e-6
-        tuples = policy.tuples.combine(env.reward_tables)
+        more += max(alphas) > report(env, cut=policy.cut.merged, optimum=best).alpha_2 + 1e-6
+        tuples = policy.search.tuples(problem).combine(env.reward_tables)
         assert max(alphas) <= tuples.max() / best.value + 1e-9
     assert more >= 5
 
@@ -123,7 +125,7 @@ def test_radii_without_a_theorem_have_no_guarantee(kind):
         assert policy.guarantee == guarantee
         if guarantee is None:
             assert guaranteed_alpha(env, policy.guarantee, cut=cut, optimum=best) == 1.0
-    assert kind.guarantee == "alpha_2"
+    assert kind.theorem == "alpha_2"
 
 
 def test_the_regret_bound_counts_what_a_round_can_lose():

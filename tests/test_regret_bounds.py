@@ -26,10 +26,12 @@ def potential(problem, T, lam, *, symmetric=False):
 
 def rounds_of(problem, rng, T):
     """What each of T rounds of allowed arms, few of them new, adds: its rows, by type."""
-    kinds = [problem.instead[range(problem.n), rng.integers(problem.K, size=problem.n)]]
+    kinds = [problem.first_allowed[range(problem.n), rng.integers(problem.K, size=problem.n)]]
     for _ in range(T):
         if rng.random() < 0.3:
-            kinds.append(problem.instead[range(problem.n), rng.integers(problem.K, size=problem.n)])
+            kinds.append(
+                problem.first_allowed[range(problem.n), rng.integers(problem.K, size=problem.n)]
+            )
         yield regressors(problem, kinds[rng.integers(len(kinds))])
 
 
@@ -46,7 +48,7 @@ def test_the_widths_of_any_rounds_add_up_to_no_more_than_the_proof_says(problem,
             doubled += 1
         A += rows.T @ rows
     grown = potential(problem, T, lam)
-    numbers = problem.m if problem.reports_edges else problem.observations
+    numbers = problem.m if problem.feedback == "edge" else problem.observations
     assert np.linalg.slogdet(A / lam)[1] <= grown * (1 + 1e-9)
     assert doubled <= grown / math.log(2)
     assert widths <= math.sqrt(T * numbers * grown / math.log(2)) * (1 + 1e-9)
@@ -54,7 +56,7 @@ def test_the_widths_of_any_rounds_add_up_to_no_more_than_the_proof_says(problem,
 
 
 @pytest.mark.parametrize(
-    "problem", [each for each in PROBLEMS.values() if each.symmetric and each.reports_edges]
+    "problem", [each for each in PROBLEMS.values() if each.symmetric and each.feedback == "edge"]
 )
 def test_symmetric_parts_need_no_more_than_their_own_dimension(problem):
     T, lam, rng, d = 60, 0.5, np.random.default_rng(4), problem.d

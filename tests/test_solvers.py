@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,8 +13,9 @@ from hypothesis import strategies as st
 import gbb
 from gbb._kernels.pairwise import enumeration, forest, moves
 from gbb._kernels.pairwise.circle import order_around
+from gbb._support.budget import Budget
 from gbb.optimum import Optimum, PairProblem, solve, solvers
-from gbb.optimum.circle import closed_walk
+from gbb.optimum.exact import closed_walk
 from gbb.pairwise import ArmSearch
 from graphs import small_graphs
 from pair_problems import Case, cases
@@ -36,7 +38,8 @@ def check(case: Case, found: Optimum, best: float) -> None:
 @given(case=cases())
 @settings(max_examples=100, deadline=None)
 def test_every_solver_against_brute_force(name: str, case: Case) -> None:
-    found = SOLVERS[name](case.problem, case.M, **case.options)
+    pairs = PairProblem.of(case.problem, case.M, **case.options)
+    found = SOLVERS[name](pairs, Budget(5.0), np.random.default_rng(0))
     if found is not None:
         assert found.method == name
         check(case, found, case.best())
@@ -93,7 +96,7 @@ def test_a_forest_move_is_the_best_joint_change(case: Case, seed: int) -> None:
     assert inside.sum() == 2 * (parent >= 0).sum()
     search = ArmSearch(pairs, pairs.allowed.argmax(axis=1))
     start = search.arms.copy()
-    gain = forest.ascend_forest(pairs.arrays, search.arms, search.pays, order)
+    gain = forest.ascend_forest(pairs.arrays, search.arms, search.arm_values, order)
     choices = [
         np.flatnonzero(pairs.allowed[i]) if i in members else [start[i]] for i in range(pairs.n)
     ]
@@ -146,6 +149,19 @@ def test_elimination_in_parts_is_elimination_at_once(graph: gbb.Graph, seed: int
     np.testing.assert_array_equal(whole.allocation, parts.allocation)
 
 
+def test_tables_that_hold_nan_are_refused() -> None:
+    W = np.array([[1.0, np.nan], [np.nan, 0.0]])
+    with pytest.raises(gbb.InputError, match=r"`tables` to hold finite numbers only, but got nan"):
+        PairProblem.of_table(gbb.Graph.circle(3), W)
+
+
+def test_a_pair_problem_is_solved_as_it_is() -> None:
+    pairs = PairProblem.of_table(gbb.Graph.circle(5), np.array([[0.0, 1.0], [1.0, 0.5]]))
+    assert solve(pairs).value == pytest.approx(4.5)
+    with pytest.raises(gbb.InputError, match="A PairProblem has tables and allowed arms"):
+        solve(pairs, np.eye(2))
+
+
 def test_elimination_knows_its_size() -> None:
     M = gbb.instances.absolute_normal(10, seed=0, distinct_couple=True, zeta=0.0)
     problem = gbb.Problem(gbb.Graph.complete(30), np.eye(10))
@@ -156,15 +172,15 @@ def test_elimination_knows_its_size() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"M": np.ones((2, 3, 3))}, r"`edge_types` to say which of the 2 matrices"),
-        ({"M": np.ones((0, 3, 3))}, r"`M` to hold at least one matrix"),
-        ({"edge_types": np.ones(6, dtype=int)}, r"`edge_types` to hold numbers from 0 to 0"),
-        ({"edge_types": np.zeros(3, dtype=int)}, r"one type per directed edge"),
+        ({"M": np.ones((2, 3, 3))}, r"`M` to have shape \(1, 3, 3\), types x d x d"),
+        ({"M": ()}, r"`M` to have shape \(3, 3\), d x d, but got \(0,\)"),
+        ({"M": np.full((3, 3), np.nan)}, r"`M` to hold finite numbers only, but got nan"),
+        ({"seed": 0.5}, r"`seed` to be a whole number, a SeedSequence, a Generator or None"),
         ({"allowed": np.ones((3, 2), dtype=bool)}, r"`allowed` to be a boolean array .* n x K"),
         ({"allowed": np.zeros((3, 3), dtype=bool)}, r"leave every agent an arm.*agent 0"),
     ],
 )
-def test_bad_types_and_arms_are_refused(options: dict[str, np.ndarray], message: str) -> None:
+def test_bad_matrices_and_arms_are_refused(options: dict[str, Any], message: str) -> None:
     problem = gbb.Problem(gbb.Graph.circle(3), np.eye(3))
     with pytest.raises(gbb.InputError, match=message):
         solve(problem, **({"M": np.eye(3)} | options))
@@ -193,12 +209,12 @@ def test_counts_of_a_large_complete_graph(K: int, n: int, seed: int, zero: bool)
     best = solve(problem, M, method="arm_counts")
     assert best.proven
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gbb.optimum.arm_counts.LIMIT", 0)
+        patch.setattr("gbb.optimum.exact.MAX_COUNTS", 0)
         found = solve(problem, M, method="arm_counts")
         assert best.value - 1e-9 <= found.upper_bound
         assert found.value <= best.value + 1e-9
         assert found.bound_method == "quadratic"
-        patch.setattr("gbb.pairwise.quadratic.MOST", 0)
+        patch.setattr("gbb.pairwise.quadratic.MAX_SUPPORTS", 0)
         assert solve(problem, M, method="arm_counts").bound_method == "edges"
 
 

@@ -7,17 +7,18 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import gbb
-from gbb.optimum import PairProblem, _solve, _toulbar2_process, solve, toulbar2
-from gbb.optimum._toulbar2_process import Toulbar2Process
-from gbb.optimum.heuristic import find_arms
+from gbb._support.budget import Budget
+from gbb.optimum import Optimum, PairProblem, solve, toulbar2
 
-pytestmark = pytest.mark.skipif(not toulbar2.installed(), reason="needs gbb[exact]")
+pytestmark = pytest.mark.skipif(
+    not toulbar2.applies(PairProblem.of_table(gbb.Graph.complete(2), np.eye(2))),
+    reason="needs gbb[exact]",
+)
 
 
 def hard(n: int = 24, K: int = 10) -> tuple[gbb.Problem, np.ndarray]:
@@ -27,21 +28,21 @@ def hard(n: int = 24, K: int = 10) -> tuple[gbb.Problem, np.ndarray]:
 
 
 def test_costs_are_rounded_down_so_that_bounds_hold() -> None:
-    problem, M = hard(8, 4)
-    pairs = PairProblem.of(problem, M)
-    run = Toulbar2Process(pairs, np.zeros(8, dtype=np.int64), 1.0)
+    pairs = PairProblem.of(*hard(8, 4))
+    costs, unit, top_value = toulbar2.costs_of(pairs)
     W = pairs.tables
-    assert (run._costs * run._unit <= (W.max() - W) * (1 + 1e-12)).all()
-    assert ((run._costs + 1) * run._unit >= (W.max() - W) * (1 - 1e-12)).all()
+    assert top_value == pytest.approx(pairs.edge_bound)
+    assert (costs * unit <= (W.max() - W) * (1 + 1e-12)).all()
+    assert ((costs + 1) * unit >= (W.max() - W) * (1 - 1e-12)).all()
 
 
 def test_a_search_that_starts_from_the_optimum_proves_it() -> None:
     problem, M = hard(9, 3)
     best = solve(problem, M, method="brute_force")
     pairs = PairProblem.of(problem, M)
-    with Toulbar2Process(pairs, best.allocation, 20.0) as process:
-        found = process.answer(20.0)
-    assert found is not None
+    known = Optimum.of(pairs, best.allocation, "guess", bound=pairs.edge_bound)
+    assert not known.proven
+    found = toulbar2.search(pairs, known, Budget(20.0))
     assert found.proven
     assert found.value == pytest.approx(best.value)
 
@@ -50,13 +51,13 @@ def test_a_search_that_starts_from_the_optimum_proves_it() -> None:
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """How long each wait for the process was allowed to take."""
     allowed: list[float] = []
-    original = Toulbar2Process._ended
+    original = subprocess.Popen.wait
 
-    def ended(self: Toulbar2Process, timeout: float) -> bool:
-        allowed.append(timeout)
+    def wait(self: subprocess.Popen[bytes], timeout: float | None = None) -> int:
+        allowed.extend([] if timeout is None else [timeout])
         return original(self, timeout)
 
-    monkeypatch.setattr(Toulbar2Process, "_ended", ended)
+    monkeypatch.setattr(subprocess.Popen, "wait", wait)
     return allowed
 
 
@@ -74,10 +75,9 @@ def test_the_bound_at_the_time_limit_holds_and_the_limit_too(waits: list[float])
     ids=["crash", "failure", "hang"],
 )
 def test_whatever_the_process_does_the_answer_stands(
-    script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, waits: list[float]
+    script: str, monkeypatch: pytest.MonkeyPatch, waits: list[float]
 ) -> None:
-    (tmp_path / "worker.py").write_text(script)
-    monkeypatch.setattr(_toulbar2_process, "SCRIPT", tmp_path / "worker.py")
+    monkeypatch.setattr(toulbar2, "WORKER", (sys.executable, "-c", script))
     problem, M = hard(12, 4)
     found = solve(problem, M, method="toulbar2", seconds=1.5)
     assert 0 < sum(waits) <= 1.5
@@ -86,9 +86,21 @@ def test_whatever_the_process_does_the_answer_stands(
     assert 0 < found.value <= found.upper_bound
 
 
-def test_without_the_extra_other_bounds_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_solve, "installed", lambda: False)
-    monkeypatch.setattr("gbb.optimum.toulbar2.installed", lambda: False)
+def test_exact_search_comes_before_other_bounds() -> None:
+    problem, M = hard(20, 4)
+    found = solve(problem, M, seconds=20.0)
+    assert found.proven
+    assert "toulbar2" in (found.method, found.bound_method)
+
+
+@pytest.mark.parametrize("reason", ["not installed", "too large"])
+def test_where_it_does_not_apply_other_bounds_are_reported(
+    reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if reason == "too large":
+        monkeypatch.setattr(toulbar2, "MAX_ENTRIES", 10)
+    else:
+        monkeypatch.setattr(toulbar2.importlib.util, "find_spec", lambda _: None)
     problem, M = hard()
     found = solve(problem, M, seconds=1.0)
     assert found.method == "heuristic"
@@ -97,25 +109,17 @@ def test_without_the_extra_other_bounds_are_reported(monkeypatch: pytest.MonkeyP
         solve(problem, M, method="toulbar2")
 
 
-def test_a_problem_too_large_to_hand_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_toulbar2_process, "ENTRIES", 10)
-    problem, M = hard()
-    assert not Toulbar2Process.fits(PairProblem.of(problem, M))
-    assert solve(problem, M, seconds=0.5).method == "heuristic"
-
-
 def test_ctrl_c_while_the_process_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Toulbar2Process, "answer", interrupt)
-    monkeypatch.setattr(_solve, "tighten", lambda *given: given[1])
+    monkeypatch.setattr(toulbar2, "_run_worker", interrupt)
     problem, M = hard()
-    pairs = PairProblem.of(problem, M)
-    best = find_arms(pairs, _solve.Budget(), np.random.default_rng(0))
+    best = solve(problem, M, method="heuristic")
     for method in (None, "toulbar2"):
         found = solve(problem, M, method=method)
-        assert found.value >= 0.95 * pairs.value(best)
+        assert found.value >= 0.95 * best.value
+        assert found.bound_method == "edges"
 
 
 INTERRUPTED = """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,16 +11,16 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import gbb
-from gbb.cuts import KCut
 from gbb.learning import Record, Ridge, empty, observe
 from gbb.learning.radius import confidence_radius, paper
 from gbb.learning.record import regressors
-from gbb.policies import classes
-from gbb.policies._index.objective import Objective
+from gbb.policies import find, names
+from gbb.policies._search import tuple_values
+from indices import objective_of
 from strategies import arm_sets, graphs
 
 FEEDBACKS = ("edge", "link", "agent", "global")
-GENERAL = sorted(name for name, kind in classes().items() if kind.plays_any_problem)
+GENERAL = [name for name in names() if find(name).requires == ""]
 
 
 @st.composite
@@ -90,7 +91,7 @@ def test_the_estimate_is_ridge_regression_on_all_observations(
     env: gbb.Environment, seed: int, lam: float
 ) -> None:
     rng, problem = np.random.default_rng(seed), env.problem
-    assume(not problem.halves_only)  # which has a test of its own
+    assume(not problem.symmetric_only)  # which has a test of its own
     record, rows, responses = empty(problem), [], []
     for _ in range(6):
         arms = random_arms(problem, rng)
@@ -134,12 +135,11 @@ def test_part_of_the_agents_is_a_part_of_the_record(env: gbb.Environment, seed: 
     rng, problem = np.random.default_rng(seed), env.problem
     arms = random_arms(problem, rng)
     y = env.draw(1, arms, rng)
-    some = np.flatnonzero(rng.random(problem.n) < 0.5)
-    rest = np.setdiff1d(np.arange(problem.n), some)
-    halves = [observe(problem, arms, y[part], part) for part in (some, rest)]
-    whole = observe(problem, arms, y)
-    for one, two in zip(halves[0].merge(halves[1]), whole, strict=True):
-        np.testing.assert_allclose(one, two, atol=1e-12)
+    some = rng.random(problem.n) < 0.5
+    halves = [observe(problem, arms, np.where(part, y, np.nan)) for part in (some, ~some)]
+    both, whole = halves[0].merge(halves[1]), observe(problem, arms, y)
+    for name, value in whole.to_dict().items():
+        np.testing.assert_allclose(both.to_dict()[name], value, atol=1e-12)
 
 
 @given(general_environments())
@@ -155,8 +155,10 @@ def test_the_optimum_minds_types_weights_and_forbidden_arms(env: gbb.Environment
 
 
 def build(name: str, problem: gbb.Problem, **settings: object) -> gbb.policies.AnyPolicy:
-    cut = gbb.cuts.greedy(problem.graph)
-    return gbb.policies.build(name, problem, cut=cut, radius="complete", **settings)
+    kind = gbb.policies.find(name)
+    known = {"cut": gbb.cuts.greedy(problem.graph), "radius": "complete"}
+    has = gbb.policies.setting_names(kind)
+    return kind(problem, **{key: each for key, each in known.items() if key in has}, **settings)
 
 
 @pytest.mark.parametrize("name", GENERAL)
@@ -183,10 +185,11 @@ def test_the_joint_value_is_that_of_its_allocation_and_never_below_a_couple(
     state = policy.init()
     for _ in range(3):
         choice = policy.select(state, rng)
-        ridge, width = policy.estimate(state)
+        objective = objective_of(policy, state)
+        ridge, width = objective.ridge, objective.radius
         mean, norm = ridge.total(choice.allocation)
         assert choice.value == pytest.approx(mean + width * norm, rel=1e-9, abs=1e-9)
-        couples = policy.value_tuples(Objective(ridge, ridge.centre, width))
+        couples = tuple_values(policy.search.tuples(problem), objective)
         assert choice.value >= couples.max() - 1e-9 * abs(couples.max())
         for agent in range(problem.n):  # a local optimum: nobody gains alone
             for arm in np.flatnonzero(problem.allowed[agent]):
@@ -195,33 +198,6 @@ def test_the_joint_value_is_that_of_its_allocation_and_never_below_a_couple(
                 mean, norm = ridge.total(other)
                 assert mean + width * norm <= choice.value + 1e-7 * max(1.0, abs(choice.value))
         state = policy.update(state, choice, env.draw(1, choice.allocation, rng))
-
-
-@pytest.mark.parametrize("name", ["OFUL", "ImprovedOFUL", "JointOFUL", "KCutOFUL"])
-@pytest.mark.parametrize("arms", ["one-hot", "general"])
-@pytest.mark.parametrize("radius", ["paper", "symmetric"])
-def test_one_type_is_the_shared_case(name: str, arms: str, radius: str) -> None:
-    rng = np.random.default_rng(5)
-    graph = gbb.Graph.random(8, p=0.6, seed=1)
-    X = np.eye(4) if arms == "one-hot" else rng.standard_normal((5, 3))
-    problem = gbb.Problem(graph, X, sigma=0.5, S=3.0)
-    same = gbb.Problem(
-        graph, X, sigma=0.5, S=3.0, edge_types=np.zeros(graph.m, int), edge_weights=np.ones(graph.m)
-    )
-    assert same.is_paper_problem
-    env = gbb.Environment(problem, rng.standard_normal((problem.d, problem.d)))
-    cut = gbb.cuts.greedy(graph)
-    policy = gbb.policies.build(name, problem, cut=cut, radius=radius)
-    state, draws = policy.init(), np.random.default_rng(3)
-    general = gbb.policies.build(name, problem, cut=cut, radius=radius)
-    vars(general)["is_diagonal"] = False  # the way of any problem, without the fast case
-    for _ in range(60):
-        choice = policy.select(state, np.random.default_rng(0))
-        twin = general.select(state, np.random.default_rng(0))
-        assert choice.value == pytest.approx(twin.value, rel=1e-10)
-        if choice.couple is not None and twin.couple is not None:
-            assert choice.couple == twin.couple
-        state = policy.update(state, choice, env.draw(1, choice.allocation, draws))
 
 
 @pytest.mark.parametrize("radius", ["paper", "complete", "symmetric"])
@@ -319,7 +295,7 @@ GRAPH = gbb.Graph.circle(4)
         ({"edge_types": [0, 1]}, r"`edge_types` to have shape \(8,\)"),
         ({"edge_types": [0.5] * 8}, "`edge_types` to hold whole numbers"),
         ({"edge_types": [-1] + [0] * 7}, "`edge_types` to hold numbers from 0"),
-        ({"edge_types": [10**9] + [0] * 7}, "`edge_types` to number the types from 0 on"),
+        ({"edge_types": [10**9] + [0] * 7}, "`edge_types` to hold numbers from 0 to 999"),
         ({"edge_types": "target"}, "`edge_types` to be one of 'source'"),
         ({"edge_weights": [1.0] * 7}, r"`edge_weights` to have shape \(8,\)"),
         ({"edge_weights": [0.0] * 8}, "`edge_weights` to hold weights that are not all zero"),
@@ -342,7 +318,6 @@ def test_policies_say_which_problems_they_cannot_play() -> None:
     with pytest.raises(gbb.InputError, match="Pass radius='complete'"):
         gbb.policies.JointOFUL(problem, cut=cut, radius="symmetric")
     policy = gbb.policies.JointOFUL(problem, cut=cut)
-    assert policy.radius == "complete"
     choice = policy.select(policy.init(), np.random.default_rng(0))
     with pytest.raises(gbb.InputError, match=r"`rewards` to have shape \(4,\), one per agent"):
         policy.update(policy.init(), choice, np.ones(1))
@@ -359,7 +334,7 @@ def test_a_pinned_agent_keeps_its_arm_in_every_part() -> None:
     allowed = np.ones((4, 3), dtype=bool)
     allowed[0] = [False, True, False]
     problem = gbb.Problem(GRAPH, np.eye(3), allowed=allowed)
-    parts = KCut.of(GRAPH, [0, 1, 2, 1], 3)
+    parts = gbb.Cut.of(GRAPH, [0, 1, 2, 1], 3)
     for policy in (
         gbb.policies.KCutOFUL(problem, cut=parts, k=3),
         gbb.policies.ImprovedOFUL(problem, cut=gbb.cuts.greedy(GRAPH)),
@@ -408,13 +383,16 @@ def test_random_starts_find_what_couples_do_not() -> None:
     for seed in range(12):
         M = np.random.default_rng(seed).standard_normal((problem.types, 4, 4))
         env, rng = gbb.Environment(problem, M / 2.0), np.random.default_rng(seed)
-        policy, couples = (gbb.policies.ThompsonSampling(problem, cut=cut, v=0.0) for _ in range(2))
-        couples.restarts = 0
+        policy = gbb.policies.ThompsonSampling(problem, cut=cut, v=0.0)
+        tuples = policy.search.layout(problem, symmetric=False).tuples
+        couples = replace(policy.search.layout(problem, symmetric=False), restarts=0)
         state = policy.init()
         for _ in range(100):
             choice = gbb.policies.UniformRandom(problem).select(0, rng)
             state = policy.update(state, choice, env.draw(1, choice.allocation, rng))
-        gains.append(policy.select(state, rng).value - couples.select(state, rng).value)
+        objective = objective_of(policy, state)
+        only = couples.search(objective, tuple_values(tuples, objective), rng)[2]
+        gains.append(policy.select(state, rng).value - only)
     assert min(gains) >= -1e-9
     assert sum(gain > 0.1 for gain in gains) >= 3
 

@@ -24,7 +24,7 @@ graph = gbb.Graph.complete(5)
 problem = gbb.Problem(graph, arms=np.eye(5), sigma=1.0, S=4.0)
 M_star = gbb.instances.absolute_normal(5, seed=6, zeta=0.0, frobenius=4.0, distinct_couple=True)
 env = gbb.Environment(problem, M_star)
-cut = gbb.cuts.greedy(graph)
+cut = gbb.cuts.best(graph)
 
 names = ["OFUL", "ImprovedOFUL", "ExploreThenCommit", "UniformRandom"]
 policies = [gbb.policies.build(name, problem, cut=cut, horizon=5000) for name in names]

@@ -23,7 +23,7 @@ graph = gbb.Graph.circle(9)
 M_star = np.array([[0.0, 1.0, 0.9], [1.0, 0.0, 1.1], [0.9, 1.1, 0.0]])
 problem = gbb.Problem(graph, arms=np.eye(3), sigma=0.5, S=2.6)
 env = gbb.Environment(problem, M_star)
-cut = gbb.cuts.greedy(graph)
+cut = gbb.cuts.best(graph)
 
 kinds = [gbb.policies.ImprovedOFUL, gbb.policies.JointOFUL, gbb.policies.ThompsonSampling]
 result = gbb.simulate(env, [kind(problem, cut=cut) for kind in kinds], rounds=2000, runs=5, seed=0)

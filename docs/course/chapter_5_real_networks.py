@@ -28,7 +28,7 @@ plant = gbb.Problem(
 )
 matrices = np.random.default_rng(2).uniform(0, 1, (2, 3, 3))  # one for each type of link
 env = gbb.Environment(plant, matrices)
-cut = gbb.cuts.greedy(graph)
+cut = gbb.cuts.best(graph)
 print(
     f"{plant.types} edge types; one number per agent: {env.draw(1, np.zeros(12, int), np.random.default_rng(0)).shape}"
 )

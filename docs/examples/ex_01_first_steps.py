@@ -15,7 +15,7 @@ graph = gbb.Graph.complete(5)  # agents and links
 problem = gbb.Problem(graph, arms=np.eye(5), sigma=1.0, S=6.0)  # what the learner knows
 M_star = gbb.instances.absolute_normal(5, seed=1, zeta=0.0)
 env = gbb.Environment(problem, M_star)  # what it does not
-policy = gbb.policies.ImprovedOFUL(problem, cut=gbb.cuts.greedy(graph))
+policy = gbb.policies.ImprovedOFUL(problem, cut=gbb.cuts.best(graph))
 result = gbb.simulate(env, policy, rounds=2000, runs=5, seed=0)
 print(result)
 

@@ -34,7 +34,7 @@ def measure(i, j, arms):
     )
 
 
-policy = gbb.policies.JointOFUL(problem, cut=gbb.cuts.greedy(graph))
+policy = gbb.policies.JointOFUL(problem, cut=gbb.cuts.best(graph))
 state, rng, earned = policy.init(), np.random.default_rng(0), []
 for _ in range(120):
     choice = policy.select(state, rng)

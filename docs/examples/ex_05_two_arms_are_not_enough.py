@@ -18,7 +18,7 @@ graph = gbb.Graph.from_networkx(nx.convert_node_labels_to_integers(lattice))
 M_star = np.array([[0.0, 1.0, 0.8], [1.2, 0.0, 1.0], [0.9, 1.1, 0.0]])  # like arms pay nothing
 problem = gbb.Problem(graph, np.eye(3), sigma=0.5, S=2.6)
 env = gbb.Environment(problem, M_star)
-cut = gbb.cuts.greedy(graph)
+cut = gbb.cuts.best(graph)
 kinds = [
     gbb.policies.ImprovedOFUL,
     gbb.policies.KCutOFUL,

@@ -18,7 +18,7 @@ load = gbb.contexts.Vector(["base", "load"])
 problem = gbb.Problem(graph, np.eye(3), sigma=0.2, S=4.0, contexts=load)
 env = gbb.Environment(problem, M)
 loads = [(1.0, float(c)) for c in rng.uniform(0, 1, 500)]
-cut = gbb.cuts.greedy(graph)
+cut = gbb.cuts.best(graph)
 
 told = gbb.simulate(
     env, gbb.policies.ThompsonSampling(problem, cut=cut), rounds=500, contexts=loads, seed=0

@@ -16,7 +16,7 @@ M_star = np.array([[0.1, 0.1, 0.7], [0.1, 0.6, 0.3], [1.0, 0.9, 0.7]])
 problem = gbb.Problem(graph, np.eye(3), sigma=0.3, S=2.0)
 env = gbb.Environment(problem, M_star)
 baseline = [2] + [1] * 11  # how the plant runs today
-bold = gbb.policies.JointOFUL(problem, cut=gbb.cuts.greedy(graph))
+bold = gbb.policies.JointOFUL(problem, cut=gbb.cuts.best(graph))
 safe = gbb.policies.Conservative(
     problem, policy=bold, baseline=baseline, eps=0.05, floor=0.0, max_changes=2
 )

@@ -17,7 +17,7 @@ problem = gbb.Problem(graph, np.eye(3), S=4.0)
 def report_at(zeta):
     """The report of one instance whose best couple's diagonal entries are scaled by zeta."""
     M = gbb.instances.absolute_normal(3, seed=2, zeta=zeta, frobenius=4.0, distinct_couple=True)
-    return gbb.theory.report(gbb.Environment(problem, M), cut=gbb.cuts.greedy(graph))
+    return gbb.theory.report(gbb.Environment(problem, M), cut=gbb.cuts.best(graph))
 
 
 report = report_at(0.0)

@@ -30,7 +30,7 @@ def main() -> None:
     problem = gbb.Problem(graph, np.eye(3), sigma=4.0, S=2.6)
     env = gbb.Environment(problem, M_star)
     best = gbb.optimum.solve(problem, M_star).value
-    policy = gbb.policies.JointOFUL(problem, cut=gbb.cuts.greedy(graph))
+    policy = gbb.policies.JointOFUL(problem, cut=gbb.cuts.best(graph))
     steps = list(gbb.simulation.play(env, policy, ROUNDS, seed=3))
     shares = np.array([step.expected / best for step in steps])
     shown = np.unique(np.geomspace(1, ROUNDS, FRAMES).astype(int)) - 1

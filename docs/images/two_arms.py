@@ -40,7 +40,7 @@ def main() -> None:
     rows.append("| --- | --- | --- | --- | --- | --- |")
     for ax, (name, graph) in zip(figure.subplots(1, 2), GRAPHS.items(), strict=True):
         problem = gbb.Problem(graph, np.eye(3), S=float(np.linalg.norm(M)))
-        cut, best = gbb.cuts.best(graph, seed=0), gbb.optimum.solve(problem, M)
+        cut, best = gbb.cuts.best(graph), gbb.optimum.solve(problem, M)
         three = gbb.cuts.refine(cut, 3)
         settings = {"radius": "symmetric"}
         policies = [

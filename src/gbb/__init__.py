@@ -14,7 +14,7 @@ ROOMS = {
     "adversary": ("AdversarialEnvironment",),
     "client": ("Client",),
     "controller": ("Controller",),
-    "cuts": ("Cut", "KCut"),
+    "cuts": ("Cut",),
     "diagnostics": ("Diagnosis", "diagnose"),
     "environment": ("Environment",),
     "graph": ("Graph",),
@@ -60,7 +60,6 @@ if TYPE_CHECKING:
     from gbb.client import Client as Client
     from gbb.controller import Controller as Controller
     from gbb.cuts import Cut as Cut
-    from gbb.cuts import KCut as KCut
     from gbb.diagnostics import Diagnosis as Diagnosis
     from gbb.diagnostics import diagnose as diagnose
     from gbb.environment import Environment as Environment

@@ -11,7 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbb._support import checks, discover
+from gbb._support import checks, plugins
 from gbb._support.checks import FloatArray
 from gbb.problem import SMALLEST, Problem
 
@@ -58,14 +58,10 @@ YES_NO = "bernoulli"
 YES_NO_SIGMA = 0.5
 """A yes/no reward is 1/2-sub-Gaussian whatever its probability (Hoeffding's lemma)."""
 
-_FAMILY = discover.Family(
-    "gbb.noises", "noise", "be a function of a generator and a size", callable, lambda: NOISES
-)
-
 
 def noises() -> dict[str, Noise]:
-    """All laws of noise by name, with those that other packages offer as entry points."""
-    return _FAMILY.members()
+    """Return all noise laws by name, including those of installed packages."""
+    return plugins.members("gbb.noises", NOISES)
 
 
 @runtime_checkable
@@ -155,10 +151,10 @@ class TableSystem(ABC):
         """Noisy rewards of round ``t``: per edge in edge order, per agent, or in all."""
         problem = self.problem_at(t)
         noise = self.law(rng, problem.observations)
-        paid = problem.sum_reported(self._edge_rewards(t, allocation))
+        paid = problem.report.sum(self._edge_rewards(t, allocation))
         if not self.additive:
             return (noise < _probabilities(paid)).astype(np.float64)
-        return paid + self.sigma * np.where(problem.paying, noise, 0.0)
+        return paid + self.sigma * np.where(problem.report.nonzero, noise, 0.0)
 
     def problem_at(self, t: int) -> Problem:  # noqa: ARG002
         """The problem of round ``t``."""
@@ -217,7 +213,7 @@ class Environment(TableSystem):
         sigma: float | None = None,
     ) -> None:
         super().__init__(problem, noise, sigma)
-        told = problem.declared["sigma"]
+        told = None if "sigma" in problem.unknown else problem.sigma
         if told is not None and sigma is not None and sigma != told:
             rule = f"be left out where the problem says it ({told:g})"
             cure = "Pass sigma=None to gbb.Problem for noise that nobody is told of."
@@ -304,30 +300,21 @@ class Environment(TableSystem):
     def at_row(self, row: FloatArray) -> Environment:
         """As :meth:`at`, for a context that was read into ``row``."""
         problem = self.problem
-        entries = problem.at_row(row).entries
+        entries = problem.at_row(row).edges
         kinds, which = entries.kinds(problem.m, problem.types)
         M = np.tensordot(kinds, self.M_star.reshape(-1, problem.d, problem.d), 1)
-        declared, heaviest = problem.declared, float(np.abs(kinds).sum(axis=1).max())
-        S = None if declared["S"] is None else max(declared["S"] * heaviest, SMALLEST)
-        alone = Problem(
-            problem.graph,
-            problem.arms,
-            sigma=declared["sigma"],
-            S=S,
-            L=problem.L,
-            arm_names=problem.arm_names,
-            edge_types=which if len(kinds) > 1 else None,
-            feedback=problem.feedback,
-            allowed=None if problem.allowed.all() else problem.allowed,
-        )
+        heaviest = float(np.abs(kinds).sum(axis=1).max())
+        S = None if "S" in problem.unknown else max(problem.S * heaviest, SMALLEST)
+        types = which if len(kinds) > 1 else None
+        alone = problem.replace(S=S, edge_types=types, edge_weights=None, contexts=None)
         return self._again(alone, M[0] if len(kinds) == 1 else M)
 
     def expected_edge_rewards(self, allocation: ArrayLike) -> FloatArray:
         """Expected reward of every directed edge, in the graph's edge order."""
         paid, problem = self._edge_rewards(1, allocation), self.problem
-        if problem.one_each:
+        if problem.edges.single:
             return paid.copy()
-        sums = np.bincount(problem.entries.edge, weights=paid, minlength=problem.m)
+        sums = np.bincount(problem.edges.edge, weights=paid, minlength=problem.m)
         return sums.astype(np.float64, copy=False)
 
     def expected_reward(self, allocation: ArrayLike) -> float:
@@ -351,12 +338,12 @@ def _warn_of_norm(problem: Problem, M_star: FloatArray) -> None:
 
 def _check_yes_no(problem: Problem, tables: FloatArray) -> None:
     """Refuse what has no yes/no rewards, and warn of a sigma that is too small for them."""
-    if not problem.reports_edges:
+    if problem.feedback != "edge":
         rule = "report rewards per edge where these are yes or no"
         raise checks.input_error("problem", rule, repr(problem.feedback))
     if problem.contexts is None and not problem.weighted:
         _probabilities(tables)
-    told = problem.declared["sigma"]
+    told = None if "sigma" in problem.unknown else problem.sigma
     if told is not None and told < YES_NO_SIGMA:
         text = (
             f"Yes/no rewards are 1/2-sub-Gaussian, more than `sigma` = {told:g}, on which the "
@@ -400,7 +387,9 @@ def _name_and_law(noise: str | Noise) -> tuple[str, Noise]:
         return YES_NO, _even
     if isinstance(noise, str) and ":" not in noise and noise not in NOISES:
         checks.choice("noise", noise, [*noises(), YES_NO])
-    law: Noise = noise if callable(noise) else _FAMILY.find(noise)
+    law: Noise = (
+        noise if callable(noise) else plugins.load("gbb.noises", noise, NOISES, argument="noise")
+    )
     size = 3
     drawn = checks.array("noise", law(np.random.default_rng(0), size))
     if drawn.shape != (size,):

@@ -1,4 +1,4 @@
-"""Every cut method keeps the contract, by existing."""
+"""Every cut method keeps the contract."""
 
 import pytest
 from hypothesis import given
@@ -14,7 +14,7 @@ for name, method in METHODS.items():
     globals()[f"Test_{name}"] = cut_contract(method)
 
 
-def test_the_papers_cut_is_discovered():
+def test_the_papers_cut_is_listed():
     assert METHODS["greedy"] is gbb.cuts.greedy
 
 

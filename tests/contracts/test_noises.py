@@ -1,4 +1,4 @@
-"""Every noise law keeps the contract, by existing."""
+"""Every noise law keeps the contract."""
 
 from gbb.environment import NOISES
 from gbb.testing import noise_contract

@@ -70,8 +70,8 @@ class Shy(UniformRandom):
     [
         (Careless, "it_chooses_arms_that_are_allowed_and_couples_agree_with_them", FORBIDDEN),
         (Global, "same_seed_same_run", PLAIN),
-        (Forgetful, "absorbing_the_record_of_a_whole_round_is_updating", SUMS),
-        (Meddler, "what_it_is_handed_is_left_alone", PLAIN),
+        (Forgetful, "absorbing_the_record_of_a_round_is_updating", SUMS),
+        (Meddler, "arguments_are_not_modified", PLAIN),
     ],
 )
 def test_a_policy_that_breaks_the_contract_is_noticed(kind, test, problem):
@@ -88,7 +88,7 @@ def test_a_policy_that_takes_bad_rewards_is_noticed():
 
 def test_a_policy_that_refuses_what_it_claims_is_noticed():
     with pytest.raises(gbb.InputError, match="Not that one"):
-        policy_contract(Shy)().test_it_plays_what_it_claims_and_refuses_the_rest(SUMS)
+        policy_contract(Shy)().test_it_plays_what_it_claims_and_refuses_other_problems(SUMS)
 
 
 def test_a_cut_of_too_few_edges_is_noticed():
@@ -98,7 +98,6 @@ def test_a_cut_of_too_few_edges_is_noticed():
 
 
 def test_an_optimum_that_claims_a_proof_it_has_not_is_noticed():
-    @gbb.optimum.Solver
     def first(pairs, _budget, _rng):
         return gbb.optimum.Optimum.of(pairs, pairs.allowed.argmax(axis=1), "first")
 

@@ -90,7 +90,7 @@ def test_drift_of_sums_is_found(tmp_path, feedback):
     plant = gbb.Problem(gbb.Graph.complete(4), np.eye(2), sigma=0.1, S=3.0, feedback=feedback)
     M = np.array([[0.6, 0.2], [0.1, 0.4]])
     url = url_of(tmp_path)
-    controller = Controller.create(url, plant, "EpsilonGreedy", seed=1, explore=1.0)
+    controller = Controller.create(url, plant, "EpsilonGreedy", seed=1, epsilon=1.0)
     rng = np.random.default_rng(0)
     drive(controller, gbb.Environment(plant, M), rng, 2 * BLOCK)
     assert in_force(controller) == []

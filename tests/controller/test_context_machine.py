@@ -18,8 +18,10 @@ from gbb.controller.state import log
 K, GRAPHS = test_machine.K, test_machine.GRAPHS
 PLAYED = sorted(
     name
-    for name, kind in gbb.policies.classes().items()
-    if kind.controllable and kind.plays_any_problem and not kind.keeps_accounts
+    for name in gbb.policies.names()
+    if (kind := gbb.policies.find(name)).controllable
+    and not kind.requires
+    and name != "Conservative"
 )
 
 

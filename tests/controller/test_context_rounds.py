@@ -135,27 +135,27 @@ BAD = {
         (None, "but got"),
         ([0.5], "shape (2,)"),
         ([0.5, np.nan], "finite"),
-        ([0.5, 1.5], "at most 1 in size, but got 1.5. Declare a larger `most`"),
+        ([0.5, 1.5], "at most 1 in size, but got 1.5. Declare a larger `max_size`"),
         ({"wind": 0.5}, "have all of wind, load, but got no load"),
         ({"wind": 0.5, "laod": 0.1}, "Did you mean 'load'"),
         ({"wind": np.inf, "load": 0.1}, "finite"),
         ("day", "array of numbers"),
     ],
     "edge types": [
-        (None, "array of types"),
-        ([0] * 11, "12 directed edges"),
-        ([0.0] * 12, "whole number"),
+        (None, "Pass the type of every edge"),
+        ([0] * 11, "one type per directed edge"),
+        ([0.5] * 12, "whole number"),
         ([2] * 12, "types from 0 to 1"),
         ([-2] * 12, "types from 0 to 1"),
         (([0] * 12, [np.nan] * 12), "finite"),
         (([0] * 12, [2.0] * 12), "at most 1"),
-        ([0, [1]], "whole number, or a name, for each"),
-        ([[0, [1]], [1]], "whole number, or a name, for each"),
-        ({("cell-0", "cell-1"): (0, 1.0, 2)}, "have a type or (type, weight)"),
-        ({("cell-0", "cell-1"): ()}, "have a type or (type, weight)"),
+        ([0, [1]], "array of numbers"),
+        ([[0, [1]], [1]], "array of numbers"),
+        ({("cell-0", "cell-1"): (0, 1.0, 2)}, "one of 'far', 'near'"),
+        ({("cell-0", "cell-1"): ()}, "one of 'far', 'near'"),
     ],
     "edge features": [
-        (None, "m x P"),
+        (None, "Pass the features of every edge"),
         (np.zeros((12, 3)), "shape (12, 2)"),
         (np.full((12, 2), np.nan), "finite"),
         (np.full((12, 2), -2.0), "at most 1"),
@@ -213,7 +213,11 @@ def test_the_history_says_contexts_as_they_are_written(tmp_path):
     controller.retract(trial)
     controller.attach(trial.arms, np.ones(12), context=[0.1, -0.2])
     first, asked, _, back, attached = controller.history()
-    assert first.content["contexts"] == {"kind": "vector", "numbers": ["wind", "load"], "most": 1.0}
+    assert first.content["contexts"] == {
+        "kind": "vector",
+        "numbers": ["wind", "load"],
+        "max_size": 1.0,
+    }
     assert asked.content["context"] == back.content["context"] == trial.context
     assert attached.content["context"] == {"wind": 0.1, "load": -0.2}
     assert controller.status()["contexts"]["kind"] == "vector"
@@ -351,7 +355,7 @@ def test_features_of_edges_are_kept_without_contexts_too(tmp_path):
     controller.tell(controller.ask(), rng.uniform(size=12))
     again = Controller.open(url_of(tmp_path))
     assert same_state(again._log.state, controller._log.state)
-    assert np.array_equal(again.problem.entries.weight, problem.entries.weight)
+    assert np.array_equal(again.problem.edges.weight, problem.edges.weight)
     with pytest.raises(gbb.InputError, match="`features` to be given"):
         controller.replace_graph(gbb.Graph.complete(3))
     controller.replace_graph(gbb.Graph.complete(3), features=rng.uniform(size=(6, 3)))
@@ -360,7 +364,7 @@ def test_features_of_edges_are_kept_without_contexts_too(tmp_path):
 
 def test_a_log_with_contexts_of_a_kind_unknown_is_refused(tmp_path, monkeypatch):
     create(tmp_path, "vector").close()
-    monkeypatch.setattr("gbb.contexts._base.KINDS", {"regimes": Regimes})
+    monkeypatch.setattr("gbb.contexts.base.KINDS", {"regimes": Regimes})
     with pytest.raises(OSError, match="contexts that this version of gbb cannot read"):
         Controller.open(url_of(tmp_path))
 

@@ -331,7 +331,7 @@ def test_status_says_what_was_estimated(run):
         (
             "tell farm.db 1 -",
             '[{"source": ["north"], "target": "south", "reward": 1}]',
-            "a name or number for every agent, but got ['north']",
+            "a whole number >= 0 and <= 2, but got ['north']",
         ),
         ("tell farm.db 1 - --reason hello", rewards(), "`--reason` can only be combined with"),
         ("ask farm.db --trial 1 --count 3", "", "`--trial` and `--count` cannot be combined."),
@@ -397,7 +397,11 @@ def test_status_says_what_was_estimated(run):
         ("create farm.db complete:3 --arms arms.csv", "", "'default', which is there already"),
         ("create other.db complete:3 --arms no.csv", "", "'no.csv': No such file"),
         ("create other.db complete:3 --arms arms.csv --policy X", "", "policy` to be one of"),
-        ("create other.db complete:3 --arms arms.csv --S -1", "", "S` to be a finite number > 0"),
+        (
+            "create other.db complete:3 --arms arms.csv --S -1",
+            "",
+            "S` to be a finite number >= 1e-100",
+        ),
         ("create mysql://x complete:3 --arms arms.csv", "", "start with sqlite: or postgresql:"),
     ],
 )
@@ -515,7 +519,7 @@ def test_other_columns_of_links_and_graphs_are_left_out_with_a_warning(run, tmp_
         )
         (tmp_path / "farm.csv").write_text("from,to,weight\nnorth,south,2\nsouth,east,3\n")
         said = _create(run, name="other.db").err
-        assert "Took the columns 'from' and 'to' and left out weight" in said
+        assert "Left out 'weight', as a graph holds edges only" in said
         assert "`--links`" in said
         done = _create(run, "--links", "farm.csv", name="own.db")
         assert done.err == ""
@@ -626,7 +630,7 @@ def test_a_policy_has_its_own_radius_and_no_settings_of_others(run, refused):
     options = ["farm.csv", "--undirected", "--arms", "arms.csv"]
     run("create", "one.db", *options, "--policy", "JointOFUL")
     with Controller.open("sqlite:///one.db") as controller:
-        assert controller.policy.radius == "symmetric"
+        assert controller.policy.radius == "default"
     run("create", "two.db", *options)
     with Controller.open("sqlite:///two.db") as controller:
         assert controller.policy.radius == "paper"
@@ -764,10 +768,10 @@ def test_an_unknown_agent_of_an_allocation_is_found_in_it(refused):
             "create farm.db farm.csv --undirected --arms arms.csv",
             "Use it as it is, or give another --n",
         ),
-        ("create x.db one.csv --arms arms.csv", "but line 2 is 'name'."),
+        ("create x.db one.csv --arms arms.csv", "columns source and target, but got name."),
         (
             "create x.db words.csv --undirected --arms arms.csv",
-            "name,neighbour, looks like a header",
+            "the columns source and target, but got name,neighbour.",
         ),
         (
             "create x.db farm.csv --undirected --arms twice.csv",
@@ -782,7 +786,7 @@ def test_an_unknown_agent_of_an_allocation_is_found_in_it(refused):
 )
 def test_a_new_users_mistakes_have_a_cure(farm, refused, tmp_path, given, said):
     for name, text in {
-        "one.csv": "\nname\nnorth\n",
+        "one.csv": "name\nnorth\n",
         "words.csv": "name,neighbour\nnorth,south\nsouth,east\n",
         "twice.csv": "arm,x\na,1\nb,2\na,3\n",
         "ch.csv": "channel\nch1\nch2\n",

@@ -17,8 +17,8 @@ from gbb.controller.state import log
 K, GRAPHS = test_machine.K, test_machine.GRAPHS
 GENERAL = sorted(
     name
-    for name, kind in gbb.policies.classes().items()
-    if kind.controllable and kind.plays_any_problem
+    for name in gbb.policies.names()
+    if (kind := gbb.policies.find(name)).controllable and not kind.requires
 )
 
 

@@ -99,7 +99,6 @@ def learnt(controller):
     state = controller._log.state
     return (
         plain(state.record),
-        plain(state.two_way_record),
         plain(state.memory),
         state.rounds,
         list(state.keys),

@@ -1,9 +1,7 @@
 """Backup, restore, copy, rename, delete: the same controller, bit for bit, or nothing at all."""
 
-import gzip
 import hashlib
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,8 +9,6 @@ import pytest
 import gbb
 from control import drive, environment, noise_of, replayed, same_state, small, url_of
 from gbb.controller import Controller, StorageError, restore
-
-CORPUS = Path(__file__).parents[1] / "fixtures/corpus"
 
 
 @pytest.fixture
@@ -168,23 +164,6 @@ def test_what_is_deleted_is_gone_and_nothing_else(fed):
         assert left.name == "second"
     with Controller.create(fed, small(), name="farm") as anew:
         assert anew.status()["events"] == 1
-
-
-@pytest.mark.parametrize("version", [1, 2, 3, 4])
-def test_a_log_of_an_earlier_version_is_kept_as_well(tmp_path, version):
-    """A first event that does not say its name is no obstacle."""
-    place, fixture = tmp_path / "old.db", CORPUS / f"version-{version}.db.gz"
-    place.write_bytes(gzip.decompress(fixture.read_bytes()))
-    with Controller.open(f"sqlite:///{place}", "general OFUL") as old:
-        old.backup(tmp_path / "old.jsonl")
-        restore(tmp_path / "old.jsonl", url_of(tmp_path))
-        with Controller.open(url_of(tmp_path)) as new:
-            check_same(old, new)
-        old.rename("another")
-        old.check()
-    with Controller.open(f"sqlite:///{place}", "another") as again:
-        again.ask()
-        again.check()
 
 
 def test_lines_of_a_backup_are_json(fed, tmp_path):

@@ -84,7 +84,7 @@ def test_rewards_of_one_direction_of_each_link_teach(policy, arms, tmp_path):
     with Controller.open(url_of(tmp_path)) as again:
         state = again._log.state
         assert state.memory.record.weight(problem) == 200 * one_way.size
-        assert not chosen.estimate(state.memory)[0].symmetric
+        assert not chosen.learner.posterior(problem, state.memory).ridge.symmetric
         assert same_state(state, replayed(again))
     least = 0.9 if policy == "EpsilonGreedy" else 0.97
     assert np.mean(earned[-50:]) >= least
@@ -96,8 +96,11 @@ def test_a_few_rewards_of_one_direction_do_not_cost_the_halves(tmp_path):
         for _ in range(3):
             controller.tell(controller.ask(), np.ones(problem.m))
         controller.tell(controller.ask(), {(0, 1): 1.0})
+        learner = controller.policy.learner
         state = controller._log.state
-        assert (state.memory.record.weight(problem), state.memory.rounds) == (3 * problem.m, 4)
+        ridge = learner.posterior(problem, state.memory).ridge
+        assert (ridge.symmetric, ridge.record.weight(problem)) == (True, 3 * problem.m)
+        assert state.memory.rounds == 4
         for _ in range(4):
             edges = problem.graph.edges
             one_way = {tuple(e): 1.0 for e in edges if e[0] < e[1]}
@@ -106,4 +109,4 @@ def test_a_few_rewards_of_one_direction_do_not_cost_the_halves(tmp_path):
         state = controller._log.state
         assert state.memory.record.weight(problem) == state.record.weight(problem)
         assert state.memory.rounds == 12
-        assert not state.memory.record.two_way
+        assert not learner.posterior(problem, state.memory).ridge.symmetric

@@ -70,7 +70,7 @@ class Machine(RuleBasedStateMachine):
 
     @initialize(
         policy=st.sampled_from(
-            sorted(name for name, kind in gbb.policies.classes().items() if kind.controllable)
+            [name for name in gbb.policies.names() if gbb.policies.find(name).controllable]
         ),
         seed=st.integers(0, 9),
     )
@@ -253,7 +253,7 @@ class Machine(RuleBasedStateMachine):
         state = self.controller._log.state
         assert state.seq == self.model.events
         assert sorted(state.open) == sorted(self.model.open)
-        for record, paired in ((state.record, False), (state.two_way_record, True)):
+        for record, paired in ((state.record, False), (state.record.two_way_part, True)):
             N, Y = self.model.tables(paired=paired)
             assert np.array_equal(record.N, N)
             assert np.array_equal(record.Y, Y)

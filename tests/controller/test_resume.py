@@ -29,7 +29,7 @@ ROUNDS = 60
 
 
 @pytest.mark.parametrize(
-    "name", [name for name, kind in gbb.policies.classes().items() if kind.controllable]
+    "name", [name for name in gbb.policies.names() if gbb.policies.find(name).controllable]
 )
 @pytest.mark.parametrize("seed", [0, 7])
 def test_driving_it_gives_the_choices_of_simulate(name, seed, tmp_path):
@@ -68,9 +68,8 @@ def test_policies_over_k_parts_come_back_with_their_parts(name, k, tmp_path):
     for _ in range(3):
         with Controller.open(url) as controller:
             back = controller.policy
-            assert np.array_equal(back.parts.parts, parts.parts)
-            assert back.parts.k == k
-            assert np.array_equal(back.cut.sides, policy.cut.sides)
+            assert np.array_equal(back.cut.parts, parts.parts)
+            assert back.cut.k == k
             played.append(drive(controller, env, rng, 10))
     allocations = expected["allocation"].isel(policy=0, run=0).to_numpy()
     assert np.array_equal(np.concatenate(played), allocations)

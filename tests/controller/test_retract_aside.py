@@ -45,9 +45,7 @@ def content_by_plain_replay(controller, trial):
     if ask.graph not in {state.setup.graph_seq, *state.past_problems}:
         content["ask_graph"] = encode_graph(without.problem_on(ask.graph))
     if told:
-        two_way = without.own_two_way_record
         content |= without.record.to_dict()
-        content |= {} if two_way is None else {"paired": [*two_way.to_dict().values()]}
         late = (event.kind == "warning" and event.seq > closing.seq for event in own)
         content["far"] = sum(late)
     return content

@@ -85,7 +85,7 @@ def test_shards_give_the_choices_of_one_process_round_by_round(policy, arms, lin
     rng = np.random.default_rng(0)
     for round in range(12):
         alone, trial = one.ask(), many.ask()
-        k = world.network.parts.k
+        k = world.network.k
         assert np.array_equal(alone.arms, trial.arms[:k][world.parts])
         one.tell(alone, world.rewards(alone.id, trial.arms))
         tables = world.tables(trial)
@@ -95,7 +95,7 @@ def test_shards_give_the_choices_of_one_process_round_by_round(policy, arms, lin
             many.tell_tables(trial, shard, *tables[shard])
     ours, theirs = many._log.state, one._log.state
     assert np.array_equal(ours.record.counts, theirs.record.counts)
-    assert np.array_equal(ours.record.paid, theirs.record.paid)
+    assert np.array_equal(ours.record.sums, theirs.record.sums)
     assert (ours.rounds, ours.memory.rounds) == (theirs.rounds, theirs.memory.rounds)
     assert ours.rng == theirs.rng
     assert same_state(replayed(many), ours)
@@ -264,7 +264,7 @@ def test_forbidden_arms_are_forbidden_to_a_whole_part(world, controller):
     for _ in range(6):
         trial = controller.ask()
         assert trial.allocation["V1"] == 2
-        assert np.array_equal(trial.arms, trial.arms[:2][world.network.parts.of])
+        assert np.array_equal(trial.arms, trial.arms[:2][world.network.parts])
         controller.tell_all_tables(trial, world.tables(trial))
     assert same_state(replayed(controller), controller._log.state)
 
@@ -275,7 +275,8 @@ def test_another_network_takes_its_place(world, controller):
     graph = gbb.Graph.grid(4, 3)
     shards, owned, _ = split(graph, 2, K)
     network = gbb.Network.of([shard.kinds for shard in shards])
-    controller.replace_graph(network.graph, parts=network.parts)
+    merged = {"edge_counts": network.edge_counts, "parts": network.parts}
+    controller.replace_graph(network.graph, **merged)
     new = controller.ask()
     controller.tell_all_tables(old, world.tables(old))  # on the network that it was asked on
     state = controller._log.state
@@ -299,9 +300,9 @@ def test_one_direction_alone_is_learnt_in_all_dimensions(world, tmp_path):
             tables[1] = np.triu(N), np.triu(Y)
             controller.tell_all_tables(trial, tables)
         state = controller._log.state
-        assert state.own_two_way_record is not None
-        assert state.own_two_way_record.two_way
-        assert state.own_two_way_record.weight(world.problem) < state.record.weight(world.problem)
+        part = state.record.two_way_part
+        assert part.two_way
+        assert part.weight(world.problem) < state.record.weight(world.problem)
         assert same_state(replayed(controller), state)
 
 
@@ -359,7 +360,7 @@ def test_killed_while_shards_report(world, tmp_path):
             _step(calm, world)
         ours, theirs = controller._log.state, calm._log.state
         assert np.array_equal(ours.record.counts, theirs.record.counts)
-        assert np.array_equal(ours.record.paid, theirs.record.paid)
+        assert np.array_equal(ours.record.sums, theirs.record.sums)
         assert (ours.rounds, ours.trials, ours.rng) == (theirs.rounds, theirs.trials, theirs.rng)
         assert same_state(replayed(controller), ours)
     calm.close()

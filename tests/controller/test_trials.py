@@ -313,10 +313,9 @@ def test_a_policy_it_could_not_find_again_is_refused(problem, tmp_path):
 
 
 def test_settings_that_no_log_can_hold_are_refused(problem, tmp_path):
-    policy = gbb.policies.UniformRandom(problem)
-    policy.name = {1, 2}
+    policy = gbb.policies.ImprovedOFUL(problem, radius=gbb.radius.paper)
     with pytest.raises(
-        gbb.InputError, match="a log can hold, but got UniformRandom, in which a set"
+        gbb.InputError, match="a log can hold, but got ImprovedOFUL, in which a function"
     ):
         Controller.create(url_of(tmp_path), problem, policy)
     assert not list(tmp_path.iterdir())

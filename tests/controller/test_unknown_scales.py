@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gbb
-from gbb.controller.state.policy import tuples_of
+from gbb.controller.state.policy import state_types
 from gbb.controller.storage import codec
 
 M = [[1.0, 0.4], [-0.3, 0.9]]
@@ -78,7 +78,7 @@ def test_status_says_what_it_estimated_and_intervals_hold(env, tmp_path):
     again = controller.status()["estimated"]
     assert again["sigma"] == pytest.approx(0.2, rel=0.2)
     state = controller._log.refresh()
-    memory = codec.loads(codec.dumps(state.memory), tuples_of(state.setup.policy))
+    memory = codec.loads(codec.dumps(state.memory), state_types(state.setup.policy))
     assert memory.scales == state.memory.scales
     assert memory.scales is not None
 
@@ -98,7 +98,7 @@ def test_known_scales_say_nothing_of_it(tmp_path):
 
 def test_a_promise_needs_them(env):
     inner = gbb.policies.JointOFUL(env.problem, cut=gbb.cuts.greedy(env.problem.graph))
-    with pytest.raises(gbb.InputError, match="say sigma and S for Conservative"):
+    with pytest.raises(gbb.InputError, match="declare sigma and S for Conservative"):
         gbb.policies.Conservative(env.problem, policy=inner, baseline=[0, 0, 0, 0])
 
 

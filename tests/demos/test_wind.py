@@ -58,7 +58,7 @@ def runs(farm):
 def play_seeds(farm, names, rounds):
     """The demo's policies of these names with several seeds, in one run of FLORIS a round for all."""
     problem = formulate(farm, find_wakes(farm), sigma=wind.SIGMA, S=wind.S)
-    cut = gbb.cuts.greedy(problem.graph)
+    cut = gbb.cuts.best(problem.graph)
     everyone = wind.make_contenders(problem, problem, cut)
     learners = [each for name in names for each in everyone if each.name == name]
     seeds = [np.random.SeedSequence(seed).spawn(2) for seed in range(SEEDS)]  # as wind.run has them
@@ -139,7 +139,7 @@ def test_edge_types_reach_most_of_what_serial_refine_gains(runs, outcome):
 def test_two_arms_fall_short(runs, outcome):
     numbers, learner = outcome.numbers, runs.sel(policy=TYPED)
     assert numbers[COUPLE] <= numbers[f"{COUPLE}_kept"] <= numbers["two_arms"] + 1e-9
-    assert numbers["two_arms"] == pytest.approx(0.816, abs=0.005)
+    assert numbers["two_arms"] == pytest.approx(0.808, abs=0.005)
     # 54 of 64 seeds kept more than any two arms have; ImprovedOFUL played 0.58, give or take 0.04.
     assert float((learner["kept_gain"] > numbers["two_arms"]).mean()) >= lowest(0.844, 0.363)
     assert numbers[COUPLE] < float(learner["gain"][:, -20:].mean())
@@ -199,7 +199,7 @@ def test_where_exploring_costs_the_wrapper_holds_back():
 def test_the_wrapper_holds_the_worst_policy_to_the_best_baseline(farm, edges):
     """Random yaw, held to what serial refine finds, rounded to arms: nearly all yaw angles lose."""
     problem = formulate(farm, edges, sigma=wind.SIGMA, S=wind.S)
-    cut = gbb.cuts.greedy(problem.graph)
+    cut = gbb.cuts.best(problem.graph)
     best = np.append(np.repeat([10, 10, 8, ZERO], 4), ZERO)
     guarded = gbb.policies.Conservative(
         problem,

@@ -1,6 +1,7 @@
 """The wind demo in all winds, on the real simulator. All seeds of it with GBB_ROSE_SEEDS=5."""
 
 import json
+import math
 import os
 
 import numpy as np
@@ -49,7 +50,7 @@ def tables(farm) -> Tables:
 def edge_features(problem, context):
     """The features of every edge that pays, by its two ends."""
     now = problem.at(context)
-    dense = now.entries.dense(now.m, now.types)
+    dense = now.edges.dense(now.m, now.types)
     return {tuple(map(int, now.graph.edges[e])): dense[e] for e in np.flatnonzero(dense.any(1))}
 
 
@@ -154,8 +155,8 @@ def test_a_player_is_told_every_hour_and_learns_once_a_day(farm, wakes, tables):
     assert power.shape == (1, TOLD + 2)
     ledger = player.state.ledger
     assert ledger.at_baseline.rounds + ledger.away.rounds == TOLD + 2
-    assert ledger.missing.numbers == 0
-    assert ledger.at_baseline.worth == pytest.approx(
+    assert ledger.missing.size == 0
+    assert math.fsum(ledger.at_baseline.baseline_rewards) == pytest.approx(
         sum(map(tables.zero_yaw(wakes), zip(series.measured, series.speeds, strict=True)))
     )  # too early to have saved for anything else
     record = player.state.record

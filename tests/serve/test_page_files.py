@@ -38,7 +38,7 @@ def test_every_policy_of_the_form_can_be_chosen(server, policy):
 def test_every_policy_that_needs_no_settings_is_in_the_form(tmp_path):
     problem = gbb.Problem(gbb.Graph.path(2), np.eye(2))
     free = []
-    for name in policies.classes():
+    for name in policies.names():
         with contextlib.suppress(gbb.InputError):
             gbb.Controller.rehearse(url_of(tmp_path), problem, name)
             free.append(name)

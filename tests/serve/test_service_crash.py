@@ -106,7 +106,7 @@ def check_log(url: str, clients: Clients) -> None:
     assert again == asked
     for name in ("rng", "rounds", "trials"):
         assert getattr(state, name) == getattr(uninterrupted, name)
-    for name in ("memory", "record", "two_way_record"):
+    for name in ("memory", "record"):
         assert plain(getattr(state, name)) == plain(getattr(uninterrupted, name))
 
 

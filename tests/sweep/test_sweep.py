@@ -10,7 +10,7 @@ import gbb
 from gbb import sweep as sweeps
 from gbb._support import files
 from gbb.sweep import parts, tasks
-from gbb.sweep.instances import make_environment
+from gbb.sweep.instances import make_environment, make_policies
 from gbb.sweep.spec import Sweep
 from sweep_cases import FINE, SMALL, bits, run
 
@@ -28,11 +28,11 @@ def test_a_sweep_is_what_simulate_plays_on_every_instance(tmp_path):
         cell = next(c for c in sweep.cells if all(c[k] == v for k, v in at.items()))
         env = make_environment(sweep, cell, 2)
         made = [
-            gbb.policies.build(kind, env.problem, cut=gbb.cuts.greedy(env.problem.graph), **own)
+            gbb.policies.build(kind, env.problem, cut=gbb.cuts.best(env.problem.graph), **own)
             for kind, own in (
                 ("ImprovedOFUL", {}),
                 ("ThompsonSampling", {}),
-                ("EpsilonGreedy", {"explore": 0.1}),
+                ("EpsilonGreedy", {"epsilon": 0.1}),
             )
         ]
         seed = np.random.SeedSequence(0, spawn_key=(3, 2))
@@ -69,11 +69,11 @@ def test_instances_are_what_is_declared():
 
 def test_a_graph_file_is_an_axis_value(tmp_path):
     path = tmp_path / "path.csv"
-    path.write_text("a,b\nb,a\nb,c\nc,b\n")
+    path.write_text("u,v\na,b\nb,a\nb,c\nc,b\n")
     sweep = Sweep.of({**SMALL, "graph": [str(path), "star"], "n": 3})
     assert [make_environment(sweep, cell, 0).problem.m for cell in sweep.cells] == [4] * 4
     before = {task.name for task in tasks.plan(sweep)}
-    path.write_text("a,b\nb,a\nb,c\nc,b\na,c\nc,a\n")  # another graph is another task
+    path.write_text("u,v\na,b\nb,a\nb,c\nc,b\na,c\nc,a\n")  # another graph is another task
     assert before.isdisjoint(task.name for task in tasks.plan(sweep))
 
 
@@ -320,6 +320,22 @@ def test_parts_of_another_numerical_version_do_not_mix(monkeypatch):
     before = {task.name for task in tasks.plan(Sweep.of(SMALL))}
     monkeypatch.setattr(tasks, "NUMERICS", tasks.NUMERICS + 1)
     assert before.isdisjoint(task.name for task in tasks.plan(Sweep.of(SMALL)))
+
+
+def test_policies_play_over_the_best_cut_or_the_papers():
+    grid = {**SMALL, "graph": "grid", "n": 9}
+    chosen = [Sweep.of(grid), Sweep.of({**grid, "cut": "greedy"})]
+    names = [{task.name for task in tasks.plan(sweep) if task.kind == "play"} for sweep in chosen]
+    assert names[0].isdisjoint(names[1])
+    graph = gbb.Graph.from_edges([[0, 2], [2, 3], [3, 1]], undirected=True)  # a path
+    uncut = {}
+    for sweep in chosen:
+        assert Sweep.of(sweep.to_dict()) == sweep
+        (first, *_) = make_policies(sweep, gbb.Problem(graph, np.eye(2)), sweep.names)
+        uncut[sweep.cut] = first.cut.m1 + first.cut.m2
+    assert uncut == {"best": 0, "greedy": 2}
+    with pytest.raises(gbb.InputError, match="`cut` to be one of 'best', 'greedy'"):
+        Sweep.of({**SMALL, "cut": "gredy"})
 
 
 @pytest.mark.parametrize("small", ["task_seconds", "PART"])

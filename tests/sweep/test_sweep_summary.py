@@ -268,7 +268,7 @@ def test_a_dataset_that_cannot_be_written_is_said_and_leaves_nothing(folder, tmp
 
 def test_the_command_line_from_declaration_to_pictures(tmp_path, call):
     lines = ['graph = ["circle", "star"]', "n = 5", "d = 3", "rounds = 20", "matrices = 2"]
-    lines.append('policies = ["OFUL", {kind = "EpsilonGreedy", explore = 0.2, name = "greedy"}]')
+    lines.append('policies = ["OFUL", {kind = "EpsilonGreedy", epsilon = 0.2, name = "greedy"}]')
     spec, out = tmp_path / "mine.toml", tmp_path / "mine"
     spec.write_text("\n".join(lines))
 

@@ -28,7 +28,6 @@ WORDS = {
     "`policies`": "`--policy`",
     "Call fail() or abandon() for": "Use --fail or --abandon for",
     "Pass types and weights to Problem as edge_types and edge_weights.": LINKS,
-    "Pass them to Problem as edge_weights.": LINKS,
     "Positions go with from_edges(positions=...), .json and .graphml.": "Positions go to `gbb control "
     "create` in a file of their own, `--positions`; .json and .graphml hold them too.",
     "undirected=True": "--undirected",

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
 from gbb._support import checks, compiling
 
 
 class Budget:
-    """So many seconds from now on (None: no limit), unless ``stop`` says to end earlier.
+    """So many seconds from now on (None: no limit).
 
     Importing numba and compiling kernels do not count.
     """
 
-    def __init__(
-        self, seconds: float | None = None, *, stop: Callable[[], bool] | None = None
-    ) -> None:
+    def __init__(self, seconds: float | None = None) -> None:
         if seconds is not None:
             seconds = checks.real("seconds", seconds, low=0.0, low_open=True)
             compiling.listen()
         self.seconds = math.inf if seconds is None else seconds
-        self.stop = stop
         self._interrupted = [False]  # shared by all parts of one allowance
         self._compiled = compiling.seconds()
         self._start = time.perf_counter()
@@ -42,14 +37,7 @@ class Budget:
     @property
     def over(self) -> bool:
         """Whether nothing remains."""
-        return self.left == 0.0 or (self.stop is not None and self.stop())
-
-    @contextmanager
-    def aside(self) -> Iterator[None]:
-        """What is done meanwhile does not count."""
-        before = self.elapsed
-        yield
-        self._start += self.elapsed - before
+        return self.left == 0.0
 
     def interrupt(self) -> None:
         """End this allowance and all it is a part of: a Ctrl-C came."""
@@ -73,12 +61,7 @@ class Budget:
         """An allowance of what remains but for so many seconds."""
         return self._of(self.left - seconds)
 
-    def until(self, stop: Callable[[], bool]) -> Budget:
-        """An allowance of what remains that also ends when ``stop`` says so."""
-        return self._of(self.left, stop)
-
-    def _of(self, seconds: float, stop: Callable[[], bool] | None = None) -> Budget:
-        limit = None if math.isinf(seconds) else max(seconds, 1e-9)
-        budget = Budget(limit, stop=stop or self.stop)
+    def _of(self, seconds: float) -> Budget:
+        budget = Budget(None if math.isinf(seconds) else max(seconds, 1e-9))
         budget._interrupted = self._interrupted
         return budget

@@ -6,6 +6,7 @@ import difflib
 import itertools
 import math
 import operator
+import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -23,6 +24,10 @@ FEW = 6
 
 LONG = 400
 """Characters of a value that an error shows."""
+
+
+MANY = 50
+"""Names that an error lists."""
 
 
 class InputError(ValueError):
@@ -106,10 +111,12 @@ def array(
     shape: tuple[int, ...] | None = None,
     meaning: str = "",
     cure: str = "",
+    missing: bool = False,
 ) -> FloatArray:
-    """A read-only float64 copy of ``value`` with finite entries and the given shape.
+    """Return a read-only float64 copy of ``value`` with finite entries and the given shape.
 
-    Truth values are not 0 and 1, and what is masked is not what lies under the mask.
+    Truth values are not 0 and 1, and what is masked is not what lies under the mask. NaN is refused
+    unless it stands for what is ``missing``.
     """
     unmasked(name, value)
     rule, kind = "be an array of numbers", type(value).__name__
@@ -128,7 +135,7 @@ def array(
         raise input_error(name, f"have {ndim} dimensions{about}", f"shape {result.shape}", cure)
     if shape is not None and result.shape != shape:
         raise _wrong_shape(name, shape, about, result, cure)
-    finite(name, result)
+    finite(name, result, missing=missing)
     result.flags.writeable = False
     return result
 
@@ -150,9 +157,11 @@ def unmasked(name: str, value: object) -> None:
         raise input_error(name, "hold no masked entries", f"{count} of them", cure)
 
 
-def finite(name: str, values: FloatArray) -> None:
-    """Refuse NaN and infinite entries, naming the first."""
+def finite(name: str, values: FloatArray, *, missing: bool = False) -> None:
+    """Refuse infinite entries, and NaN unless it stands for what is ``missing``, naming the first."""
     bad = ~np.isfinite(values)
+    if missing:
+        bad &= ~np.isnan(values)
     if bad.any():
         where = tuple(int(i) for i in np.argwhere(bad)[0])
         place = where[0] if len(where) == 1 else where
@@ -205,24 +214,71 @@ def is_missing(value: object) -> bool:
 
 
 def choice(name: str, value: object, options: Iterable[str], *, cure: str = "") -> str:
-    """One of ``options``; suggests the nearest one, unless there is a better cure."""
-    known = sorted(options)
-    if isinstance(value, str) and value in known:
+    """Return ``value`` if it is one of ``options``; the error has the nearest of them."""
+    allowed = sorted(options)
+    if isinstance(value, str) and value in allowed:
         return value
-    rule = "be one of " + ", ".join(map(repr, known))
-    raise input_error(name, rule, repr(value), cure or suggest(str(value), known))
+    rule = f"be one of {_list([repr(option) for option in allowed])}"
+    raise input_error(name, rule, repr(value), cure or suggest(str(value), allowed))
+
+
+def known_names(owner: str, kind: str, names: Iterable[str], known: Iterable[str]) -> None:
+    """Raise an error for the first of ``names`` that is not ``known``, with the nearest names.
+
+    Meant for keywords, settings and columns, which come as many names at once.
+
+    >>> known_names("OFUL", "setting", ["lan"], ["delta", "lam"])
+    Traceback (most recent call last):
+    gbb._support.checks.InputError: OFUL has no setting 'lan'; it has delta, lam. Did you mean 'lam'?
+    """
+    allowed = sorted(known)
+    for name in names:
+        if name not in allowed:
+            text = f"{owner} has no {kind} {name!r}; it has {_list(allowed) or 'none'}."
+            raise InputError(f"{text} {suggest(str(name), allowed)}".rstrip())
+
+
+def _list(names: Sequence[str]) -> str:
+    """List names in an error: all of them, or the first of very many."""
+    more = f", ... ({len(names):,} in all)" if len(names) > MANY else ""
+    return ", ".join(names[:MANY]) + more
 
 
 def suggest(word: str, known: Iterable[str], *, cutoff: float = 0.5) -> str:
-    """``Did you mean ...?`` for the known word nearest to ``word``, or nothing.
+    """Return ``Did you mean ...?`` with the known words nearest to ``word``, or an empty text.
 
-    A word that starts with it is nearer than any other.
+    Known words that start with ``word`` are nearer than any other.
     """
-    alike = {each.lower(): each for each in itertools.islice(known, 20_000)}
+    # difflib takes 5 microseconds a word: 20,000 of them are the most that an error may wait for.
+    by_lower = {option.lower(): option for option in itertools.islice(known, 20_000)}
     start = word.lower()
-    longer = [each for each in alike if len(start) > 2 and each.startswith(start)]
-    close = sorted(longer, key=len) or difflib.get_close_matches(start, alike, n=1, cutoff=cutoff)
-    return f"Did you mean {alike[close[0]]!r}?" if close else ""
+    close = sorted((option for option in by_lower if option.startswith(start)), key=len)[:1]
+    if not close or len(start) < 3:
+        # Several names are shown only where all are so near that each may be meant.
+        close = difflib.get_close_matches(start, by_lower, n=3, cutoff=0.75)
+        close = close or difflib.get_close_matches(start, by_lower, n=1, cutoff=cutoff)
+    return (
+        f"Did you mean {' or '.join(repr(by_lower[option]) for option in close)}?" if close else ""
+    )
+
+
+def require_memory(name: str, size: float, *, cure: str = "") -> None:
+    """Raise an error if the argument ``name`` asks for more bytes than this machine has.
+
+    Called before anything large is allocated: being killed by the system is not an error message.
+    """
+    if size > (total := total_memory()):
+        rule = f"fit into this machine's memory of {total / 2**30:,.0f} GiB"
+        text = f"Expected `{name}` to {rule}, but it needs about {size / 2**30:,.0f} GiB."
+        raise InputError(f"{text} {cure}".rstrip())
+
+
+def total_memory() -> float:
+    """Return the bytes of memory of this machine; infinity if the system does not say."""
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, OSError, ValueError):
+        return math.inf
 
 
 def names(name: str, value: Sequence[Any] | None, *, length: int) -> tuple[str, ...] | None:

@@ -102,11 +102,13 @@ def plain_problem(problem: Problem) -> dict[str, Any]:
     if problem.parts is not None:
         rule = "be no network in shards: its controller stands beside its shards"
         raise checks.input_error("problem", rule, "one", "Create it with gbb.Controller.")
+    settings = problem.settings()
     found = {
-        **plain_graph(problem.graph, problem.known_links),
+        **plain_graph(problem.graph, settings),
         "arms": problem.arms.tolist(),
         "arm_names": None if problem.arm_names is None else list(problem.arm_names),
-        **problem.declared,
+        "sigma": settings["sigma"],
+        "S": settings["S"],
         "L": problem.L,
         "feedback": problem.feedback,
         "allowed": None if problem.allowed.all() else problem.allowed.tolist(),
@@ -120,7 +122,7 @@ def plain_cut(cut: Any) -> str | None:
     if cut is None or isinstance(cut, str):
         return cut
     rule = "be the name of a method, as the service makes the cut itself"
-    raise checks.input_error("cut", rule, type(cut).__name__, "Write cut='greedy'.")
+    raise checks.input_error("cut", rule, type(cut).__name__, "Write cut='best'.")
 
 
 def policy_name(policy: Any) -> str:

@@ -46,10 +46,9 @@ from gbb.controller.verbs.rewards import open_rewards
 from gbb.controller.verbs.setup import Names, list_names
 from gbb.controller.verbs.tables import Tables, missing_shards, tell_tables
 from gbb.controller.verbs.trials import find_open, find_trial, make_trial
-from gbb.cuts import Cut, KCut
+from gbb.cuts import Cut
 from gbb.diagnostics import Diagnosis, diagnose
 from gbb.graph import Graph
-from gbb.graph.parts import Parts
 from gbb.policies import AnyPolicy
 from gbb.problem import Problem
 
@@ -100,7 +99,7 @@ class Controller:
         name
             The controller's name; one database holds many.
         **settings
-            Settings of a policy given by name, such as ``delta``; the cut is greedy by default.
+            Settings of a policy given by name, such as ``delta``; the cut is the best by default.
         """
         name, first = _first_event(problem, policy, seed, name=name, **settings)
         store = Store(url, create=True)
@@ -554,24 +553,24 @@ class Controller:
         edge_types: ArrayLike | None = None,
         edge_weights: ArrayLike | None = None,
         features: ArrayLike | None = None,
-        parts: Parts | None = None,
-        cut: Cut | KCut | None = None,
+        edge_counts: ArrayLike | None = None,
+        parts: ArrayLike | None = None,
+        cut: Cut | None = None,
     ) -> None:
         """Play on another graph and keep what was learnt.
 
         Agents are the same when they have the same name; they keep their forbidden arms. Open trials
-        are told on the graph they were asked on. A policy with a cut gets ``cut``, greedy by default
+        are told on the graph they were asked on. A policy with a cut gets ``cut``, the best by default
         (refined to k parts where it had k). A fixed allocation is kept by agents' names, so there may be
         no new agents.
 
         Where edges have types, weights or features, those of the new graph must be given as well. Types
         keep their numbers: none may be dropped, new ones may be added, but not where there are contexts.
-        A :class:`gbb.Network` in shards comes with its ``parts``.
+        A :class:`gbb.Network` in shards comes with its ``edge_counts`` and ``parts``.
         """
         with self._turn() as turn:
-            setup.replace_graph(
-                turn, graph, edge_types, edge_weights, cut, features=features, parts=parts
-            )
+            links = {"edge_types": edge_types, "edge_weights": edge_weights, "features": features}
+            setup.replace_graph(turn, graph, cut, links, edge_counts=edge_counts, parts=parts)
 
     def set_policy(self, policy: AnyPolicy | str, **settings: Any) -> None:
         """Switch to another policy, or other settings; it starts from everything told so far."""

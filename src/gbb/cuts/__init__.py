@@ -1,29 +1,22 @@
-"""Cuts: the agents split in two so that many edges run between the parts.
+"""Cuts: the agents split in two or more parts so that many edges run between the parts.
 
-Every public module of this folder offers one method under its own name, a
-:class:`~gbb.cuts._cut.CutMethod`; :func:`methods` finds them, and those that other packages offer as
-entry points of the group ``gbb.cuts``.
+:func:`methods` lists the methods, each a :class:`~gbb.cuts.CutMethod`: those of gbb and those that
+installed packages offer as entry points of the group ``gbb.cuts``.
 """
 
 from __future__ import annotations
 
-from gbb._support import discover
-from gbb.cuts._bound import CutBound, upper_bound
-from gbb.cuts._cut import Cut, CutMethod, check_cut
-from gbb.cuts._exact import exact, largest_if_quick
-from gbb.cuts._kcut import KCut, kcut, refine
-from gbb.cuts.annealing import annealing
-from gbb.cuts.best import best
-from gbb.cuts.edwards_erdos import edwards_erdos
-from gbb.cuts.goemans_williamson import goemans_williamson
-from gbb.cuts.greedy import greedy
-from gbb.cuts.local_search import local_search
+from gbb._support import plugins
+from gbb.cuts.annealing import annealing, best, kcut, refine
+from gbb.cuts.cut import Cut, CutMethod, check_cut
+from gbb.cuts.exact import exact
+from gbb.cuts.goemans_williamson import CutBound, goemans_williamson, upper_bound
+from gbb.cuts.greedy import edwards_erdos, greedy, local_search
 
 __all__ = [
     "Cut",
     "CutBound",
     "CutMethod",
-    "KCut",
     "annealing",
     "best",
     "check_cut",
@@ -33,7 +26,6 @@ __all__ = [
     "goemans_williamson",
     "greedy",
     "kcut",
-    "largest_if_quick",
     "local_search",
     "methods",
     "refine",
@@ -41,7 +33,21 @@ __all__ = [
 ]
 
 
-_METHODS: discover.Family[CutMethod] = discover.Family(
-    "gbb.cuts", "method", "be a function of a graph that cuts it", callable
-)
-methods, find = _METHODS.members, _METHODS.find
+_METHODS: dict[str, CutMethod] = {
+    "annealing": annealing,
+    "best": best,
+    "edwards_erdos": edwards_erdos,
+    "goemans_williamson": goemans_williamson,
+    "greedy": greedy,
+    "local_search": local_search,
+}
+
+
+def methods() -> dict[str, CutMethod]:
+    """Return all cut methods by name, including those of installed packages."""
+    return plugins.members("gbb.cuts", _METHODS)
+
+
+def find(name: str, *, argument: str = "method") -> CutMethod:
+    """Return a cut method by name or as ``package.module:function``; errors call it ``argument``."""
+    return plugins.load("gbb.cuts", name, _METHODS, argument=argument)

@@ -3,28 +3,102 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gbb._support import checks
-from gbb._support.checks import FloatArray, IntArray
-from gbb.diagnostics._diagnosis import Diagnosis, Evidence, judge
-from gbb.diagnostics._heldout import LEVERAGE, predict_held_out
-from gbb.diagnostics._margin import find_margin
-from gbb.diagnostics._noise import ENOUGH, measure_noise, measure_total_noise
-from gbb.diagnostics._residuals import (
-    centre,
-    count_seen,
-    find_worst,
-    share_explained,
-    sum_squares,
-    tabulate_types,
-)
-from gbb.diagnostics._rounds import Rounds
+from gbb._support.checks import FloatArray
+from gbb.diagnostics import _statistics as stats
+from gbb.diagnostics._statistics import GOOD, History, Margin, Residuals
 from gbb.problem import LARGEST, Problem
+
+MIN_ROUNDS = 10
+
+MIN_COVERED = 0.8
+"""Share of the observations that the other folds must be able to predict."""
+
+SIGNIFICANT = 4.0
+"""Standard errors of a correlation that pure noise does not reach."""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """How well the pairwise model predicts rounds that it has not seen.
+
+    Attributes
+    ----------
+    status
+        ``good``, ``poor``, ``noise`` or ``too few``.
+    sentence
+        The same in plain words.
+    rounds, allocations
+        Number of rounds, and of different allocations among them.
+    covered
+        Share of the observations that the other folds could predict; only they are judged.
+    within
+        Held-out R^2 of the observations, each edge's (or agent's) own mean removed.
+    total
+        Held-out R^2 of the round's sum, the same means removed.
+    ceiling, total_ceiling
+        What a perfect model would reach, given the noise; NaN if the noise is not known. That of
+        sums is known from repeated allocations only, as links may share their noise.
+    sigma_hat
+        Standard deviation of the noise of one observation; of the residuals if nothing was repeated.
+    noise_source
+        ``allocations``, ``arms`` or ``nothing``: what was repeated to tell noise from misfit.
+    by_type
+        Residuals by edge type, or of all observations if rewards are sums over edges.
+    worst
+        The edges or agents with the largest residuals.
+    """
+
+    status: str
+    sentence: str
+    rounds: int
+    allocations: int
+    covered: float
+    within: float
+    total: float
+    ceiling: float
+    total_ceiling: float
+    sigma_hat: float
+    noise_source: str
+    by_type: tuple[Residuals, ...]
+    worst: tuple[Residuals, ...]
+
+    @property
+    def good(self) -> bool:
+        """Whether the model is good enough to act on."""
+        return self.status == "good"
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+class Evidence(NamedTuple):
+    """What a verdict needs beside the diagnosis.
+
+    Attributes
+    ----------
+    spread
+        Sum of squares of the rewards, their means removed.
+    correlation
+        Of predictions with rewards, in standard errors.
+    ceiling_error, total_ceiling_error
+        One standard error of the ceilings.
+    single, summed
+        The margins of single rewards and of the rounds' sums.
+    """
+
+    spread: float
+    correlation: float
+    ceiling_error: float
+    total_ceiling_error: float
+    single: Margin
+    summed: Margin
 
 
 def diagnose(
@@ -36,12 +110,12 @@ def diagnose(
     folds: int = 5,
     worst: int = 5,
 ) -> Diagnosis:
-    """Say whether the pairwise model predicts what the system paid.
+    """Return whether the pairwise model predicts the rewards of a system.
 
-    Every round is predicted from the rounds of the other folds. Each number's own mean is
-    removed before anything is compared, because a constant says nothing about arms: an R^2 over all
-    edges at once can be near 1 for a model that is of no use. So it is with what a context alone
-    changes: where contexts come again, each has means of its own.
+    Every round is predicted from the rounds of the other folds. The mean of each number of the report
+    is removed before anything is compared, because a constant says nothing about arms: R^2 over all
+    edges at once can be near 1 for a model that is of no use. A context that recurs has means of its
+    own, because what it changes alone says nothing about arms either.
 
     Parameters
     ----------
@@ -50,123 +124,104 @@ def diagnose(
     allocations
         An arm index per agent, a row per round (T x n).
     rewards
-        What was reported, a row per round (T x ``problem.observations``); NaN where it is missing.
+        What was reported, a row per round (T x ``problem.observations``); NaN if missing.
     contexts
-        What was known before each round, where the problem has contexts.
+        The context of each round, if the problem has contexts.
     folds
-        Parts that the rounds are dealt to.
+        Number of parts that the rounds are dealt to.
     worst
         How many of the worst edges or agents to list.
     """
     history = _check_history(problem, allocations, rewards, contexts)
-    played, paid, strata = history.played, history.paid, history.strata()
-    folds = min(checks.integer("folds", folds, low=2), max(len(played), 2))
+    rounds, strata, observed = len(history.rewards), history.strata, history.rewards
+    folds = min(checks.integer("folds", folds, low=2), max(rounds, 2))
     checks.integer("worst", worst, low=0)
-    predicted, leverage, judged = predict_held_out(history, folds)
-    seen = np.isfinite(paid)
-    judged &= count_seen(judged, strata) > 1
-    error = np.where(judged, paid - predicted, np.nan)
-    y, r = centre(np.where(judged, paid, np.nan), strata), centre(error, strata)
-    spread, left = sum_squares(y), sum_squares(r)
-    totals, misses = np.nansum(y, axis=1), np.nansum(r, axis=1)
-    pure, whole = measure_noise(history), measure_total_noise(history, totals)
-    count, means = int(judged.sum()), _count_means(judged, strata)
-    free = max(count - means, 1)
-    ceiling = 1.0 - pure.variance * free / spread if spread > 0 else np.nan
-    apart, rounds = sum_squares(totals), len(played)
-    repeated = whole.freedom >= ENOUGH
-    total_ceiling = 1.0 - whole.variance * rounds / apart if repeated and apart > 0 else np.nan
-    summed = find_margin(
-        totals[:, None],
-        misses[:, None],
-        whole if repeated else pure.times(count / rounds),
-        rounds * min(problem.unknowns * folds / ((folds - 1) * rounds), LEVERAGE),
-        problem.unknowns,
-        means=1 if strata is None else int(strata.max()) + 1,
+    predicted, leverages, judged = stats.predict_held_out(history, folds)
+    judged &= stats.sum_by(strata, judged)[strata] > 1.0  # a single number would be its own mean
+    error = np.where(judged, observed - predicted, np.nan)
+    y, r = stats.centre(strata, np.where(judged, observed, np.nan)), stats.centre(strata, error)
+    spread, residual = stats.sum_squares(y), stats.sum_squares(r)
+    count, parameters = int(judged.sum()), problem.free_parameters
+    freedom = max(count - int((stats.sum_by(strata, judged) > 0.0).sum()), 1)
+    noise, leverage = stats.measure_noise(history), float(leverages[judged].sum())
+    ceiling, ceiling_error = noise.ceiling(freedom, spread)
+    single = stats.find_margin(y, r, noise, freedom, leverage=leverage, parameters=parameters)
+
+    totals, total_errors = (np.nansum(values, axis=1, keepdims=True) for values in (y, r))
+    total_spread = stats.sum_squares(totals)
+    # Links may share their noise, so that of sums is known from repeated allocations only.
+    total_noise = stats.pool_variance(totals, history.repetitions[:, None], "allocations")
+    total_ceiling, total_ceiling_error = total_noise.ceiling(rounds, total_spread)
+    independent = noise.times(count / rounds)
+    summed = stats.find_margin(
+        totals,
+        total_errors,
+        total_noise if total_noise.freedom else independent,
+        max(rounds - int(strata.max()) - 1, 1),
+        leverage=min(parameters * folds / (folds - 1), stats.MAX_LEVERAGE * rounds),
+        parameters=parameters,
     )
-    evidence = Evidence(
-        spread=spread,
-        correlation=_correlate(y, y - r) * float(np.sqrt(count)),
-        ceiling_error=(1.0 - ceiling) * float(np.hypot(pure.error, np.sqrt(2.0 / free))),
-        total_ceiling_error=(1.0 - total_ceiling)
-        * float(np.hypot(whole.error, np.sqrt(2.0 / rounds))),
-        single=find_margin(
-            y, r, pure, float(leverage[judged].sum()), problem.unknowns, means=means
-        ),
-        summed=summed,
-        types=problem.types,
-    )
-    named = pure.variance if pure.freedom else left / free if count else np.nan
-    found = Diagnosis(
+
+    predictor = y - r
+    scale = float(np.sqrt(spread * stats.sum_squares(predictor)))
+    correlation = float(np.nansum(y * predictor)) / scale if scale > 0.0 else 0.0
+    errors = correlation * np.sqrt(count), ceiling_error, total_ceiling_error
+    evidence = Evidence(spread, *errors, single, summed)
+    variance = noise.variance if noise.freedom else residual / freedom if count else np.nan
+    diagnosis = Diagnosis(
         status="",
         sentence="",
-        rounds=int(seen.any(axis=1).sum()),
-        allocations=len(np.unique(played, axis=0)),
-        covered=count / max(int(seen.sum()), 1),
-        within=share_explained(left, spread),
-        total=share_explained(sum_squares(misses), apart),
+        rounds=int(np.isfinite(observed).any(axis=1).sum()),
+        allocations=len(np.unique(history.allocations, axis=0)),
+        covered=count / max(int(np.isfinite(observed).sum()), 1),
+        within=stats.explained_share(residual, spread),
+        total=stats.explained_share(stats.sum_squares(total_errors), total_spread),
         ceiling=ceiling,
         total_ceiling=total_ceiling,
-        sigma_hat=float(np.sqrt(named)),
-        noise_source=pure.source,
-        by_type=tabulate_types(history, error, y, r),
-        worst=find_worst(problem, error, y, r, worst),
+        sigma_hat=float(np.sqrt(variance)),
+        noise_source=noise.source,
+        by_type=stats.residuals_by_type(history, error, y, r),
+        worst=stats.largest_residuals(problem, error, y, r, worst),
     )
-    status, sentence = judge(found, evidence)
-    return replace(found, status=status, sentence=sentence)
-
-
-def _count_means(judged: NDArray[np.bool_], strata: IntArray | None) -> int:
-    """How many means were removed: one for each column, in each stratum."""
-    if strata is None:
-        return int(judged.any(axis=0).sum())
-    each = (judged[strata == number] for number in range(int(strata.max()) + 1))
-    return sum(int(own.any(axis=0).sum()) for own in each)
+    status, sentence = verdict(diagnosis, evidence, problem.types)
+    return replace(diagnosis, status=status, sentence=sentence)
 
 
 def _check_history(
     problem: Problem, allocations: ArrayLike, rewards: ArrayLike, contexts: Iterable[Any] | None
-) -> Rounds:
-    """Checked copies; edges of weight 0 are left out, as they pay nothing whatever is played."""
+) -> History:
+    """Return checked copies; numbers of weight 0 are left out, as they are 0 whatever is played."""
     if not isinstance(problem, Problem):
         raise checks.input_error("problem", "be a gbb.Problem", type(problem).__name__)
     raw = np.asarray(allocations)
     if raw.ndim != 2 or raw.shape[1] != problem.n or len(raw) == 0:
-        raise checks.input_error(
-            "allocations", f"have a row of {problem.n} arms per round", raw.shape
-        )
+        rule = f"have a row of {problem.n} arms per round"
+        raise checks.input_error("allocations", rule, raw.shape)
     played = np.stack([problem.allocation(row) for row in raw])
-    try:
-        paid = np.array(rewards, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise checks.input_error(
-            "rewards", "be an array of numbers", type(rewards).__name__
-        ) from None
     shape = (len(played), problem.observations)
-    if paid.shape != shape:
-        raise checks.input_error("rewards", f"have shape {shape}, a row per round", paid.shape)
-    if np.isinf(paid).any() or np.nanmax(np.abs(paid), initial=0.0) > LARGEST:
+    observed = checks.array(
+        "rewards", rewards, shape=shape, meaning="a row per round", missing=True
+    )
+    if np.nanmax(np.abs(observed), initial=0.0) > LARGEST:
         raise checks.input_error("rewards", f"hold numbers of at most {LARGEST:g}, or NaN", "more")
-    history = Rounds(problem, played, paid, _check_contexts(problem, contexts, len(played)))
-    if problem.feedback in ("edge", "link"):
-        if history.rows is None:
-            paid[:, ~problem.paying] = np.nan
-        else:
-            for t in range(len(paid)):
-                paid[t, ~history.problem_at(t).paying] = np.nan
-    return history
+    rows = _check_contexts(problem, contexts, len(played))
+    history = History(problem, played, observed, rows)
+    if problem.feedback not in ("edge", "link"):
+        return history
+    nonzero = [history.problem_at(t).report.nonzero for t in range(len(played))]
+    return replace(history, rewards=np.where(np.stack(nonzero), observed, np.nan))
 
 
 def _check_contexts(
     problem: Problem, contexts: Iterable[Any] | None, rounds: int
 ) -> FloatArray | None:
-    """The rows of the rounds' contexts; None where there are none."""
+    """Return the rows of the rounds' contexts; None if the problem has none."""
     if problem.contexts is None:
         if contexts is not None:
             raise checks.input_error("contexts", "be left out: there are no contexts", "some")
         return None
     if contexts is None:
-        cure = "Pass contexts=[...], what was known before each round."
+        cure = "Pass contexts=[...], the context of each round."
         raise checks.input_error("contexts", "be given: the problem has contexts", None, cure)
     rows = problem.contexts.read_all(problem.graph, contexts)
     if len(rows) != rounds:
@@ -174,6 +229,53 @@ def _check_contexts(
     return rows
 
 
-def _correlate(one: FloatArray, other: FloatArray) -> float:
-    scale = np.sqrt(sum_squares(one) * sum_squares(other))
-    return float(np.nansum(one * other) / scale) if scale > 0.0 else 0.0
+def verdict(d: Diagnosis, e: Evidence, types: int) -> tuple[str, str]:
+    """Return the status and the sentence of a diagnosis."""
+    if d.rounds < MIN_ROUNDS:
+        return "too few", f"Too few rounds to say: {d.rounds}, and {MIN_ROUNDS} are the fewest."
+    if d.covered < MIN_COVERED:
+        return "too few", (
+            f"Too few rounds to say: only {d.covered:.0%} of the rewards can be predicted from other "
+            "rounds, as the rest had arms that were not played together elsewhere."
+        )
+    if not e.spread > 0.0:
+        return "too few", "Nothing to judge: no reward ever changed."
+    return _compare_with_ceilings(d, e, types)
+
+
+def _compare_with_ceilings(d: Diagnosis, e: Evidence, types: int) -> tuple[str, str]:
+    """Compare what is predicted with what could be, each with two standard errors.
+
+    Only noise that was measured can condemn a model: of single rewards by any repetition, of the sum by
+    repeated allocations alone, because links may share their noise.
+    """
+    has_noise = bool(np.isfinite(d.ceiling))
+    repeat = "" if has_noise else " Repeat some allocations to tell noise from a wrong model."
+    if e.correlation < SIGNIFICANT and (not has_noise or d.ceiling < 3.0 * e.ceiling_error):
+        return "noise", (
+            "Nothing to act on: of what changes the model predicts no more than it would of pure "
+            f"noise.{repeat}"
+        )
+    facts = (
+        f"On rounds it has not seen it predicts {max(d.within, 0.0):.0%} of how single rewards vary "
+        f"and {max(d.total, 0.0):.0%} of how their sum varies"
+    )
+    if has_noise:
+        facts += f", and noise allows at most {max(d.ceiling, 0.0):.0%} of the former"
+    single_poor = d.ceiling > 2.0 * e.ceiling_error and e.single.below
+    summed_poor = d.total_ceiling > 2.0 * e.total_ceiling_error and e.summed.below
+    if single_poor or summed_poor:
+        cure = (
+            "One matrix per kind of link (edge_types) may fit."
+            if types == 1
+            else "Links may depend on more than the arms at their ends."
+        )
+        return "poor", f"The pairwise model is not good enough to act on. {facts}. {cure}"
+    if not e.single.above or e.summed.value < 0.0:
+        if has_noise and not np.isfinite(d.total_ceiling) and e.summed.below:
+            repeat = " Repeat some allocations to tell noise that links share from a wrong model."
+        return "too few", f"Too few rounds to say whether the pairwise model fits. {facts}.{repeat}"
+    note = ""
+    if d.noise_source == "arms" and d.within / max(d.ceiling, d.within) - d.within > 1.0 - GOOD:
+        note = " (noise here includes whatever agents beyond the link do; repeat an allocation to tell)"
+    return "good", f"The pairwise model is good enough to act on. {facts}{note}."

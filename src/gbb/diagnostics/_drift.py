@@ -1,4 +1,4 @@
-"""Drift: whether recent rounds pay what the rounds before them say."""
+"""Drift: do recent rounds agree with the rounds before them?"""
 
 from __future__ import annotations
 
@@ -8,17 +8,14 @@ import numpy as np
 from scipy.special import chdtrc
 
 from gbb._support.checks import FloatArray
+from gbb.diagnostics._statistics import MIN_FREEDOM
 from gbb.learning import AnyRecord
-from gbb.learning.record import Counts
 from gbb.problem import Problem
 
-ENOUGH = 50
-"""Degrees of freedom below which the spread of the recent rewards is not an estimate of the noise."""
-
-STEPS = 3.0
+STEP_ERROR = 3.0
 """The squared relative error of a variance from the steps between normal numbers, times their number."""
 
-SHARE = 1e-9
+ROUNDING = 1e-9
 """What is less than this share of something is its rounding."""
 
 
@@ -28,18 +25,35 @@ class Drift(NamedTuple):
     Attributes
     ----------
     statistic, freedom
-        The squared distance of the two in standard errors, and in how many directions.
+        The squared distance of the two in standard errors, and its degrees of freedom.
     sigma
-        The noise that they are measured by: the declared one, or that of the recent rewards where it
-        is larger, also because the rewards of a round share some of it.
+        The noise that they are measured by: the declared one, or that of the recent rewards if it is
+        larger, also because the rewards of a round share some of it.
     p
-        The probability of such a distance where nothing has changed.
+        The probability of such a distance if nothing has changed.
     """
 
     statistic: float
     freedom: int
     sigma: float
     p: float
+
+
+class _Distance(NamedTuple):
+    """How far two records are apart.
+
+    Attributes
+    ----------
+    squared, freedom
+        The squared distance in units of the noise's variance, and its degrees of freedom.
+    explained, used
+        What the means (or the fit) of the recent rounds explain of their squares, and how many they are.
+    """
+
+    squared: float
+    freedom: int
+    explained: float
+    used: int
 
 
 def find_drift(
@@ -52,84 +66,80 @@ def find_drift(
     by_round: float = 0.0,
     rounds: int = 0,
 ) -> Drift | None:
-    """Compare recent rounds with all before them; None where they have nothing in common.
+    """Compare recent rounds with all before them; None if they have nothing in common.
 
-    Rewards per edge are compared by type and pair of arms, whatever the model makes of them: a pair's
-    two means differ by noise of the variance ``sigma^2 (1/N_recent + 1/N_before)``, and the squares of
-    all pairs seen in both add up to a chi-squared number. Rewards in sums are compared by the fit
-    (Chow's test): what two fits explain beyond one, with as many degrees of freedom as directions that
-    both have seen. Discounted rounds have at most this variance.
+    Rewards per edge are compared by type and pair of arms, whether or not the model fits: a pair's two
+    means differ by noise of the variance ``sigma^2 (1/N_recent + 1/N_before)``, and the squares of all
+    pairs seen in both add up to a chi-squared number. Rewards in sums are compared by the fit (Chow's
+    test): what two fits explain beyond one, with as many degrees of freedom as directions that both
+    have seen. Discounted rounds have at most this variance.
 
     Parameters
     ----------
     problem
-        What was played.
+        The problem of all rounds.
     everything, recent
         The record of all rounds, and of the recent ones among them.
     squares, count
-        The sum of the squares of the recent rewards, and how many they are.
+        The sum of the squares of the recent rewards, and their number.
     by_round, rounds
         The variance of a recent round's sum of rewards, and from how many rounds it is known: if it
         is clearly more than that of so many rewards, they share some of their noise.
     """
     with np.errstate(all="ignore"):
-        compare = _compare_tables if recent.tables is not None else _compare_moments
-        distance, freedom, explained, used = compare(problem, everything, recent)
-        if freedom < 1:
+        compare = _compare_moments if recent.tables is None else _compare_tables
+        distance = compare(problem, everything, recent)
+        if distance.freedom < 1:
             return None
-        left = count - used
-        noise = (squares - explained) / left if left >= ENOUGH else 0.0
-        variance = max((problem.declared["sigma"] or 0.0) ** 2, noise)
-        alone = variance * recent.weight(problem) / max(rounds, 1)
-        error = np.sqrt(STEPS / max(rounds, 1))
-        if by_round > (1.0 + 3.0 * error) * alone:
-            variance *= (1.0 + 2.0 * error) * by_round / alone
+        freedom = count - distance.used
+        noise = (squares - distance.explained) / freedom if freedom >= MIN_FREEDOM else 0.0
+        variance = max(0.0 if "sigma" in problem.unknown else problem.sigma**2, noise)
+        independent = variance * recent.weight(problem) / max(rounds, 1)
+        error = np.sqrt(STEP_ERROR / max(rounds, 1))
+        if by_round > (1.0 + 3.0 * error) * independent:
+            variance *= (1.0 + 2.0 * error) * by_round / independent
         sigma = float(np.sqrt(variance))
-        statistic = distance / sigma**2 if sigma > 0.0 else np.nan
+        statistic = distance.squared / sigma**2 if sigma > 0.0 else np.nan
     if not np.isfinite(statistic):
         return None
-    return Drift(statistic, freedom, sigma, float(chdtrc(freedom, max(statistic, 0.0))))
+    p = float(chdtrc(distance.freedom, max(statistic, 0.0)))
+    return Drift(statistic, distance.freedom, sigma, p)
 
 
-def _compare_tables(
-    problem: Problem, everything: AnyRecord, recent: AnyRecord
-) -> tuple[float, int, float, int]:
-    """The distance, its degrees of freedom, what the recent means explain and how many they are."""
-    N, Y = (_fold(problem, each) for each in everything.tables or ())
-    n, y = (_fold(problem, each) for each in recent.tables or ())
+def _compare_tables(problem: Problem, everything: AnyRecord, recent: AnyRecord) -> _Distance:
+    """Compare the means of every pair of arms."""
+    tables = [
+        np.asarray(table, np.float64)
+        for record in (everything, recent)
+        for table in record.tables or ()
+    ]
+    if problem.symmetric_only:  # (a, b) and (b, a) are one number
+        tables = [np.triu(table) + np.triu(table.transpose(0, 2, 1), 1) for table in tables]
+    N, Y, n, y = tables
     seen, before = n > 0.0, N - n
-    both = seen & (before > SHARE * N)
-    n_both, before = n[both], before[both]
-    apart = y[both] / n_both - (Y - y)[both] / before
-    distance = float((apart**2 / (1.0 / n_both + 1.0 / before)).sum())
+    both = seen & (before > ROUNDING * N)
+    # By differences of means: Chow's difference of squares would cancel where rewards are far from 0.
+    difference = y[both] / n[both] - (Y - y)[both] / before[both]
+    squared = float((difference**2 / (1.0 / n[both] + 1.0 / before[both])).sum())
     explained = float((y[seen] ** 2 / n[seen]).sum())
-    return distance, int(both.sum()), explained, int(seen.sum())
+    return _Distance(squared, int(both.sum()), explained, int(seen.sum()))
 
 
-def _fold(problem: Problem, table: Counts) -> FloatArray:
-    """A table in numbers that are told by themselves: where links are, (a, b) and (b, a) are one."""
-    table = np.asarray(table, dtype=np.float64)
-    if not problem.halves_only:
-        return table
-    return np.triu(table) + np.triu(table.transpose(0, 2, 1), 1)
-
-
-def _compare_moments(
-    problem: Problem, everything: AnyRecord, recent: AnyRecord
-) -> tuple[float, int, float, int]:
-    """The same of the fits to sums over edges."""
+def _compare_moments(problem: Problem, everything: AnyRecord, recent: AnyRecord) -> _Distance:
+    """Compare the fits to sums over edges."""
     G, b = everything.gram(problem), everything.moment(problem)
     g, c = recent.gram(problem), recent.moment(problem)
-    parts = [_explain(*each) for each in ((g, c), (G - g, b - c), (G, b))]
-    (own, used), (rest, others), (joint, all_of_them) = parts
-    return own + rest - joint, used + others - all_of_them, own, used
+    recently, before, jointly = _explain(g, c), _explain(G - g, b - c), _explain(G, b)
+    # Chow's test: the squares and directions that two fits explain beyond one.
+    squared, freedom = (r + e - j for r, e, j in zip(recently, before, jointly, strict=True))
+    return _Distance(squared, int(freedom), *recently)
 
 
 def _explain(gram: FloatArray, moment: FloatArray) -> tuple[float, int]:
-    """The sum of squares that a fit explains, and its number of directions."""
+    """Return the sum of squares that a fit explains, and its number of directions."""
     if not np.isfinite(gram).all():
         return np.nan, 0
     e, V = np.linalg.eigh(gram)
-    kept = e > SHARE * max(float(e.max(initial=0.0)), 0.0)
-    along = moment @ V[:, kept]
-    return float((along**2 / e[kept]).sum()), int(kept.sum())
+    observed = e > ROUNDING * max(float(e.max(initial=0.0)), 0.0)
+    along = moment @ V[:, observed]
+    return float((along**2 / e[observed]).sum()), int(observed.sum())

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from gbb._support.checks import FloatArray
 from gbb.instances import with_zeta
-from gbb.optimum import pair_table, solve, value_of
+from gbb.optimum import PairProblem, solve
 from gbb.problem import Problem
 
 ROUNDING = 1e-12
@@ -71,13 +71,13 @@ def envelope(problem: Problem, M: ArrayLike, *, method: str | None = None) -> En
     method
         The solver; it must be exact for the result to be.
     """
-    tables = [pair_table(problem, with_zeta(M, end)) for end in (0.0, 1.0)]
+    ends = [PairProblem.of(problem, with_zeta(M, zeta)) for zeta in (0.0, 1.0)]
     proven: list[bool] = []
 
     def best_line(zeta: float) -> Line:
         found = solve(problem, with_zeta(M, zeta), method=method)
         proven.append(found.proven)
-        at_0, at_1 = (value_of(problem, table, found.allocation) for table in tables)
+        at_0, at_1 = (end.value(found.allocation) for end in ends)
         return Line(at_0, at_1 - at_0)
 
     def between(left: float, first: Line, right: float, last: Line) -> list[Line]:

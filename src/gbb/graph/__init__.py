@@ -1,5 +1,6 @@
 """Agents and the directed edges between them."""
 
-from gbb.graph._graph import Graph
+from gbb.graph.families import FAMILIES
+from gbb.graph.graph import Graph
 
-__all__ = ["Graph"]
+__all__ = ["FAMILIES", "Graph"]

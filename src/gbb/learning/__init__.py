@@ -3,8 +3,7 @@
 from gbb.learning import radius
 from gbb.learning.confidence import Confidence
 from gbb.learning.design import Design, g_optimal
-from gbb.learning.low_pop_art import LowPopArt
-from gbb.learning.low_rank import LowRank
+from gbb.learning.low_rank import LowPopArt, LowRank
 from gbb.learning.record import AnyRecord, Moments, Record, empty, observe
 from gbb.learning.ridge import Ridge
 from gbb.learning.tuples import Tuples

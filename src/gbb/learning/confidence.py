@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +23,68 @@ LABELS, LABEL = 3, 1 << 26
 """So many whole numbers below this label an edge-arm. Sums of them are exact, and differ where the
 numbers of edge-arms do but for a chance of ``LABEL ** -LABELS``, 10^-23. They are drawn from a fixed
 seed, so that every answer is repeatable; the numbers themselves, K^2 for each sum, would take K^4."""
+
+
+class Errors(NamedTuple):
+    """How far off an estimate can be along a vector u, by two bounds; the smaller is taken.
+
+    Attributes
+    ----------
+    noise, bias
+        ``|<u, theta_hat - theta*>| <= noise ||u||_{A^-1} + bias ||A^-1 u||``.
+    radius
+        ``||theta_hat - theta*||_A <= radius``, so that it is at most ``radius ||u||_{A^-1}`` as well.
+    """
+
+    noise: float
+    bias: float
+    radius: float
+
+    def along(self, width: Any, inverse_norm: Any) -> Any:
+        """The smaller bound along u, with ``||u||_{A^-1}`` = width and ``||A^-1 u||`` = inverse_norm."""
+        return np.minimum(self.noise * width + self.bias * inverse_norm, self.radius * width)
+
+
+def errors(ridge: Ridge, delta: float) -> Errors:
+    """Both bounds on the error of an estimate: all of it holds, at all times, with 1 - delta.
+
+    With ``s = sum z noise`` and ``xi^2 = sigma^2 (log det(A / lam) + 2 log(1 / delta))`` the bounds
+    along a vector u are
+
+    - ``xi ||u||_{A^-1} + lam S ||A^-1 u||``. The error is ``A^-1 s - lam A^-1 theta*``; its first
+      part is at most ``xi ||u||_{A^-1}`` where ``||s||_{A^-1} <= xi``, its second ``lam S ||A^-1
+      u||`` always, which is never more than the ``sqrt(lam) S ||u||_{A^-1}`` of
+      :func:`gbb.learning.radius.confidence_radius`;
+    - ``sqrt(xi^2 + lam S^2) ||u||_{A^-1}`` (Flynn, Reeb, Kandemir and Peters 2023, "Improved algorithms
+      for stochastic linear bandits using tail bounds for martingale mixtures").
+
+    Notes
+    -----
+    For every theta, ``exp((<s, theta - theta*> - ||theta - theta*||_G^2 / 2) /
+    sigma^2)`` with ``G = A - lam I`` is a supermartingale that starts at 1, and so is its mean over
+    any law of theta. Over ``N(theta*, sigma^2 / lam I)`` and over ``N(0, sigma^2 / lam I)`` the
+    logarithms of the means are
+
+        ``(||s||_{A^-1}^2 / sigma^2 - log det(A / lam)) / 2`` and
+        ``((||theta_hat - theta*||_A^2 - lam ||theta*||^2) / sigma^2 - log det(A / lam)) / 2``,
+
+    which stay below ``log(1 / delta)`` with probability 1 - delta each (Ville's inequality): the first
+    is what the first bound needs, the second is the second bound. These are two events, and neither
+    implies the other. So each has delta / 2; where both hold, so does the smaller bound, for every u. In
+    return for ``2 log 2`` more in ``xi^2 / sigma^2``, it is below ``xi + sqrt(lam) S`` unless
+    ``sqrt(lam) S`` is less than ``0.7 sigma^2 / xi``. Weights of at most 1 that stay what they are leave
+    both valid, as they do :func:`gbb.learning.radius.self_normalised`.
+
+    The second bound is about all matrices; the first about those in play. What rounding can do is added.
+    """
+    problem = ridge.problem
+    noise = self_normalised(problem.sigma, ridge.log_det, delta / 2.0)
+    everything = math.sqrt(ridge.lam * problem.types) * problem.S
+    return Errors(
+        noise=noise + ridge.rounding,
+        bias=ridge.lam * problem.norm,
+        radius=math.hypot(noise, everything) + ridge.rounding,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,10 +105,10 @@ class Confidence:
 
     When each direction of a pair of arms was played equally often (``N = N'``), as complete rounds do,
     everything is in the symmetric block, of dimension d (d + 1) / 2, which decides for sums u with both
-    directions of every edge; and always where a number per link is seen (``problem.halves_only``);
+    directions of every edge; and always where a number per link is seen (``problem.symmetric_only``);
     otherwise in all d^2 dimensions. Each of the two ellipsoids holds for all
-    numbers of rounds with probability 1 - delta, so that whoever may meet records of both kinds, as when
-    rewards arrive in part, must give each delta / 2.
+    numbers of rounds with probability 1 - delta, so that a policy that may meet records of
+    both kinds, as when rewards are missing at times, must give each delta / 2.
 
     Parameters
     ----------
@@ -63,7 +127,7 @@ class Confidence:
     def symmetric(self) -> bool:
         """Whether the record has the two directions of every pair of arms equally often, or as one."""
         even = self.record.tables is not None and self.problem.symmetric and self.record.two_way
-        return even or self.problem.halves_only
+        return even or self.problem.symmetric_only
 
     @cached_property
     def ridge(self) -> Ridge:
@@ -78,10 +142,10 @@ class Confidence:
     @cached_property
     def whitened(self) -> FloatArray:
         """Vectors whose dot products are those of edge-arms in ``A^-1`` (types x K x K x size)."""
-        return _spread(self.ridge.table, self.ridge.block_of)
+        return _spread(self.ridge.whitened, self.ridge.block_of)
 
     @cached_property
-    def shrunk(self) -> FloatArray:
+    def solved(self) -> FloatArray:
         """``A^-1 z`` by type and edge-arm (types x K x K x size)."""
         return _spread(self.ridge.solved, self.ridge.block_of)
 
@@ -106,12 +170,14 @@ class Confidence:
         means = combine(self.means)
         noise, bias, size = (
             np.linalg.norm(sums - sums[chosen], axis=1)
-            for sums in map(combine, (self.whitened, self.shrunk, self._edge_arms))
+            for sums in map(combine, (self.whitened, self.solved, self._edge_arms))
         )
         norm, labels = self.problem.norm, combine(self._labels)
-        blur = 2.0 * self.ridge.blur * self.problem.L * np.abs(self.problem.edge_weights).sum()
-        known = means - means[chosen] + radius * noise + self.lam * norm * bias
-        bound: FloatArray = np.minimum(known, norm * size) + blur
+        longest = self.problem.L * np.abs(self.problem.edge_weights).sum()  # of either sum
+        rounding = 2.0 * self.ridge.rounding_per_unit * longest
+        upper = means - means[chosen] + radius * noise + self.lam * norm * bias
+        bound: FloatArray = np.minimum(upper, norm * size) + rounding
+        # Told by labels: a small difference is no proof that two sums are equal, and S may be large.
         bound[(labels == labels[chosen]).all(axis=1)] = 0.0
         return bound
 

@@ -24,7 +24,7 @@ class Coordinates:
     diagonal
         Whether every regressor has a coordinate to itself, as orthogonal arms have it.
     symmetric
-        Whether symmetric parts have coordinates, and nothing else.
+        Whether the coordinates are those of symmetric parts alone.
     directions
         The directions of the coordinates among the parameters, or among the coordinates of symmetric
         parts, a row each; None where they are these themselves.
@@ -41,8 +41,14 @@ class Coordinates:
         """The coordinates of every edge-arm (K x K x size)."""
         return self.features[self.index]
 
+    def sum_by_regressor(self, table: FloatArray | IntArray) -> FloatArray:
+        """A table by edge-arm (K x K) summed by regressor."""
+        regressors, size = self.index.ravel(), len(self.features)
+        sums = np.bincount(regressors, weights=table.ravel(), minlength=size)
+        return sums.astype(np.float64, copy=False)
+
     def of(self, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Vectors in a type's parameters (... x d^2) in coordinates, and the norms of what is left."""
+        """Vectors in a type's parameters (... x d^2) in coordinates, and the norms of the remainders."""
         if self.symmetric:
             d = math.isqrt(vectors.shape[-1])
             M = vectors.reshape(*vectors.shape[:-1], d, d)
@@ -54,11 +60,13 @@ class Coordinates:
         return inside, np.linalg.norm(vectors - inside @ self.directions, axis=-1)
 
     def matrices(self, parts: FloatArray, d: int) -> FloatArray:
-        """The symmetric matrices (... x d x d) that have these coordinates."""
-        halves = parts if self.directions is None else parts @ self.directions
+        """The matrices (... x d x d) that have these coordinates, of one type or of several in a row."""
+        vectors = parts if self.directions is None else parts @ self.directions
+        if not self.symmetric:
+            return vectors.reshape(-1, d, d).transpose(0, 2, 1)  # vec stacks columns
         i, j = np.triu_indices(d)
         M = np.zeros((*parts.shape[:-1], d, d))
-        M[..., i, j] = M[..., j, i] = halves * np.where(i == j, 1.0, np.sqrt(0.5))
+        M[..., i, j] = M[..., j, i] = vectors * np.where(i == j, 1.0, np.sqrt(0.5))
         return M
 
 
@@ -76,7 +84,7 @@ def coordinates(problem: Problem, *, symmetric: bool) -> Coordinates:
         features = symmetric_edge_arms(problem.arms)[a * K + b]
         index = np.zeros((K, K), dtype=np.int64)
         index[a, b] = index[b, a] = np.arange(len(a))
-    diagonal = problem.orthogonal and problem.keeps_tables  # other sums mix the regressors
+    diagonal = problem.orthogonal and problem.tabular  # other sums mix the regressors
     if not diagonal:
         return Coordinates(index, np.array(features), diagonal, symmetric)
     norms = np.sqrt(np.sum(features**2, axis=1))

@@ -74,7 +74,8 @@ def g_optimal(arms: ArrayLike, *, tolerance: float = 1e-3, max_steps: int = 1_00
         rate = max((v - rank) / (rank * (v - 1.0)), drop) if v > 1.0 else drop
         weights *= 1.0 - rate
         weights[arm] = 0.0 if rate == drop else weights[arm] + rate
-        if step % 256 == 255 or rate == 1.0:  # all weight on one arm when the rank is 1
+        # Rounding adds up in rank-one updates; at rate 1, where the rank is 1, they divide by 0.
+        if step % 256 == 255 or rate == 1.0:
             inverse = np.linalg.inv(X.T @ (X * weights[:, None]))
         else:
             direction = inverse @ X[arm]

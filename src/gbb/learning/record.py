@@ -2,17 +2,18 @@
 
 With rewards per edge it is a pair of tables for each edge type. With rewards in sums over edges an
 observation is ``y = <q, theta> + noise``, q the sum of the edges' weighted edge-arms, and the record
-is ``sum q q'`` and ``sum y q``. Beside them stand how many numbers were told, and the sum of their
-squares, from which the noise is estimated where nobody knows it (:mod:`gbb.learning.scales`). Of a
-link whose directions are alike q is ``2 w s``, s the symmetric part of either edge-arm: ``q q'`` and
-``y q`` are those of two edges with ``N = 2 w^2`` and ``Y = w y`` each, so that tables hold it all, as
-long as they are read in symmetric parts.
+is ``sum q q'`` and ``sum y q``. Beside them stand the number of rewards and the sum of their squares,
+from which unknown noise is estimated (:mod:`gbb.learning.scales`).
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+import operator
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,86 +24,122 @@ from gbb.graph import Graph
 from gbb.problem import Problem
 
 Counts = IntArray | FloatArray
-"""Whole numbers, or fractions of them where edges have weights or the record was discounted."""
+"""Whole numbers, or fractions of them if edges have weights or the record was discounted."""
 
 ROUNDING = 1e-9
 """Sums of squared weights that differ by less than this share are the same."""
 
 
-class _Tables(NamedTuple):
-    counts: Counts
-    paid: FloatArray
-    numbers: float = math.nan
-    squares: float = math.nan
+class _Sums:
+    """Sums over rounds: what both kinds of record share."""
+
+    SUMS: ClassVar[tuple[str, ...]]
+    """The fields that add up."""
+
+    estimates: dict[Any, Any]
+    """Estimates made from this record (:meth:`gbb.Ridge.of`)."""
+
+    @property
+    @abstractmethod
+    def two_way_part(self) -> Self:
+        """The part of the record from links seen in both directions."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "estimates": {}}  # they are made again when asked for
+
+    def forget_estimates(self) -> None:
+        """Drop the estimates kept beside this record; they are made again when asked for."""
+        self.estimates.clear()
+        if self.two_way_part is not self:
+            self.two_way_part.forget_estimates()
+
+    def merge(self, other: Any) -> Self:
+        """Return both records as one."""
+        if type(other) is not type(self):
+            rule = f"be a {type(self).__name__}, as the other one is"
+            raise checks.input_error("record", rule, type(other).__name__)
+        return self._combine(operator.add, other)
+
+    def discount(self, factor: float) -> Self:
+        """Return the record with every observation worth ``factor`` of what it was."""
+        return self._combine(lambda total: total * float(factor))
+
+    def _pad(self, width: Any) -> Self:
+        return self._combine(lambda total: np.pad(total, width) if np.ndim(total) else total)
+
+    def _combine(self, function: Callable[..., Any], *others: Self) -> Self:
+        records = (self, *others)
+        sums = ([getattr(record, name) for record in records] for name in self.SUMS)
+        return type(self)(*(function(*terms) for terms in sums))
 
 
-class Record(_Tables):
+@dataclass(frozen=True, eq=False)
+class Record(_Sums):
     """What was seen edge by edge, or link by link.
 
     Parameters
     ----------
-    N
-        How many directed edges of each type were played with arms (a, b), types x K x K; squared
-        weights are summed where edges have weights. K x K where there is one type. Twice as much where
-        a number per link was seen.
-    Y
-        The sum of their rewards, each times its weight; the link's where that was seen.
-    numbers, squares
-        How many rewards these are, and the sum of their squares; NaN where nobody kept it.
-
-    Attributes
-    ----------
-    counts, paid
-        N and Y, types x K x K.
+    counts
+        N: the number of directed edges of each type played with arms (a, b), types x K x K, or K x K for
+        one type; sums of squared weights if edges have weights. Twice as much for rewards per link.
+    sums
+        Y: the sum of their rewards, each times its weight, in the same shape.
+    count, squares
+        The number of rewards, and the sum of their squares; NaN if unknown.
+    paired
+        The part seen in both directions of a link, which alone can be learnt in symmetric parts. None if
+        that is all of the record.
     """
 
-    __slots__ = ()
+    counts: Counts
+    sums: FloatArray
+    count: float = math.nan
+    squares: float = math.nan
+    paired: Record | None = None
+    estimates: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
+    """Estimates made from this record (:meth:`gbb.Ridge.of`): one for all rounds that share it."""
 
-    def __new__(
-        cls, N: Counts, Y: FloatArray, numbers: float = math.nan, squares: float = math.nan
-    ) -> Record:
-        """Tables for each type, or the K x K tables of one type."""
-        return super().__new__(cls, _by_type(N), _by_type(Y), numbers, squares)
+    SUMS = ("counts", "sums", "count", "squares")
+
+    def __post_init__(self) -> None:
+        for name in ("counts", "sums"):
+            table = np.asarray(getattr(self, name))
+            object.__setattr__(self, name, table if table.ndim == 3 else table[None])
 
     @classmethod
     def empty(cls, K: int, types: int = 1) -> Record:
-        """Nothing seen yet."""
+        """Return the record of no rounds."""
         return cls(np.zeros((types, K, K), dtype=np.int64), np.zeros((types, K, K)), 0.0, 0.0)
 
     @classmethod
-    def of(
-        cls,
-        graph: Graph,
-        allocation: IntArray,
-        rewards: FloatArray,
-        K: int,
-        *,
-        edges: IntArray | None = None,
-    ) -> Record:
-        """One round of the paper's problem: edge rewards summed by edge-arm, in O(m).
+    def of(cls, graph: Graph, allocation: IntArray, rewards: FloatArray, K: int) -> Record:
+        """Return one round of the paper's problem: edge rewards summed by edge-arm, in O(m).
 
-        ``edges`` are the positions of the edges that ``rewards`` belong to; all of them when left out.
+        NaN stands for a missing reward.
         """
-        return _count(Problem(graph, np.ones((K, 1))), allocation, rewards, edges)
+        record = observe(Problem(graph, np.ones((K, 1))), allocation, rewards)
+        assert isinstance(record, Record)
+        return record
 
     @property
     def N(self) -> Counts:
-        """The counts: K x K where there is one type, else types x K x K."""
+        """The counts: K x K for one type, else types x K x K."""
         return self.counts[0] if len(self.counts) == 1 else self.counts
 
     @property
     def Y(self) -> FloatArray:
         """The sums of rewards, in the shape of N."""
-        return self.paid[0] if len(self.paid) == 1 else self.paid
-
-    def beside(self, numbers: float, squares: float) -> Record:
-        """The same tables, with these sums beside them."""
-        return Record(self.counts, self.paid, numbers, squares)
+        return self.sums[0] if len(self.sums) == 1 else self.sums
 
     @property
     def tables(self) -> tuple[Counts, FloatArray] | None:
-        """The counts and the sums of rewards, types x K x K."""
-        return self.counts, self.paid
+        """N and Y, types x K x K."""
+        return self.counts, self.sums
+
+    @property
+    def two_way_part(self) -> Record:
+        """The part of the record from links seen in both directions."""
+        return self if self.paired is None else self.paired
 
     @property
     def two_way(self) -> bool:
@@ -114,199 +151,192 @@ class Record(_Tables):
         slack = 0.0 if self.counts.dtype.kind == "i" else ROUNDING
         return bool((np.abs(self.counts - back) <= slack * (self.counts + back)).all())
 
-    def merge(self, other: AnyRecord) -> Record:
-        """Both records as one."""
-        if other.tables is None:
-            raise checks.input_error("seen", "hold tables (N, Y)", type(other).__name__)
-        counts, paid = other.tables
-        return Record(self.counts + counts, self.paid + paid, *_add(self, other))
-
-    def discount(self, factor: float) -> Record:
-        """The record with every observation worth ``factor`` of what it was."""
-        numbers, squares = self.numbers * factor, self.squares * factor
-        counts = self.counts.astype(np.float64) * factor
-        return Record(counts, self.paid * factor, numbers, squares)
+    def _combine(self, function: Callable[..., Any], *others: Record) -> Record:
+        record = super()._combine(function, *others)
+        if all(part.paired is None for part in (self, *others)):
+            return record
+        parts = (other.two_way_part for other in others)
+        return replace(record, paired=self.two_way_part._combine(function, *parts))
 
     def resize(self, problem: Problem) -> Record:
-        """The record with the types of ``problem``; those that are new have seen nothing."""
+        """Return the record with the types of ``problem``; new types have seen nothing."""
         new = problem.types - len(self.counts)
-        if new == 0:
-            return self
-        more = ((0, new), (0, 0), (0, 0))
-        counts: Any = np.pad(self.counts, more)
-        return Record(counts, np.pad(self.paid, more), self.numbers, self.squares)
+        return self if new == 0 else self._pad(((0, new), (0, 0), (0, 0)))
 
     def gram(self, problem: Problem) -> FloatArray:
-        """``sum q q'`` (parameters x parameters), a block for each type."""
-        z, size = _told(problem), problem.d**2
+        """Return ``sum q q'`` (parameters x parameters), a block for each type."""
+        z, size = _regressors_of_tables(problem), problem.d**2
         total = np.zeros((problem.types, size, problem.types, size))
         for g, counts in enumerate(self.counts):
             total[g, :, g] = (z * counts.reshape(-1, 1)).T @ z
         return total.reshape(problem.parameters, problem.parameters)
 
     def moment(self, problem: Problem) -> FloatArray:
-        """``sum y q`` (parameters)."""
-        return (self.paid.reshape(len(self.paid), -1) @ _told(problem)).ravel()
+        """Return ``sum y q`` (parameters)."""
+        return (self.sums.reshape(len(self.sums), -1) @ _regressors_of_tables(problem)).ravel()
 
     def weight(self, problem: Problem) -> float:  # noqa: ARG002
-        """How many edges were seen; the sum of their squared weights; four for a whole link."""
+        """Return the number of edges seen, as a sum of squared weights; four for a link seen as one."""
         return float(self.counts.sum())
 
     def to_dict(self) -> dict[str, Any]:
-        """The tables by name, and the sums beside them."""
-        return {"N": self.N, "Y": self.Y, "numbers": self.numbers, "squares": self.squares}
+        """Return the tables and sums by name."""
+        content = {"N": self.N, "Y": self.Y, "count": self.count, "squares": self.squares}
+        return content if self.paired is None else {**content, "paired": self.paired.to_dict()}
 
 
-class Moments(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Moments(_Sums):
     """What was seen in sums over edges: ``qq`` sums ``q q'`` and ``yq`` sums ``y q``.
 
-    ``numbers`` and ``squares`` are how many there are, and the sum of their squares.
+    ``count`` and ``squares`` are the number of rewards and the sum of their squares; NaN if unknown.
     """
 
     qq: FloatArray
     yq: FloatArray
-    numbers: float = math.nan
+    count: float = math.nan
     squares: float = math.nan
+    estimates: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
-    def beside(self, numbers: float, squares: float) -> Moments:
-        """The same moments, with these sums beside them."""
-        return Moments(self.qq, self.yq, numbers, squares)
-
-    @property
-    def tables(self) -> None:
-        """There are none: single edges were not seen."""
-        return None
+    SUMS = ("qq", "yq", "count", "squares")
+    tables = None  # single edges were not seen
+    two_way = True  # sums over edges have no directions
 
     @property
-    def two_way(self) -> bool:
-        """Sums over edges have no directions."""
-        return True
-
-    def merge(self, other: AnyRecord) -> Moments:
-        """Both records as one."""
-        if not isinstance(other, Moments):
-            raise checks.input_error("seen", "hold moments", type(other).__name__)
-        return Moments(self.qq + other.qq, self.yq + other.yq, *_add(self, other))
-
-    def discount(self, factor: float) -> Moments:
-        """The record with every observation worth ``factor`` of what it was."""
-        beside = self.numbers * factor, self.squares * factor
-        return Moments(self.qq * factor, self.yq * factor, *beside)
+    def two_way_part(self) -> Moments:
+        """The whole record."""
+        return self
 
     def resize(self, problem: Problem) -> Moments:
-        """The record with the types of ``problem``; those that are new have seen nothing."""
-        more = problem.parameters - self.yq.size  # types come one after the other
-        qq, yq = (np.pad(each, (0, more)) for each in (self.qq, self.yq))
-        return Moments(qq, yq, self.numbers, self.squares) if more else self
+        """Return the record with the types of ``problem``; new types have seen nothing."""
+        new = problem.parameters - self.yq.size  # types come one after the other
+        return self if new == 0 else self._pad((0, new))
 
     def gram(self, problem: Problem) -> FloatArray:  # noqa: ARG002
-        """``sum q q'`` (parameters x parameters)."""
+        """Return ``sum q q'`` (parameters x parameters)."""
         return self.qq
 
     def moment(self, problem: Problem) -> FloatArray:  # noqa: ARG002
-        """``sum y q`` (parameters)."""
+        """Return ``sum y q`` (parameters)."""
         return self.yq
 
     def weight(self, problem: Problem) -> float:
-        """How many edges of the largest edge-arms would have been seen, at least."""
+        """Return the least number of edges with the largest edge-arms that add up to this."""
         return float(np.trace(self.qq)) / problem.L**2
 
     def to_dict(self) -> dict[str, Any]:
-        """The moments by name."""
-        beside = {"numbers": self.numbers, "squares": self.squares}
-        return {"gram": self.qq, "moment": self.yq, **beside}
+        """Return the moments and sums by name."""
+        sums = {"count": self.count, "squares": self.squares}
+        return {"gram": self.qq, "moment": self.yq, **sums}
 
 
 AnyRecord = Record | Moments
 
 
 def empty(problem: Problem) -> AnyRecord:
-    """The record of a learner that has seen nothing."""
-    if problem.keeps_tables:
+    """Return the record of a learner that has seen nothing."""
+    if problem.tabular:
         record = Record.empty(problem.K, problem.types)
+        # Whole numbers until a weight or a discount makes fractions of them.
         return record.discount(1.0) if problem.weighted else record
     return Moments(np.zeros((problem.parameters,) * 2), np.zeros(problem.parameters), 0.0, 0.0)
 
 
 def from_dict(content: dict[str, Any]) -> AnyRecord:
-    """The record whose ``to_dict`` is part of ``content``; earlier versions kept no squares."""
-    beside = [content.get(name, math.nan) for name in ("numbers", "squares")]
+    """Return the record whose ``to_dict`` is part of ``content``."""
+    sums = content["count"], content["squares"]
     if "gram" in content:
-        return Moments(content["gram"], content["moment"], *beside)
-    return Record(content["N"], content["Y"], *beside)
+        return Moments(content["gram"], content["moment"], *sums)
+    paired = from_dict(content["paired"]) if "paired" in content else None
+    assert paired is None or isinstance(paired, Record)
+    return Record(content["N"], content["Y"], *sums, paired)
 
 
-def _add(one: AnyRecord, other: AnyRecord) -> tuple[float, float]:
-    return one.numbers + other.numbers, one.squares + other.squares
+BERNOULLI_SIGMA = 0.5
+"""Every reward of 0 or 1 is 1/2-sub-Gaussian, and of variance 1/4 at most."""
 
 
-def observe(
-    problem: Problem, allocation: IntArray, rewards: FloatArray, positions: IntArray | None = None
-) -> AnyRecord:
-    """The record of one round; ``positions`` are the numbers of its report that are known."""
-    paying = problem.paying if positions is None else problem.paying[positions]
-    whole = bool(paying.all())
-    told = rewards if whole else rewards[paying]
-    beside = float(told.size), float(told @ told)
-    if problem.keeps_tables:
-        if problem.halves_only:
-            rewards, positions = _spread(problem, rewards, positions)
-        return _count(problem, allocation, rewards, positions).beside(*beside)
-    q = regressors(problem, allocation)
-    q = q if positions is None else q[positions]
-    return Moments(q.T @ q, rewards @ q, *beside)
+def bernoulli_weights(record: AnyRecord) -> Record:
+    """Weigh each pair of arms by how little rewards of 0 or 1 vary on it.
 
-
-def _count(
-    problem: Problem, allocation: IntArray, rewards: FloatArray, edges: IntArray | None
-) -> Record:
-    """``N`` sums the squared weights and ``Y`` the weighted rewards by type and edge-arm.
-
-    Where a reward is that of a link, both of its edges have it, and N is doubled.
+    A 1 with probability p has variance ``p (1 - p)``, so n rewards of the pair count as
+    ``n / (4 p (1 - p))`` rewards of variance 1/4, with ``p = (successes + 1/2) / (n + 1)`` (Krichevsky
+    and Trofimov). Both directions of a pair count together.
     """
-    shape, weights = (problem.types, problem.K, problem.K), problem.edge_weights
-    code = places_of(problem, allocation)
-    if edges is not None:
-        code, weights = code[edges], weights[edges]
-    size = problem.types * problem.K**2
+    assert record.tables is not None
+    N, Y = (np.asarray(table, dtype=np.float64) for table in record.tables)
+    played, successes = N + N.transpose(0, 2, 1), Y + Y.transpose(0, 2, 1)
+    p = (np.clip(successes, 0.0, played) + 0.5) / (played + 1.0)
+    weight = BERNOULLI_SIGMA**2 / (p * (1.0 - p))
+    return Record(N * weight, Y * weight)
+
+
+def observe(problem: Problem, allocation: IntArray, rewards: ArrayLike) -> AnyRecord:
+    """Return the record of one round; NaN stands for a missing reward."""
+    y = problem.rewards(rewards, missing=True)
+    seen = ~np.isnan(y)
+    # Numbers that no edge adds to are 0 whatever M* is: they say nothing of the noise.
+    informative = y[seen & problem.report.nonzero]
+    count, squares = float(informative.size), float(informative @ informative)
+    if not problem.tabular:
+        q = regressors(problem, allocation)[seen]
+        return Moments(q.T @ q, y[seen] @ q, count, squares)
+    edges = seen
+    if problem.symmetric_only:  # both edges of a link have its number
+        y, edges = y[problem.report.index], seen[problem.report.index]
+    record = replace(_tables(problem, allocation, y, edges), count=count, squares=squares)
+    if problem.feedback != "edge" or (problem.symmetric and bool(seen.all())):
+        return record
+    # One direction alone also holds what M* does to the order of the two arms, which would pass for
+    # noise in symmetric parts; so do two directions of other types or weights.
+    back = problem.graph.reverse
+    pairs = seen & seen[back]
+    for values in (problem.edge_types, problem.edge_weights):
+        pairs = pairs & (values == values[back])
+    observed = y[pairs & problem.report.nonzero]
+    count, squares = float(observed.size), float(observed @ observed)
+    part = replace(_tables(problem, allocation, y, pairs), count=count, squares=squares)
+    return replace(record, paired=part)
+
+
+def _tables(
+    problem: Problem, allocation: IntArray, rewards: FloatArray, edges: NDArray[np.bool_]
+) -> Record:
+    """Return ``N``, the sum of squared weights, and ``Y``, that of weighted rewards, over ``edges``.
+
+    For a number per link N is doubled: ``q = 2 w s``, s the symmetric part of either edge-arm, so that
+    ``q q'`` and ``y q`` are those of two edges with ``N = 2 w^2`` and ``Y = w y`` each.
+    """
+    shape, size = (problem.types, problem.K, problem.K), problem.types * problem.K**2
+    code, weights = places_of(problem, allocation), problem.edge_weights
+    if not edges.all():
+        code, weights, rewards = code[edges], weights[edges], rewards[edges]
     squares = weights**2 if problem.weighted else None
     N: Any = np.bincount(code, weights=squares, minlength=size).reshape(shape)
     Y = np.bincount(code, weights=weights * rewards, minlength=size).reshape(shape)
-    whole: Counts = N if problem.weighted else N.astype(np.int64, copy=False)
-    return Record(problem.ways * whole, Y.astype(np.float64, copy=False))
+    # Whole numbers while nothing is weighted, so that two_way can compare them exactly.
+    counts: Counts = N if problem.weighted else N.astype(np.int64, copy=False)
+    return Record(problem.ways * counts, Y.astype(np.float64, copy=False))
 
 
-def _spread(
-    problem: Problem, rewards: FloatArray, links: IntArray | None
-) -> tuple[FloatArray, IntArray | None]:
-    """What each directed edge of some links is told, its link's reward, and which edges these are."""
-    if links is None:
-        return rewards[problem.adds_to], None
-    place = np.full(problem.observations, -1, dtype=np.int64)
-    place[links] = np.arange(len(links))
-    told = place[problem.adds_to]
-    edges = np.flatnonzero(told >= 0)
-    return rewards[told[edges]], edges
-
-
-def _told(problem: Problem) -> FloatArray:
+def _regressors_of_tables(problem: Problem) -> FloatArray:
     """What the entries of the tables are linear in: edge-arms, or their symmetric parts (K^2 x d^2)."""
     z = problem.edge_arms
-    if not problem.halves_only:
+    if not problem.symmetric_only:
         return z
     back = np.arange(problem.K**2).reshape(problem.K, problem.K).T.ravel()
     return (z + z[back]) / 2.0
 
 
 def places_of(problem: Problem, allocation: IntArray) -> IntArray:
-    """The type and edge-arm of each directed edge, as a place in a record's flat tables."""
+    """Return the type and edge-arm of each directed edge, as a place in a record's flat tables."""
     K, first, second = problem.K, allocation[problem.sources], allocation[problem.targets]
     places: IntArray = (problem.edge_types * K + first) * K + second
     return places
 
 
 def played(problem: Problem, allocation: IntArray) -> IntArray:
-    """The places in a record's flat tables that an allocation plays, increasing."""
+    """Return the places in a record's flat tables that an allocation plays, increasing."""
     places: IntArray = np.unique(places_of(problem, allocation))
     return places
 
@@ -314,7 +344,7 @@ def played(problem: Problem, allocation: IntArray) -> IntArray:
 def weigh(
     problem: Problem, allocation: IntArray, edges: NDArray[np.bool_] | None = None
 ) -> FloatArray:
-    """The weights of an allocation's edges, or of some, summed by type and edge-arm (types x K^2)."""
+    """Return the weights of an allocation's edges, or of some, by type and edge-arm (types x K^2)."""
     size, weights = problem.types * problem.K**2, problem.edge_totals
     weights = weights if edges is None else np.where(edges, weights, 0.0)
     sums = np.bincount(places_of(problem, allocation), weights=weights, minlength=size)
@@ -322,14 +352,9 @@ def weigh(
 
 
 def regressors(problem: Problem, allocation: IntArray) -> FloatArray:
-    """What each number of a round's report is linear in (observations x parameters)."""
+    """Return what each number of a round's report is linear in (observations x parameters)."""
     d2 = problem.d**2
     z = problem.edge_arms[allocation[problem.sources] * problem.K + allocation[problem.targets]]
     rows = np.zeros((problem.observations, problem.types, d2))
-    np.add.at(rows, (problem.adds_to, problem.edge_types), problem.edge_weights[:, None] * z)
+    np.add.at(rows, (problem.report.index, problem.edge_types), problem.edge_weights[:, None] * z)
     return rows.reshape(problem.observations, -1)
-
-
-def _by_type(table: ArrayLike) -> Any:
-    tables = np.asarray(table)
-    return tables if tables.ndim == 3 else tables[None]

@@ -1,4 +1,4 @@
-"""The scale of the noise and of the matrices, where nobody knows them, from the record alone."""
+"""Estimates of sigma and S from the record, if they are unknown."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from gbb._support.checks import FloatArray
 from gbb.learning.coordinates import coordinates
 from gbb.learning.record import AnyRecord
 from gbb.learning.ridge import EPS, ROUNDINGS
-from gbb.problem import Problem
-from gbb.problem._limits import LARGEST, SMALLEST
+from gbb.problem import LARGEST, SMALLEST, Problem
 
 LAMS = np.logspace(-12.0, 4.0, 97)
 """What the noise's variance over the prior's may be, for edge-arms of norm 1."""
@@ -35,19 +34,19 @@ class Scales(NamedTuple):
     ----------
     sigma, S
         What is expected: the noise's standard deviation; d times that of a matrix's entries.
-    sigma_most, S_most
+    sigma_max, S_max
         What both are at most, as :func:`estimate_scales` says.
     """
 
     sigma: float
     S: float
-    sigma_most: float
-    S_most: float
+    sigma_max: float
+    S_max: float
 
     @property
     def proven(self) -> bool:
-        """Whether ``sigma_most`` is a bound, and not only so many times the estimate."""
-        return self.sigma_most < AT_MOST * self.sigma
+        """Whether ``sigma_max`` is a bound, and not only so many times the estimate."""
+        return self.sigma_max < AT_MOST * self.sigma
 
 
 UNSEEN = Scales(1.0, 1.0, 1.0, 1.0)
@@ -62,7 +61,7 @@ def estimate_scales(problem: Problem, record: AnyRecord, delta: float) -> Scales
     tau)^2`` and ``e(lam) = sum y^2 - b'(G + lam I)^-1 b``. With a half-Cauchy prior on ``tau L / sigma``
     and a flat one on log sigma, ``sigma`` and ``S = d tau`` are the geometric means over the posterior
     of lam, with ``sigma^2 = e(lam) / N`` (empirical Bayes; MacKay 1992, "Bayesian interpolation"; Gelman
-    2006 for the prior). What is known already is taken as it is.
+    2006 for the prior). Declared values are kept.
 
     *At most.* Let the noise have its variance as its proxy, as Gaussian, uniform and symmetric yes/no
     noise do. Then ``E noise^4 <= 3 sigma^4``, and with ``exp(-x) <= 1 - x + x^2 / 2`` for x >= 0
@@ -83,43 +82,40 @@ def estimate_scales(problem: Problem, record: AnyRecord, delta: float) -> Scales
     pair of arms differ by, and asks nothing of M*. Until the bound is below three times the
     expected sigma, that is said in its place, and nothing is promised.
 
-    ``S_most`` is twice the root of the largest ``E ||M||^2`` of a matrix under the posterior,
-    ``||M_hat||^2 + sigma^2 tr A^-1``. Nobody can bound what was never seen; but it is at least
+    ``S_max`` is twice the root of the largest ``E ||M||^2`` of a matrix under the posterior,
+    ``||M_hat||^2 + sigma^2 tr A^-1``. Directions never seen cannot be bounded; but it is at least
     ``||M*||`` where ``||theta_hat - theta*|| <= ||theta*|| / 2``, as is the case once every
     direction was played often enough.
     """
-    n, total = record.numbers, record.squares
-    if not (n > SMALLEST and total > SMALLEST**2):  # or nobody kept them
+    n, total = record.count, record.squares
+    if not (n > SMALLEST and total > SMALLEST**2):  # or they were not kept
         return UNSEEN
     blocks = _spectra(problem, record)
     seen = np.concatenate([e > 0.0 for e, _ in blocks])
-    e, c = (np.concatenate(each)[seen] for each in zip(*blocks, strict=True))
+    e, c = (np.concatenate(values)[seen] for values in zip(*blocks, strict=True))
     rounding = ROUNDINGS * problem.parameters * EPS * total
-    left = max(total - float((c**2 / e).sum()), 0.0) + rounding
-    sigma, lam = _expect(problem, n, left, e, c)
+    residual = max(total - float((c**2 / e).sum()), 0.0) + rounding
+    sigma, lam = _expect(problem, n, residual, e, c)
     squares = [((c / (e + lam)) ** 2 + sigma**2 / (e + lam)).sum() for e, c in blocks]
-    most = min(_noise_at_most(problem, n, left, e, delta), AT_MOST * sigma)
+    sigma_max = min(_noise_at_most(problem, n, residual, e, delta), AT_MOST * sigma)
     entry = sigma / math.sqrt(lam)
     norms = (entry * problem.d, NORMS * math.sqrt(max(squares)))
-    S, S_most = (min(max(norm, SMALLEST), LARGEST) for norm in norms)
-    return Scales(sigma, S, most, S_most)
+    S, S_max = (min(max(norm, SMALLEST), LARGEST) for norm in norms)
+    return Scales(sigma, S, sigma_max, S_max)
 
 
 def _spectra(problem: Problem, record: AnyRecord) -> list[tuple[FloatArray, FloatArray]]:
     """Eigenvalues of each block of G, 0 where they cannot be told from it, and b along its vectors."""
     if record.tables is None:
         return [_spectrum(record.gram(problem), record.moment(problem))]
-    known = coordinates(problem, symmetric=problem.halves_only)
-    features, index = known.features, known.index.ravel()
+    basis = coordinates(problem, symmetric=problem.symmetric_only)
+    features = basis.features
     blocks = []
-    for counts, paid in zip(*record.tables, strict=True):
-        N, Y = (
-            np.bincount(index, weights=each.ravel(), minlength=len(features))
-            for each in (counts, paid)
-        )
-        if known.diagonal:
-            own = np.diag(features)
-            blocks.append((N * own**2, Y * own))
+    for counts, sums in zip(*record.tables, strict=True):
+        N, Y = map(basis.sum_by_regressor, (counts, sums))
+        if basis.diagonal:
+            norms = np.diag(features)
+            blocks.append((N * norms**2, Y * norms))
         else:
             blocks.append(_spectrum((features.T * N) @ features, features.T @ Y))
     return blocks
@@ -132,22 +128,24 @@ def _spectrum(gram: FloatArray, moment: FloatArray) -> tuple[FloatArray, FloatAr
 
 
 def _expect(
-    problem: Problem, n: float, left: float, e: FloatArray, c: FloatArray
+    problem: Problem, n: float, residual: float, e: FloatArray, c: FloatArray
 ) -> tuple[float, float]:
     """Sigma and ``lam = (sigma / tau)^2``, on average over the posterior of lam."""
     lams = (LAMS * problem.L**2)[:, None]
-    s = left + (c**2 * (lams / (e + lams)) / e).sum(axis=1)
-    known = problem.declared["sigma"]
-    fit = n * np.log(s) if not known else s / known**2
+    s = residual + (c**2 * (lams / (e + lams)) / e).sum(axis=1)
+    declared = None if "sigma" in problem.unknown else problem.sigma
+    fit = n * np.log(s) if not declared else s / declared**2
     ratio = np.sqrt(1.0 / LAMS)  # tau L / sigma
     chance = np.log(ratio / (1.0 + ratio**2)) - (fit + np.log1p(e / lams).sum(axis=1)) / 2.0
     weights = np.exp(chance - chance.max())
     weights /= weights.sum()
     lam = math.exp(float(weights @ np.log(lams[:, 0])))
-    return known or math.exp(float(weights @ np.log(s / n)) / 2.0), lam
+    return declared or math.exp(float(weights @ np.log(s / n)) / 2.0), lam
 
 
-def _noise_at_most(problem: Problem, n: float, left: float, e: FloatArray, delta: float) -> float:
+def _noise_at_most(
+    problem: Problem, n: float, residual: float, e: FloatArray, delta: float
+) -> float:
     """The bound on sigma that fails with probability delta; infinite while there is none."""
     c = problem.L**2
     chance = math.log(2.0 / delta)
@@ -155,17 +153,17 @@ def _noise_at_most(problem: Problem, n: float, left: float, e: FloatArray, delta
     often = max(n, 1.0)  # a record that is forgotten by and by may have less
     spread = math.sqrt(FOURTH * n * (chance + math.log(often * (often + 1.0))))
     freedom = n - spread - explained
-    return math.sqrt(left / freedom) if freedom > 0.0 else math.inf
+    return math.sqrt(residual / freedom) if freedom > 0.0 else math.inf
 
 
-def marks(rounds: int) -> Iterator[int]:
+def estimation_rounds(rounds: int) -> Iterator[int]:
     """After which rounds, up to ``rounds``, scales are estimated anew: 1 to 4, then ever more rarely."""
     t = 1
     while t <= rounds:
         yield t
-        t += max(1, t // 2)
+        t += max(1, t // 2)  # after 4: 6, 9, 13, ... The engine estimates after the same rounds.
 
 
-def is_due(before: float, after: float) -> bool:
+def due(before: float, after: float) -> bool:
     """Whether scales are to be estimated anew once ``before`` rounds have become ``after``."""
-    return any(before < t for t in marks(math.floor(after)))
+    return any(before < t for t in estimation_rounds(math.floor(after)))

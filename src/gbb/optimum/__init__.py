@@ -1,14 +1,13 @@
 """The best allocation when M is known: exact where it can be proven, else a value and a bound.
 
-Every public module of this folder offers one solver under its own name, a
-:class:`~gbb.optimum._optimum.Solver`; :func:`solvers` finds them, and those that other packages offer as
-entry points of the group ``gbb.optimum``. :func:`solve` picks one.
+:func:`solvers` lists the solvers, each a :class:`~gbb.optimum.Solver`: those of gbb and those that
+installed packages offer as entry points of the group ``gbb.optimum``. :func:`solve` picks one.
 """
 
 from __future__ import annotations
 
-from gbb.optimum._optimum import SOLVERS, Optimum, Solver, pair_table, value_of
-from gbb.optimum._solve import solve, solve_alike, solve_pairs
+from gbb.optimum.optimum import Optimum, Solver
+from gbb.optimum.solve import find, solve, solve_deterministic, solvers
 from gbb.pairwise import PairProblem
 
 __all__ = [
@@ -16,12 +15,7 @@ __all__ = [
     "PairProblem",
     "Solver",
     "find",
-    "pair_table",
     "solve",
-    "solve_alike",
-    "solve_pairs",
+    "solve_deterministic",
     "solvers",
-    "value_of",
 ]
-
-solvers, find = SOLVERS.members, SOLVERS.find

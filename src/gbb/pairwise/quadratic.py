@@ -9,38 +9,38 @@ from scipy.linalg import LinAlgError, cholesky
 
 from gbb._support.checks import FloatArray, IntArray
 
-MOST = 20_000
+MAX_SUPPORTS = 20_000
 """Supports looked at before giving up."""
 
 FLAT = 1e-13
 """What bends by less than this share of the entries is flat but for rounding."""
 
-CLIMBS = 2_000
+MAX_MOVES = 2_000
 """Moves of a climb, at most."""
 
-ENOUGH = 1e-12
+SMALLEST_GAIN = 1e-12
 """A climb ends where a move gains less than this share of the entries."""
 
 
 def find_supports(A: FloatArray, groups: int = 1) -> tuple[list[tuple[float, FloatArray]], bool]:
-    """Stationary values and shares on supports where ``p' A p`` is strictly concave; whether on all.
+    """Return stationary values and shares where ``p' A p`` is strictly concave, and whether all.
 
     p is one vector of shares, or ``groups`` of them in a row, each of sum 1. The best of all is the
     maximum: a maximiser of smallest support is strictly concave there, or it could move along a flat
     direction to a smaller one. A part of a support with this property has it too, so supports grow
-    from smaller ones, smallest first. Beyond :data:`MOST` they are not all.
+    from smaller ones, smallest first. Beyond :data:`MAX_SUPPORTS` they are not all.
     """
     size = len(A) // groups
-    found = []
+    points = []
     level: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
     for first in itertools.product(*(range(g * size, (g + 1) * size) for g in range(groups))):
         shares = np.zeros(len(A))
         shares[list(first)] = 1.0
-        found.append((float(A[np.ix_(first, first)].sum()), shares))
+        points.append((float(A[np.ix_(first, first)].sum()), shares))
         level.append((first, ()))
     seen = 0
     while level:
-        larger = (  # one after the other: there may be very many
+        larger = (  # a generator, since there may be very many
             (first, (*more, b))
             for first, more in level
             for b in range(more[-1] + 1 if more else first[0] + 1, len(A))
@@ -49,50 +49,48 @@ def find_supports(A: FloatArray, groups: int = 1) -> tuple[list[tuple[float, Flo
         level = []
         for first, more in larger:
             seen += 1
-            if seen > MOST:
-                return sorted(found, key=lambda pair: -pair[0]), False
+            if seen > MAX_SUPPORTS:
+                return sorted(points, key=lambda pair: -pair[0]), False
             solved = _stationary(A, first, more, size)
             if solved is None:
                 continue
             level.append((first, more))
-            value, own = solved
-            if own.min() > 0.0:
-                found.append((value, np.zeros(len(A))))
-                found[-1][1][[*first, *more]] = own
-    return sorted(found, key=lambda pair: -pair[0]), True
+            value, shares = solved
+            if shares.min() > 0.0:
+                points.append((value, np.zeros(len(A))))
+                points[-1][1][[*first, *more]] = shares
+    return sorted(points, key=lambda pair: -pair[0]), True
 
 
 def _stationary(
     A: FloatArray, first: tuple[int, ...], more: tuple[int, ...], size: int
 ) -> tuple[float, FloatArray] | None:
-    """Value and shares where the gradient is flat on a support; None unless strictly concave."""
-    S = (*first, *more)
+    """Return value and shares where the gradient is flat on a support; None unless strictly concave."""
+    S, groups = (*first, *more), len(first)
     inside = A[np.ix_(S, S)]
-    k, groups = len(S), len(first)
+    # Shares move from the first arm of each group to its others: slopes and curvature of these moves.
     base = [b // size for b in more]
-    rest = inside[groups:] - inside[base]
-    ways = rest[:, groups:] - rest[:, base]
+    moves = inside[groups:] - inside[base]
+    slopes, curvature = moves[:, :groups].sum(axis=1), moves[:, groups:] - moves[:, base]
     try:
-        cholesky(-ways - FLAT * np.abs(inside).max() * np.eye(len(ways)), check_finite=False)
+        cholesky(-curvature - FLAT * np.abs(inside).max() * np.eye(len(base)), check_finite=False)
     except LinAlgError:
         return None
-    bordered = np.zeros((k + groups, k + groups))
-    bordered[:k, :k] = inside
-    for place, b in enumerate(S):
-        bordered[place, k + b // size] = bordered[k + b // size, place] = 1.0
-    right = np.r_[np.zeros(k), np.ones(groups)]
-    solution: FloatArray = np.linalg.solve(bordered, right).astype(np.float64)
-    return float(-solution[k:].sum()), solution[:k]
+    steps = np.linalg.solve(curvature, -slopes)
+    shares = np.r_[np.ones(groups), steps]
+    np.subtract.at(shares, base, steps)
+    return float(shares @ inside @ shares), shares
 
 
 def climb_shares(A: FloatArray, shares: FloatArray, groups: int) -> FloatArray:
     """Move shares between two arms of a group, the best move first, while that raises ``p' A p``."""
     size = len(A) // groups
-    own, p = np.diag(A), shares.copy()
-    apart = np.arange(len(A)) // size
-    bend = np.where(apart[:, None] == apart, own[:, None] + own - 2.0 * A, np.nan)
-    enough = ENOUGH * float(np.abs(A).max())
-    for _ in range(CLIMBS):
+    diagonal, p = np.diag(A), shares.copy()
+    group = np.arange(len(A)) // size
+    # A step of length t changes p' A p by t rise + t^2 bend; between two groups there is none.
+    bend = np.where(group[:, None] == group, diagonal[:, None] + diagonal - 2.0 * A, np.nan)
+    enough = SMALLEST_GAIN * float(np.abs(A).max())
+    for _ in range(MAX_MOVES):
         slope = 2.0 * (A @ p)
         rise = slope - slope[:, None]  # of a step from the arm of the row to that of the column
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -108,7 +106,7 @@ def climb_shares(A: FloatArray, shares: FloatArray, groups: int) -> FloatArray:
 
 
 def round_shares(shares: FloatArray, n: int) -> IntArray:
-    """Whole numbers of sum n nearest to ``n * shares``, by largest remainders."""
+    """Return whole numbers of sum n nearest to ``n * shares``, by largest remainders."""
     exact = shares * n
     counts = np.floor(exact).astype(np.int64)
     missing = n - int(counts.sum())
@@ -121,12 +119,12 @@ def move_agents(W: FloatArray, counts: IntArray) -> IntArray:
 
     The value of counts c is ``(c' W c - diag(W)' c) / 2``.
     """
-    own = np.diag(W)
-    bend = own[:, None] + own[None, :] - 2 * W
+    diagonal = np.diag(W)
+    bend = diagonal[:, None] + diagonal[None, :] - 2 * W
     counts = counts.copy()
     step = 1 << max(0, int(counts.sum()).bit_length() - 2)
     while step:
-        slope = W @ counts - own / 2
+        slope = W @ counts - diagonal / 2
         gain = step * (slope[None, :] - slope[:, None]) + step**2 * bend / 2
         gain[counts < step] = -np.inf
         a, b = divmod(int(np.argmax(gain)), len(W))
@@ -139,14 +137,14 @@ def move_agents(W: FloatArray, counts: IntArray) -> IntArray:
 
 
 def find_counts(W: FloatArray, n: int) -> tuple[IntArray, float | None]:
-    """Good counts of n agents on a complete graph, and an upper bound if it can be had."""
-    own = np.diag(W)
-    A = W - (own[:, None] + own[None, :]) / (2 * n)
-    found, whole = find_supports(A)
-    bound = n**2 / 2 * found[0][0] if whole else None
-    starts = [round_shares(shares, n) for _, shares in found[: 20 if whole else 0]]
-    starts += [round_shares(np.eye(len(W))[a], n) for a in range(len(W))]
-    starts += [round_shares(np.full(len(W), 1 / len(W)), n)]
-    ends = [move_agents(W, start) for start in starts]
-    values = [(end @ W @ end - own @ end) / 2 for end in ends]
-    return ends[int(np.argmax(values))], bound
+    """Return good counts of n agents on a complete graph, and an upper bound if it can be had."""
+    diagonal, K = np.diag(W), len(W)
+    # With shares p = c / n, the value of counts c is n^2 / 2 p' A p.
+    A = W - (diagonal[:, None] + diagonal[None, :]) / (2 * n)
+    points, complete = find_supports(A)
+    bound = n**2 / 2 * points[0][0] if complete else None
+    starts = [shares for _, shares in points[: 20 if complete else 0]]
+    starts += [*np.eye(K), np.full(K, 1 / K)]
+    counts = [move_agents(W, round_shares(shares, n)) for shares in starts]
+    values = [(c @ W @ c - diagonal @ c) / 2 for c in counts]
+    return counts[int(np.argmax(values))], bound

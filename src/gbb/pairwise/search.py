@@ -31,28 +31,23 @@ class Cooling(NamedTuple):
     cold: float
     scale: float
 
-    def temperatures(self, progress: FloatArray) -> FloatArray:
-        """The temperature at each fraction of the way."""
-        falling: FloatArray = self.scale * (self.hot + (self.cold - self.hot) * progress)
-        return falling
-
 
 def cut_cooling(graph: Graph) -> Cooling:
-    """Cooling for edges that pay 1 when they are cut, in units of the root of the mean degree."""
+    """Return the cooling for edges of reward 1 if cut, in units of the root of the mean degree."""
     return Cooling(0.5, 0.05, max(1.0, graph.m / graph.n) ** 0.5)
 
 
 class InPlaceSearch(ABC):
     """A state under way to a local optimum.
 
-    Every compiled call is short, so that a time limit is kept and Ctrl-C arrives between two of them,
-    with the state whole.
-
     Parameters
     ----------
     visits
         How many numbers one sweep over all agents visits.
     """
+
+    # Every compiled call is short, so that a time limit is kept and Ctrl-C arrives between two of
+    # them, with the state whole.
 
     def __init__(self, visits: int) -> None:
         self._chunk = max(1, CHUNK // visits)
@@ -79,12 +74,12 @@ class InPlaceSearch(ABC):
         When the budget is too small for all sweeps, cooling keeps step with the clock instead.
         Returns whether all sweeps were made; a Ctrl-C ends them, and the budget, too.
         """
-        done = 0
+        done, (hot, cold, scale) = 0, cooling
         try:
             while done < sweeps and not budget.over:
                 chunk = min(self._chunk, sweeps - done)
                 progress = np.maximum((done + np.arange(chunk)) / sweeps, budget.progress)
-                self._anneal(cooling.temperatures(progress), rng)
+                self._anneal(scale * (hot + (cold - hot) * progress), rng)
                 done += chunk
         except KeyboardInterrupt:
             budget.interrupt()
@@ -93,18 +88,28 @@ class InPlaceSearch(ABC):
 
 
 class ArmSearch(InPlaceSearch):
-    """Arms of all agents, changed in place; ``pays[i, a]`` is what agent i's edges pay for arm a."""
+    """Arms of all agents, changed in place.
+
+    Attributes
+    ----------
+    pairs
+        The problem.
+    arms
+        The arm of each agent.
+    arm_values
+        The reward of each agent's edges for each of its arms, all others as they are (n x K).
+    """
 
     def __init__(self, pairs: PairProblem, arms: IntArray) -> None:
         super().__init__(visits=pairs.n * pairs.K + pairs.graph.m)
         self.pairs = pairs
         self.arms = arms
-        self.pays: FloatArray = kernels.moves.arm_pays(pairs.arrays, arms)
+        self.arm_values: FloatArray = kernels.moves.arm_pays(pairs.arrays, arms)
 
     @property
     def value(self) -> float:
-        """The allocation's value, the sum over edges."""
-        return float(self.pays[np.arange(len(self.arms)), self.arms].sum() / 2.0)
+        """The value of the allocation, the sum over edges."""
+        return float(self.arm_values[np.arange(len(self.arms)), self.arms].sum() / 2.0)
 
     def finish(self, rng: np.random.Generator, budget: Budget) -> None:
         """Ascend, then make exact moves on random induced forests until several in a row fail."""
@@ -115,21 +120,27 @@ class ArmSearch(InPlaceSearch):
         failures = 0
         while failures < PATIENCE and not budget.over:
             gain = kernels.forest.ascend_forest(
-                pairs.arrays, self.arms, self.pays, rng.permutation(pairs.n)
+                pairs.arrays, self.arms, self.arm_values, rng.permutation(pairs.n)
             )
             failures = 0 if gain > pairs.rounding else failures + 1
 
     def _ascend(self, sweeps: int) -> int:
-        return kernels.moves.ascend_arms(self.pairs.arrays, self.arms, self.pays, sweeps)
+        return kernels.moves.ascend_arms(self.pairs.arrays, self.arms, self.arm_values, sweeps)
 
     def _anneal(self, temperatures: FloatArray, rng: np.random.Generator) -> None:
-        kernels.moves.anneal_arms(self.pairs.arrays, self.arms, self.pays, temperatures, rng)
+        state = (self.arms, self.arm_values)
+        kernels.moves.anneal_arms(self.pairs.arrays, *state, temperatures, rng)
 
 
 class SideSearch(InPlaceSearch):
-    """Sides of a graph's agents, changed in place: :class:`ArmSearch` for two arms that differ.
+    """Sides of a graph's agents, changed in place: :class:`ArmSearch` for a cut in two.
 
-    A byte and a whole number per agent take the place of its arm and pays.
+    Attributes
+    ----------
+    sides
+        The side of each agent, one byte.
+    gains
+        By how many edges the cut grows if an agent flips.
     """
 
     def __init__(self, graph: Graph, sides: NDArray[np.int8]) -> None:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import helmert
+from scipy.optimize import OptimizeResult, minimize
 
 from gbb._support.budget import Budget
 from gbb._support.checks import FloatArray
 from gbb.graph import Graph
-from gbb.pairwise.eigen import largest_eigenvalue
-from gbb.pairwise.lbfgs import minimise
+from gbb.pairwise.eigenvalues import largest_eigenvalue
 from gbb.pairwise.problem import PairProblem
+
+LBFGS_STEPS = 300
+"""Most L-BFGS steps at each temperature."""
 
 SMOOTHINGS = (0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4)
 """Temperatures of the smoothed maximum of eigenvalues, in units of the largest entry of W."""
@@ -27,7 +30,7 @@ class Spectral(NamedTuple):
 
 
 def spectral_bound(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> Spectral:
-    """An upper bound on every allocation's value, for one edge type.
+    """Return an upper bound on every allocation's value, for one edge type.
 
     With degrees D and ``D^-1/2 A D^-1/2 = sum_k nu_k w_k w_k'``, ``nu_1 = 1``, an allocation's value is
     ``m/2 (p' W p + sum_(k>1) nu_k q_k' W q_k)``: p holds the degree-weighted shares of the arms,
@@ -46,14 +49,15 @@ def spectral_bound(pairs: PairProblem, budget: Budget, rng: np.random.Generator)
 
 
 def spectrum(graph: Graph, rng: np.random.Generator, budget: Budget) -> tuple[float, float]:
-    """Bounds on the least and second largest eigenvalue of the normalised adjacency matrix."""
+    """Return bounds on the least and second largest eigenvalue of the normalised adjacency matrix."""
     degrees = graph.degrees.astype(np.float64)
     root = np.sqrt(np.where(degrees > 0, 1.0 / np.maximum(degrees, 1.0), 0.0))
     A = sparse.csr_array(sparse.diags_array(root) @ graph.to_sparse() @ sparse.diags_array(root))
     first = np.sqrt(degrees / degrees.sum())
-    below = largest_eigenvalue(-A, rng, budget.part(0.5))
-    above = largest_eigenvalue(_Deflated(A, first), rng, budget)
-    return -min(below, 1.0), min(above, 1.0)
+    # From outside on both ends: a spectrum taken wider than it is only makes the bound larger.
+    low = largest_eigenvalue(-A, rng, budget.part(0.5))
+    high = largest_eigenvalue(_Deflated(A, first), rng, budget)
+    return -min(low, 1.0), min(high, 1.0)
 
 
 class _Deflated:
@@ -84,7 +88,7 @@ class _Dual:
         self.basis = helmert(self.K).T if self.K > 1 else np.zeros((1, 0))
 
     def minimum(self, budget: Budget) -> tuple[float, FloatArray]:
-        """The least value found, and G with the eigenvalue shift moved into it."""
+        """Return the smallest value reached, and G with the eigenvalue shift moved into it."""
         count = len(self.upper[0])
         point = np.zeros(2 * count + 1)
         point[-1] = self.W.mean()
@@ -92,19 +96,25 @@ class _Dual:
         best = point, self.value(point)
         bounds = [(None, None)] * count + [(0.0, None)] * count + [(None, None)]
 
+        def stop(intermediate_result: OptimizeResult) -> None:  # noqa: ARG001  (scipy asks the name)
+            if budget.over:
+                raise StopIteration
+
+        options: dict[str, Any] = {"jac": True, "method": "L-BFGS-B", "bounds": bounds}
+        options |= {"callback": stop, "options": {"maxiter": LBFGS_STEPS}}
         for smoothing in SMOOTHINGS:
             if budget.over:
                 break
-            options = {"args": (smoothing * scale,), "bounds": bounds}
-            point = minimise(self.smooth, point, budget, steps=300, **options)
+            point = minimize(self.smooth, point, args=(smoothing * scale,), **options).x
+            # The smoothed maximum only finds the point: its bound is the maximum itself.
             best = min(best, (point, self.value(point)), key=lambda pair: pair[1])
         point, value = best
         block = np.zeros((self.K, self.K))
         block[self.upper] = point[:count] + (value - point[-1])
-        return value + 1e-12 * self.K * scale, block + block.T
+        return value + 1e-12 * self.K * scale, block + block.T  # rounding of the eigenvalues
 
     def matrices(self, point: FloatArray) -> list[FloatArray]:
-        """The three matrices at a dual point (G, N, s)."""
+        """Return the three matrices at a dual point (G, N, s)."""
         count = len(self.upper[0])
         G, N = np.zeros((2, self.K, self.K))
         G[self.upper] = point[:count]
@@ -114,11 +124,11 @@ class _Dual:
         return [self.W + N + G - point[-1], *(matrix for matrix in inner if matrix.size)]
 
     def value(self, point: FloatArray) -> float:
-        """The bound that a dual point gives."""
+        """Return the bound that a dual point gives."""
         return float(point[-1] + max(np.linalg.eigvalsh(A)[-1] for A in self.matrices(point)))
 
     def smooth(self, point: FloatArray, temperature: float) -> tuple[float, FloatArray]:
-        """The bound with a soft maximum, and its gradient."""
+        """Return the bound with a soft maximum, and its gradient."""
         pieces = [np.linalg.eigh(A) for A in self.matrices(point)]
         top = max(values[-1] for values, _ in pieces)
         weights = [np.exp((values - top) / temperature) for values, _ in pieces]

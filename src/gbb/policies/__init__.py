@@ -1,165 +1,184 @@
-"""Policies: one a file, found by existing.
+"""Policies, and how to build one by name.
 
-Every public module of this folder defines one policy class; :func:`classes` finds them, and those
-that other packages offer as entry points of the group ``gbb.policies``. :func:`build` makes one from
-the settings its constructor names.
+:func:`names` lists the policies of gbb and those that installed packages offer as entry points of the
+group ``gbb.policies``; :func:`build` makes one from settings.
 """
 
 from __future__ import annotations
 
 import inspect
-import sys
-from collections.abc import Container
-from typing import Any
+from collections.abc import Callable, Iterable
+from dataclasses import fields
+from functools import cache
+from typing import Any, TypeAlias
 
-from gbb._support import checks, discover
-from gbb.policies._base import AnyPolicy, Choice, Learned, Policy
-from gbb.policies._index import IndexPolicy
+from gbb import cuts
+from gbb._support import checks, plugins
+from gbb.policies._index import EpsilonRandom, Guarded, Index, Optimistic, PosteriorSample
+from gbb.policies._index_policy import IndexPolicy
+from gbb.policies._information import InformationRatio
+from gbb.policies._learner import Discounted, Memory, Posterior, RidgeLearner, SlidingWindow
+from gbb.policies._policy import (
+    AccountingPolicy,
+    AnyPolicy,
+    Choice,
+    Learned,
+    Policy,
+    RecordPolicy,
+    parameters,
+)
+from gbb.policies._search import CutSearch, LocalSearch, Objective, Search
+from gbb.policies.baselines import FixedAllocation, UniformRandom
 from gbb.policies.conservative import Conservative
-from gbb.policies.discounted_oful import DiscountedOFUL
-from gbb.policies.epsilon_greedy import EpsilonGreedy
 from gbb.policies.explore_then_commit import ExploreThenCommit
 from gbb.policies.exponential_weights import ExponentialWeights
-from gbb.policies.fixed_allocation import FixedAllocation
 from gbb.policies.guarded_thompson import GuardedThompson
 from gbb.policies.improved_oful import ImprovedOFUL
 from gbb.policies.information_directed import InformationDirected
-from gbb.policies.joint_oful import JointOFUL
+from gbb.policies.joint_oful import DiscountedOFUL, JointOFUL, SlidingWindowOFUL
 from gbb.policies.k_cut_oful import KCutOFUL
-from gbb.policies.low_rank_explore_then_commit import LowRankExploreThenCommit
 from gbb.policies.oful import OFUL
 from gbb.policies.phased_exploration import PhasedExploration
-from gbb.policies.sliding_window_oful import SlidingWindowOFUL
-from gbb.policies.thompson_sampling import ThompsonSampling
-from gbb.policies.uniform_random import UniformRandom
-from gbb.policies.yes_no_thompson import YesNoThompson
+from gbb.policies.thompson_sampling import BernoulliThompson, EpsilonGreedy, ThompsonSampling
 from gbb.problem import Problem
 
 __all__ = [
     "OFUL",
+    "AccountingPolicy",
     "AnyPolicy",
+    "BernoulliThompson",
     "Choice",
     "Conservative",
+    "CutSearch",
+    "Discounted",
     "DiscountedOFUL",
     "EpsilonGreedy",
+    "EpsilonRandom",
     "ExploreThenCommit",
     "ExponentialWeights",
     "FixedAllocation",
+    "Guarded",
     "GuardedThompson",
     "ImprovedOFUL",
+    "Index",
     "IndexPolicy",
     "InformationDirected",
+    "InformationRatio",
     "JointOFUL",
     "KCutOFUL",
     "Learned",
-    "LowRankExploreThenCommit",
+    "LocalSearch",
+    "Memory",
+    "Objective",
+    "Optimistic",
     "PhasedExploration",
     "Policy",
+    "Posterior",
+    "PosteriorSample",
+    "RecordPolicy",
+    "RidgeLearner",
+    "Search",
+    "SlidingWindow",
     "SlidingWindowOFUL",
     "ThompsonSampling",
     "UniformRandom",
-    "YesNoThompson",
     "build",
-    "check_setting",
-    "classes",
     "find",
-    "missing_settings",
+    "make_policies",
     "name_of",
-    "settings_of",
+    "names",
+    "setting_names",
+    "settings",
 ]
-
-CURES = {"cut": "cut=gbb.cuts.greedy(problem.graph)"}
-"""How to give the settings that policies of this folder need."""
 
 
 def _is_policy(item: Any) -> bool:
     return inspect.isclass(item) and issubclass(item, Policy) and not inspect.isabstract(item)
 
 
-def _mend(item: Any) -> str:
-    """What a class lacks to be one of policies."""
-    if not inspect.isclass(item) or not issubclass(item, Policy):
-        return "Derive it from gbb.policies.Policy."
-    return f"Give it the methods {', '.join(sorted(item.__abstractmethods__))}."
+_POLICIES: dict[str, type[AnyPolicy]] = {
+    name: kind for name, kind in list(globals().items()) if _is_policy(kind)
+}
+"""gbb's own policies: those imported above."""
 
-
-def _own() -> dict[str, type[AnyPolicy]]:
-    return {
-        name: item
-        for _, module in discover.modules(sys.modules[__name__])
-        for name, item in vars(module).items()
-        if _is_policy(item) and item.__module__ == module.__name__
-    }
-
-
-_FAMILY: discover.Family[type[AnyPolicy]] = discover.Family(
-    "gbb.policies", "policy", "be a class of policies", _is_policy, _own, _mend
+PolicyLike: TypeAlias = (
+    "str | AnyPolicy | type[AnyPolicy] | Callable[[Problem], PolicyLike] | Iterable[PolicyLike]"
 )
+"""Policies for any problem: names, classes, functions of the problem, policies of one environment."""
 
 
-def classes() -> dict[str, type[AnyPolicy]]:
-    """All policies by name: their class's, or that of their entry point."""
-    return _FAMILY.members()
+def names() -> list[str]:
+    """Return the names of all policies, including those of installed packages."""
+    return sorted(plugins.members("gbb.policies", _POLICIES, _is_policy))
 
 
 def find(name: str, *, argument: str = "policy") -> type[AnyPolicy]:
-    """A policy's class by name or as ``package.module:Class``; errors call it ``argument``."""
-    return _FAMILY.find(name, argument=argument)
+    """Return a policy class by name or as ``package.module:Class``; errors call it ``argument``."""
+    return plugins.load("gbb.policies", name, _POLICIES, _is_policy, argument=argument)
 
 
 def name_of(kind: type[AnyPolicy]) -> str:
-    """The name by which :func:`find` finds a policy's class again."""
-    return _FAMILY.name_of(kind)
+    """Return the name by which :func:`find` finds this class again."""
+    members = plugins.members("gbb.policies", _POLICIES, _is_policy)
+    names = (name for name, member in members.items() if member is kind)
+    return next(names, f"{kind.__module__}:{kind.__qualname__}")
 
 
-def check_setting(policy: str, key: str) -> str:
-    """``key``, if the policy of this name has such a setting."""
-    known = settings_of(policy)
-    if key in known:
-        return key
-    has = f"{policy} has no setting {key!r}; it has {', '.join(known) or 'none'}."
-    raise checks.conflict(f"{has} {checks.suggest(key, known)}".rstrip())
+def settings(policy: AnyPolicy) -> dict[str, Any]:
+    """Return the settings of a policy by name, all that its constructor takes besides the problem."""
+    return {
+        field.name: getattr(policy, field.name)
+        for field in fields(policy)
+        if field.name != "problem"
+    }
 
 
-def settings_of(policy: str) -> list[str]:
-    """What may be set of the policy of this name, beside its problem and its name."""
-    return sorted(inspect.signature(find(policy)).parameters.keys() - {"problem", "name"})
+def setting_names(policy: str | type[AnyPolicy]) -> list[str]:
+    """Return the names of what may be set of a policy, besides its problem and its name."""
+    kind = find(policy) if isinstance(policy, str) else policy
+    return sorted(parameters(kind).keys() - {"problem", "name"})
 
 
 def build(policy: str | type[AnyPolicy], problem: Problem, /, **settings: Any) -> AnyPolicy:
-    """A policy by name or class, from those of ``settings`` that its constructor names.
+    """Return a policy by name or class, with those of the settings that it has.
 
-    ``build("OFUL", problem, cut=cut, horizon=100)`` leaves ``horizon`` out, since OFUL has none: one
-    set of settings serves a list of policies.
+    Others must be settings of some other policy, so that one set serves a list of policies.
     """
-    kind = _kind(policy)
-    known = inspect.signature(kind).parameters
-    if not settings.keys() <= known.keys():  # then they are another policy's, or nobody's
-        every = [kind, *classes().values()]
-        options = {name for each in every for name in inspect.signature(each).parameters}
-        for key in settings:
-            checks.choice("settings", key, options - {"problem"})
-    for name in missing_settings(kind, settings):
-        cure = f"Pass {CURES.get(name, f'{name}=..')}."
-        given = ", ".join(settings) or "none"
-        rule = f"hold {name!r}, which {kind.__name__} needs"
-        raise checks.input_error("settings", rule, given, cure)
-    return kind(problem, **{key: value for key, value in settings.items() if key in known})
+    kind = find(policy) if isinstance(policy, str) else policy
+    if not _is_policy(kind):
+        cure = "Derive it from gbb.policies.Policy and define its abstract methods."
+        raise checks.input_error("policy", "be a policy class", repr(policy), cure)
+    taken = parameters(kind)
+    if strange := settings.keys() - taken.keys():
+        members = plugins.members("gbb.policies", _POLICIES, _is_policy).values()
+        strange -= {name for member in members for name in parameters(member)}
+        checks.known_names(kind.__name__, "setting", strange, setting_names(kind))
+    return kind(problem, **{key: value for key, value in settings.items() if key in taken})
 
 
-def missing_settings(policy: str | type[AnyPolicy], settings: Container[str]) -> list[str]:
-    """What a policy, by name or class, needs beside its problem and ``settings``."""
-    return [
-        name
-        for name, each in inspect.signature(_kind(policy)).parameters.items()
-        if each.default is each.empty
-        and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
-        and name != "problem"
-        and name not in settings
-    ]
+def make_policies(policies: object, problem: Problem, horizon: int) -> list[AnyPolicy]:
+    """Return the policies that play ``problem``; those by name or class over the best cut."""
 
+    @cache
+    def best() -> cuts.Cut:
+        return cuts.best(problem.graph)
 
-def _kind(policy: str | type[AnyPolicy]) -> type[AnyPolicy]:
-    if isinstance(policy, type):
-        return _FAMILY.check("policy", policy, policy.__name__)
-    return find(policy)
+    def make(item: object) -> list[AnyPolicy]:
+        match item:
+            case Policy():
+                return [item]
+            case str() | type():
+                kind = find(item) if isinstance(item, str) else item
+                over_cut = _is_policy(kind) and "cut" in parameters(kind)
+                shared = {"cut": best()} if over_cut else {}
+                return [build(kind, problem, **shared, horizon=horizon)]
+            case Iterable():
+                return [policy for part in item for policy in make(part)]
+            case _ if callable(item):
+                return make(item(problem))
+            case _:
+                rule = "be policies, their names or classes, or a function of a problem"
+                cure = "A policy is of a class derived from gbb.policies.Policy."
+                raise checks.input_error("policies", rule, type(item).__name__, cure)
+
+    return make(policies)

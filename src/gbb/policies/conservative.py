@@ -1,175 +1,177 @@
-"""Any policy, held back so that it never earns much less than a plan that is known to work."""
+"""A policy that never earns much less than a baseline that is known to work."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import InitVar, dataclass, replace
 from functools import cached_property
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
+from gbb import cuts
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
-from gbb.cuts import Cut, KCut, greedy
-from gbb.learning.radius import check_radius, confidence_radius, default_radius, delta_after
+from gbb.cuts import Cut
+from gbb.learning.radius import check_radius, confidence_radius, default_radius
 from gbb.learning.record import AnyRecord, empty, observe
 from gbb.learning.ridge import Ridge
-from gbb.policies._base import AnyPolicy, Choice, Policy, playable
-from gbb.policies._safety.accounts import (
-    Accounts,
-    deviation_of,
-    least_missing,
+from gbb.policies._accounts import (
+    LEDGER_TYPES,
+    Ledger,
+    Promise,
+    Step,
+    as_good,
+    deviation,
     noise_scale,
-    paying,
+    way_home,
+    way_out,
 )
-from gbb.policies._safety.ledger import Account, Ledger, Rules, Step
-from gbb.policies._safety.steps import as_good, way_home, way_out
+from gbb.policies._learner import RidgeLearner
+from gbb.policies._policy import (
+    DERIVED,
+    AccountingPolicy,
+    AnyPolicy,
+    Choice,
+    Learned,
+    Policy,
+    RecordPolicy,
+)
+from gbb.policies.baselines import allowed_allocation
 from gbb.policies.joint_oful import JointOFUL
 from gbb.problem import Problem, check_lam
 
 CONFIDENCES = ("symmetric", "complete")
-"""Radii that hold for whatever record was absorbed; the paper's counts rounds."""
+"""Radii that are valid for every record; the paper's counts rounds."""
 
 EVENTS = 3
-"""What must not fail: the confidence set, and the sums of the rounds at and away from the baseline."""
+"""What may fail: the confidence set, and the sums of rewards at the baseline and away from it."""
 
 
-class Guarded(NamedTuple):
-    """State: the inner policy's, all that was seen, and what was asked and told since it began."""
+class ConservativeState(NamedTuple):
+    """The inner policy's state, the record of everything seen, and the ledger of the rounds asked."""
 
     inner: Any
     record: AnyRecord
     ledger: Ledger
 
-    @property
-    def at_baseline(self) -> Account:
-        """The rounds at the baseline."""
-        return self.ledger.at_baseline
 
-    @property
-    def away(self) -> Account:
-        """The rounds away from it."""
-        return self.ledger.away
-
-    @property
-    def last(self) -> Step:
-        """What the plant plays now."""
-        return self.ledger.path[-1]
-
-
-class Conservative(Policy[Guarded]):
-    """Plays what ``policy`` proposes when that is safe, and a known baseline otherwise.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Conservative(AccountingPolicy[ConservativeState]):
+    """Plays what ``policy`` proposes if that is safe, and a known baseline otherwise.
 
     With r(a) the expected reward of a round with allocation a, and a_0 the baseline, it keeps
 
         ``r(a_1) + ... + r(a_t) >= (1 - eps) t r(a_0)``  for all t, with probability 1 - delta.
 
-    After ``n`` rounds at the baseline and ``k`` away from it, which paid Y in sum, a proposal a is
-    played if
+    After ``n`` rounds at the baseline and ``k`` away from it, in which N rewards sum to Y, a proposal a
+    is played if
 
-        ``Y - deviation(k) + low(a) + n r(a_0) >= (1 - eps) (n + k + 1) r(a_0)``,
+        ``Y - deviation(N) + low(a) + n r(a_0) >= (1 - eps) (n + k + 1) r(a_0)``,
 
-    where ``deviation`` bounds the noise of those k rounds and ``low(a)`` is the least that a pays for
-    any matrix of the confidence set. When the baseline's reward is not given, the least or most that its
-    own rounds leave possible is put in its place, whichever makes the condition harder.
+    where ``deviation`` bounds the noise of N rewards, and ``low(a)`` is the least expected reward of a
+    for any matrix of the confidence set. If the baseline's reward is not given, its lower or upper
+    confidence bound takes its place, whichever makes the condition harder.
 
-    Where contexts change what the baseline pays, ``baseline_reward`` is a function: it says
-    r_t(a_0), what the baseline pays in a round with the context of round t. What is kept is then
+    With contexts ``baseline_reward`` may be a function of the context: r_t(a_0), the baseline's reward
+    in a round with the context of round t. Then it keeps
 
         ``r_1(a_1) + ... + r_t(a_t) >= (1 - eps) (r_1(a_0) + ... + r_t(a_0))``  for all t,
 
     and a proposal a is played in round t if, with the sums over the rounds so far,
 
-        ``Y - deviation(k) + low_t(a) + sum at a_0 of r_s(a_0) >= (1 - eps) (sum of r_s(a_0) +
+        ``Y - deviation(N) + low_t(a) + sum at a_0 of r_s(a_0) >= (1 - eps) (sum of r_s(a_0) +
         r_t(a_0))``.
 
     The left side less the right one grows by ``eps r_t(a_0) >= 0`` in a round at the baseline: if the
-    promise is kept before a round, whatever its context, the baseline keeps it.
-
-    Rewards may come late, in part or never (see the notes): what is missing counts as the least that is
-    possible, so that the promise does not wait for it.
+    promise holds before a round, whatever its context, the baseline keeps it.
 
     Parameters
     ----------
     problem
         What the learner knows.
     policy
-        The policy to hold back, for the same problem; ``JointOFUL`` over ``cut`` when left out.
+        The inner policy, for the same problem: it must learn from records and keep no accounts of its
+        own. ``JointOFUL`` over ``cut`` by default.
     baseline
         The allocation that is known to work, as arm indices or by name; everybody's first allowed
-        arm when left out. The plant is taken to play it before the first round.
+        arm by default. The plant is taken to play it before the first round.
     eps
         The share of the baseline's reward that may be lost, in sum and at any time; in (0, 1].
     baseline_reward
-        What the baseline is known to pay per round, summed over all edges; >= 0. Estimated from the
-        rounds that play it when left out. With contexts it may be a function of the context; a number,
-        or an estimate, is for a baseline that pays the same in all of them.
+        The baseline's expected reward per round, summed over all edges; >= 0. Estimated from the
+        rounds that play it by default. With contexts it may be a function of the context; a number, or
+        an estimate, is for a baseline whose reward is the same in all of them.
     floor
-        The least that one number of a round's rewards can be in expectation: 0 for powers. It is not
-        said of numbers that are known to pay 0, for want of edges or because their weights are 0.
-        Without it the confidence set is all there is, which at first says little.
+        A lower bound on the expectation of every single reward of a round: 0 for powers. Rewards that
+        are known to be 0, for want of edges or because their weights are 0, are exempt. Without it there
+        is the confidence set alone, which says little at first.
     max_changes
-        How many agents may change their arm from one round to the next; any number when left out. Not
-        together with contexts: the way home leads through rounds whose context nobody knows.
+        How many agents may change their arm from one round to the next; any number by default. Not
+        together with contexts: the way home leads through rounds of unknown context.
     cut
-        For the default policy: the paper's greedy cut when left out.
+        The cut of the default policy, the best one (:func:`gbb.cuts.best`) by default; that of
+        ``policy``, if it has one, otherwise.
     lam
         The ridge regulariser of the confidence set, > 0.
     delta
         The promise may fail with this probability.
     confidence
-        The radius of the confidence set: ``symmetric``, the default where it is valid, or ``complete``,
-        which is valid as well after absorbing a log in which rewards are missing, and uses rewards that
-        are told of one direction of a link only.
+        The radius of the confidence set: ``symmetric``, the default if it is valid, or ``complete``,
+        which also learns from rewards of one direction of a link alone.
     shared_noise
-        Whether the numbers of one round may be off together, in any way: one wind for all turbines, one
-        demand for all lights. Off, their noise is taken to be independent, so that it averages out
-        over a round, and *the promise does not hold if it is not*. On, the noise of a sum of o numbers
-        counts as ``o sigma`` and not ``sqrt(o) sigma``, which holds for all dependence and costs
-        ``sqrt(o)`` on everything. In between, off with a larger sigma: the square root of the
-        largest eigenvalue of the covariance of one round's noise, if that is Gaussian.
+        Whether the noise of the rewards of one round may depend on each other in any way: one wind for
+        all turbines, one demand for all lights. If not, it is taken to be independent, so that it
+        averages out over a round, and *the promise does not hold if it is not*. If so, the noise of a
+        sum of o rewards counts as ``o sigma`` and not ``sqrt(o) sigma``, which holds for every
+        dependence and costs ``sqrt(o)`` everywhere. In between, declare independence and a larger sigma:
+        the square root of the largest eigenvalue of the covariance of one round's noise, if that is
+        Gaussian.
     name
-        How results call this policy.
+        The policy's name in results.
 
     Notes
     -----
-    It assumes ``r(a_0) >= 0``, without which a share of it is no promise. If the
-    baseline turns out to pay less than 0, the baseline is all that is played.
+    It assumes ``r(a_0) >= 0``, without which a share of it is no promise. If the upper bound on the
+    baseline's reward falls below 0, the baseline is all that is played.
 
     ``max_changes`` holds in every round, also on the way back. A proposal that is more than
     ``max_changes`` agents away is approached by the changes that gain most by the estimate, unless the
-    allocation in play, or the one that it was heading for, has as high an upper confidence bound. A
-    step is taken only if the condition holds after it *and after every round of the way home*, agents
-    returning in the order of their numbers. So there is always a way home that can be afforded. It
-    does not set out before it can afford to get to a place that may be better than where it is.
+    allocation in play, or its target, has as high an upper confidence bound. A step is taken only if the
+    condition holds after it *and after every round of the way home*, agents returning in the order of
+    their numbers. So there is always a way home that can be afforded. It does not set out before it can
+    afford to get to a place that may be better than where it is.
 
-    An allocation in play that is known to pay no less than the baseline is kept in its stead.
+    If the proposal is not safe, an allocation in play whose reward is known to be no less than the
+    baseline's is kept.
 
-    The promise holds for all that the confidence set allows, so it needs the model: rewards linear in
+    The promise holds for every matrix of the confidence set, so it needs the model: rewards linear in
     the edge-arms, and noise of scale ``sigma`` that is independent between rounds and, without
-    ``shared_noise``, between the numbers of a round. Of the past, though, only what was paid is
-    counted, so that an error of the model is noticed in the round that it misleads.
+    ``shared_noise``, between the rewards of a round. Past rounds count by their observed rewards alone,
+    so that an error of the model is noticed in the round that it misleads.
 
     ``absorb`` teaches this policy and the inner one without counting towards the promise, which is about
     the rounds that it plays itself.
 
-    A round counts from the moment it is asked (:meth:`begin`), for a plant plays what it was asked to;
+    Rewards may be late, partial or lost. A round counts from the moment it is asked (:meth:`on_ask`);
     one that was not played after all is taken back, and with it what it had added to the budget. Of the
-    rounds away from the baseline let N numbers have been told, which paid Y, and let q be the sum of the
-    weighted edge-arms of all the others: of rounds still open, left out of a report, or of rounds that
-    failed. Then these rounds earned at least
+    rounds away from the baseline let N rewards be observed, which sum to Y, and let q be the sum of the
+    weighted edge-arms of all the others: of open rounds, of partial reports, and of rounds that failed.
+    Then these rounds earned at least
 
         ``Y - deviation(N) + max(min <q, theta> over the set, -S ||q||, floor times their number)``,
 
-    which takes the place of ``Y - deviation(k)`` above. The sum of the told numbers is within
+    which takes the place of ``Y - deviation(N)`` above. The sum of the observed rewards is within
     ``deviation(N)`` of its mean for all N at once, and the present set holds the truth, whichever
-    numbers q sums: these are the events that the promise needs when all is told, so that it holds with
-    the same probability 1 - delta. What it takes is that what the numbers say decides neither which of
-    them are missing nor how late they come. With ``symmetric`` both directions of a link count as
-    missing where one is, as the set knows only their sum. The baseline's own reward is estimated from
-    rounds of which everything was told, and where there are others by the set as well.
+    rewards q sums: these are the events that the promise needs when nothing is missing, so that it holds
+    with the same probability. It requires that the values of rewards decide neither which of them are
+    missing nor how late they come. With ``symmetric`` both directions of a link count as missing if one
+    is, as the set bounds their sum only. If less than half of the record was seen in both directions,
+    the set is that of the whole record in all dimensions (:class:`gbb.policies.RidgeLearner`). The
+    baseline's reward is estimated from completely observed rounds, and if there are others by the
+    set as well.
 
     An arm in play that is no longer allowed gives way to the agent's arm in the baseline at once,
     whatever ``max_changes`` says; if that leaves no way home that can be afforded, it goes home all the
@@ -182,262 +184,260 @@ class Conservative(Policy[Guarded]):
     in one dimension in place of d^2; and there are floors, limited changes and a way home.
     """
 
-    plays_any_problem = True
-    needs_allowed = True
+    policy: RecordPolicy[Any] = DERIVED
+    baseline: IntArray = DERIVED
+    eps: float = 0.03
+    baseline_reward: float | Callable[[Any], float] | None = None
+    floor: float | None = None
+    max_changes: int | None = None
+    cut: InitVar[Cut | None] = None  # no setting of its own: the policy inside has it
+    lam: float = 1.0
+    delta: float = 1e-3
+    confidence: str = DERIVED
+    shared_noise: bool = False
 
-    def __init__(
-        self,
-        problem: Problem,
-        *,
-        policy: AnyPolicy | None = None,
-        baseline: ArrayLike | Mapping[str, str] | None = None,
-        eps: float = 0.03,
-        baseline_reward: float | Callable[[Any], float] | None = None,
-        floor: float | None = None,
-        max_changes: int | None = None,
-        cut: Cut | KCut | None = None,
-        lam: float = 1.0,
-        delta: float = 1e-3,
-        confidence: str | None = None,
-        shared_noise: bool = False,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(problem, name=name)
-        valid = default_radius(problem)
-        self.confidence = checks.choice("confidence", confidence or valid, CONFIDENCES)
+    requires = ""
+
+    def __post_init__(self, cut: Cut | None) -> None:
+        super().__post_init__()
+        problem = self.problem
+        confidence = self.confidence or default_radius(problem)
+        self._set("confidence", checks.choice("confidence", confidence, CONFIDENCES))
         check_radius(problem, self.confidence)
-        if policy is None:
-            cut = greedy(problem.graph) if cut is None else cut
-            policy = JointOFUL(problem, cut=cut, lam=lam, delta=delta, radius=valid)
-        elif not isinstance(policy, Policy) or policy.problem is not problem:
-            raise checks.input_error("policy", "be a policy for the same problem", repr(policy))
-        self.policy: AnyPolicy = policy
-        self.cut = policy.cut
-        self.paying = paying(problem)
-        if not isinstance(shared_noise, bool | np.bool_):
-            raise checks.input_error("shared_noise", "be True or False", repr(shared_noise))
-        self.shared_noise = bool(shared_noise)
-        self._scale = noise_scale(problem, self.shared_noise)
-        self.baseline = playable(problem, "baseline", baseline)
-        self.eps = checks.real("eps", eps, low=0.0, low_open=True, high=1.0)
-        self.baseline_reward, self._worth = _check_worth(problem, baseline_reward)
-        if max_changes is not None and problem.whole.contexts is not None:
-            raise checks.conflict(
-                "`max_changes` cannot be combined with contexts: the way home leads through rounds "
-                "whose context nobody knows."
-            )
-        self.floor = _optional("floor", floor)
-        self.max_changes = (
-            None if max_changes is None else checks.integer("max_changes", max_changes, low=1)
-        )
-        self.lam: float = check_lam(lam)
-        self.delta: float = checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
-        self.controllable = policy.controllable
-        self.learns_two_way = self.confidence == "symmetric" or policy.learns_two_way
-        self._delta_of_set = self.delta / EVENTS
-        two_way = self.confidence == "symmetric"
-        self._rules = Rules(problem, self.baseline, self.paying, two_way, self._worth or 0.0)
+        self._set("policy", self._inner(cut))
+        self._set("cut", getattr(self.policy, "cut", None))
+        # What it may do and what its state holds depend on the policy inside.
+        self._set("controllable", self.policy.controllable)
+        self._set("state_types", (*self.policy.state_types, ConservativeState, *LEDGER_TYPES))
 
-    @property
-    def _by_context(self) -> bool:
-        """Whether it is known round by round what the baseline pays."""
-        return callable(self.baseline_reward)
+        self._set("baseline", allowed_allocation(problem, "baseline", self.baseline))
+        self._set("eps", checks.real("eps", self.eps, low=0.0, low_open=True, high=1.0))
+        self._set("shared_noise", checks.truth("shared_noise", self.shared_noise))
+        self._set("lam", check_lam(self.lam))
+        self._set("delta", checks.real("delta", self.delta, low=0.0, low_open=True, high=1.0))
+        if self.floor is not None:
+            self._set("floor", checks.real("floor", self.floor))
+        if self.max_changes is not None:
+            if problem.root.contexts is not None:
+                raise checks.conflict(
+                    "`max_changes` cannot be combined with contexts: the way home leads through "
+                    "rounds of unknown context."
+                )
+            self._set("max_changes", checks.integer("max_changes", self.max_changes, low=1))
+        self._check_baseline_reward()
+
+    def _inner(self, cut: Cut | None) -> AnyPolicy:
+        """Return the policy inside, checked; JointOFUL by default."""
+        problem, policy = self.problem, cast(Any, self.policy)
+        if policy is None:
+            cut = cuts.best(problem.graph) if cut is None else cut
+            radius = default_radius(problem)
+            return JointOFUL(problem, cut=cut, lam=self.lam, delta=self.delta, radius=radius)
+        rule = "be a policy for the same problem"
+        if not isinstance(policy, Policy):
+            raise checks.input_error("policy", rule, repr(policy))
+        if policy.problem is not problem:
+            cure = "Build it on this Problem."
+            raise checks.input_error("policy", rule, f"{type(policy).__name__} for another", cure)
+        if not isinstance(policy, RecordPolicy) or isinstance(policy, AccountingPolicy):
+            rule = "learn from records and keep no accounts of its own"
+            cure = "JointOFUL and ThompsonSampling do."
+            raise checks.input_error("policy", rule, type(policy).__name__, cure)
+        return policy
+
+    def _check_baseline_reward(self) -> None:
+        reward = self.baseline_reward
+        if callable(reward):
+            if self.problem.root.contexts is None:
+                rule = "be a number for a problem without contexts"
+                raise checks.input_error("baseline_reward", rule, "a function")
+            _ = self._weight  # checked here, or an error would come in the middle of a round
+        elif reward is not None:
+            self._set("baseline_reward", checks.real("baseline_reward", reward, low=0.0))
 
     @cached_property
-    def in_all_dimensions(self) -> Conservative:
-        """The same policy, which learns no halves; a set that takes the place of theirs has a delta
+    def _weight(self) -> float:
+        """What a round counts: its baseline reward if that is a function of the context, else 1."""
+        if not callable(self.baseline_reward):
+            return 1.0
+        if self.problem.contexts is not None:  # no round in particular
+            return math.nan
+        return checks.real("baseline_reward", self.baseline_reward(self.problem.context), low=0.0)
 
-        of its own, as for :class:`~gbb.policies.IndexPolicy`.
-        """
-        if not self.learns_two_way:
-            return self
-        given = {**self.settings(), "policy": self.policy.in_all_dimensions}
-        other = type(self)(self.problem, **{**given, "confidence": "complete"})
-        if self.confidence == "symmetric":
-            other._delta_of_set = delta_after(1, self._delta_of_set)
-        return other
+    @cached_property
+    def learner(self) -> RidgeLearner:
+        """What makes the confidence set."""
+        symmetric = self.confidence == "symmetric"
+        return RidgeLearner(lam=self.lam, symmetric=symmetric, delta=self.delta / EVENTS)
 
-    def rebuild(self, problem: Problem) -> Conservative:
-        other = type(self)(problem, **{**self.settings(), "policy": self.policy.on(problem)})
-        other._delta_of_set = self._delta_of_set
-        return other
+    @cached_property
+    def _noise_scale(self) -> float:
+        return noise_scale(self.problem, shared=self.shared_noise)
 
-    def settings(self) -> dict[str, Any]:
-        given = super().settings()
-        del given["cut"]  # the policy inside has it
-        return given
+    def _on_round(self, problem: Problem) -> Conservative:
+        return replace(self, problem=problem, policy=self.policy.on(problem))
 
-    def init(self) -> Guarded:
-        return self.start(None)
+    def init(self, current: IntArray | None = None) -> ConservativeState:
+        ledger = Ledger.start(self.problem, self.baseline if current is None else current)
+        return ConservativeState(self.policy.init(), empty(self.problem), ledger)
 
-    def start(self, last: IntArray | None) -> Guarded:
-        ledger = Ledger.start(self.problem, self.baseline if last is None else last)
-        return Guarded(self.policy.start(last), empty(self.problem), ledger)
-
-    def restart(self, state: Guarded) -> Guarded:
-        inner = self.policy.restart(state.inner)
-        return state._replace(inner=inner, record=empty(self.problem))
-
-    def select(self, state: Guarded, rng: np.random.Generator) -> Choice:
-        return self._guard(state, self.policy.select(state.inner, rng))
-
-    def select_within(
-        self, state: Guarded, rng: np.random.Generator, allowed: NDArray[np.bool_]
-    ) -> Choice:
-        return self._guard(state, self.policy.select_within(state.inner, rng, allowed))
-
-    def begin(self, state: Guarded, trial: int, choice: Choice) -> Guarded:
-        inner = self.policy.begin(state.inner, trial, choice)
-        step = Step(trial, choice.allocation, choice.target, choice.substituted)
-        return state._replace(inner=inner, ledger=state.ledger.begin(self._rules, step))
-
-    def close(self, state: Guarded, trial: int, choice: Choice, paid: FloatArray | None) -> Guarded:
-        inner = self.policy.close(state.inner, trial, choice, paid)
-        ledger = state.ledger.close(self._rules, trial, choice.allocation, paid)
-        return state._replace(inner=inner, ledger=ledger)
-
-    def reopen(
-        self, state: Guarded, trial: int, choice: Choice, paid: FloatArray | None
-    ) -> Guarded:
-        inner = self.policy.reopen(state.inner, trial, choice, paid)
-        ledger = state.ledger.reopen(self._rules, trial, choice.allocation, paid)
-        return state._replace(inner=inner, ledger=ledger)
-
-    def update(self, state: Guarded, choice: Choice, rewards: FloatArray) -> Guarded:
-        rewards = self.problem.rewards(rewards)
-        seen = observe(self.problem, choice.allocation, rewards)
-        after = self.close(self.begin(state, 0, choice), 0, choice, rewards)
-        if self.policy.controllable or (choice.substituted and not self.policy.off_policy):
-            return self.absorb(after, choice, seen)
-        inner = self.policy.update(state.inner, choice, rewards)  # which is all of it in one
-        return after._replace(inner=inner, record=state.record.merge(seen))
+    def update(
+        self, state: ConservativeState, choice: Choice, rewards: FloatArray
+    ) -> ConservativeState:
+        record = observe(self.problem, choice.allocation, rewards)  # which checks the rewards
+        closed = self.on_close(self.on_ask(state, 0, choice), 0, choice, np.asarray(rewards, float))
+        return self.absorb(closed, choice, record)
 
     def absorb(
-        self, state: Guarded, choice: Choice | None, seen: AnyRecord, *, rounds: int = 1
-    ) -> Guarded:
-        inner, in_its_place = state.inner, choice is not None and choice.substituted
-        if self.policy.off_policy or not in_its_place:
-            own = None if in_its_place else choice
-            inner = self.policy.absorb(inner, own, seen, rounds=rounds)
-        return state._replace(inner=inner, record=state.record.merge(seen))
+        self, state: ConservativeState, choice: Choice | None, record: AnyRecord, *, rounds: int = 1
+    ) -> ConservativeState:
+        # The inner policy did not choose the allocation that replaced its proposal.
+        choice = None if choice is None or choice.substituted else choice
+        inner = self.policy.absorb(state.inner, choice, record, rounds=rounds)
+        return state._replace(inner=inner, record=state.record.merge(record))
 
-    def _guard(self, state: Guarded, proposal: Choice) -> Choice:
-        books = self._accounts(state)
-        ridge, radius = books.ridge, books.radius
-        last, heading = self._in_play(state)
+    def relearn(
+        self, state: ConservativeState, record: AnyRecord, *, rounds: int
+    ) -> ConservativeState:
+        inner = self.policy.relearn(state.inner, record, rounds=rounds)
+        return state._replace(inner=inner, record=record)
+
+    def on_ask(self, state: ConservativeState, trial: int, choice: Choice) -> ConservativeState:
+        step = Step(trial, choice.allocation, choice.target, choice.substituted)
+        return state._replace(ledger=self._enter(state.ledger.follow(step), choice, 1))
+
+    def on_close(
+        self, state: ConservativeState, trial: int, choice: Choice, rewards: FloatArray | None
+    ) -> ConservativeState:
+        ledger = state.ledger.settle(trial, played=rewards is not None)
+        sign = -1 if rewards is None else 1
+        return state._replace(ledger=self._enter(ledger, choice, sign, rewards))
+
+    def on_reopen(
+        self, state: ConservativeState, trial: int, choice: Choice, rewards: FloatArray | None
+    ) -> ConservativeState:
+        if rewards is None:
+            return self.on_ask(state, trial, choice)
+        return state._replace(ledger=self._enter(state.ledger, choice, -1, rewards))
+
+    def _enter(
+        self, ledger: Ledger, choice: Choice, sign: int, rewards: FloatArray | None = None
+    ) -> Ledger:
+        """Return the ledger with a round, or with its rewards, more (``sign`` 1) or less (-1)."""
+        problem, baseline, arms = self.problem, self.baseline, choice.allocation
+        if rewards is None:
+            reward = self._weight if callable(self.baseline_reward) else 0.0
+            return ledger.add_round(problem, baseline, arms, reward, sign)
+        symmetric = self.confidence == "symmetric"
+        return ledger.add_rewards(problem, baseline, arms, rewards, sign, symmetric=symmetric)
+
+    def select(self, state: ConservativeState, rng: np.random.Generator) -> Choice:
+        proposal = self.policy.select(state.inner, rng)
+        promise = self._promise(state)
+        ridge, radius = promise.ridge, promise.radius
+        current, target = self._in_play(state.ledger)
         limit = self.problem.n if self.max_changes is None else self.max_changes
-        wanted = proposal.allocation
-        if np.count_nonzero(wanted != last) > limit:
-            # Neither leave nor turn for what is no better: mirror images of a plan are common.
-            others = [arms for arms in (last, heading) if arms is not None]
-            wanted = next((a for a in others if as_good(ridge, radius, a, wanted)), wanted)
-        steps = way_out(ridge, radius, last, wanted, limit)
+        goal = proposal.allocation
+        if np.count_nonzero(goal != current) > limit:
+            # Neither leave nor turn for what is no better: mirror images of an allocation are common.
+            others = [arms for arms in (current, target) if arms is not None]
+            goal = next((arms for arms in others if as_good(ridge, radius, arms, goal)), goal)
+        steps = way_out(ridge, radius, current, goal, limit)
 
-        def back(*plan: IntArray) -> Iterator[IntArray]:
+        def and_home(*plan: IntArray) -> Iterator[IntArray]:
             return chain(plan, way_home(plan[-1], self.baseline, limit))
 
-        sound = books.most >= 0.0
-        if sound and books.safe(back(steps[0])) and (len(steps) == 1 or books.safe(back(*steps))):
-            if np.array_equal(steps[0], proposal.allocation):
-                return proposal
-            target = None if steps[0] is wanted else wanted
-            return Choice(steps[0], target=target, substituted=True)
-        if sound and books.low(last) >= books.most and books.safe(back(last)):
-            return Choice(last, substituted=True)
-        home = next(way_home(last, self.baseline, limit))
-        return Choice(home, substituted=True)
+        if promise.max_baseline >= 0.0:
+            # It does not set out before it can afford all of the way: it would turn back halfway.
+            plans = [and_home(steps[0]), *([and_home(*steps)] if len(steps) > 1 else [])]
+            if all(map(promise.holds, plans)):
+                if np.array_equal(steps[0], proposal.allocation):
+                    return proposal
+                target = None if steps[0] is goal else goal
+                return Choice(steps[0], target=target, substituted=True)
+            reward = promise.max_baseline * promise.weight
+            if promise.min_reward(current) >= reward and promise.holds(and_home(current)):
+                return Choice(current, substituted=True)
+        return Choice(next(way_home(current, self.baseline, limit)), substituted=True)
 
-    def _in_play(self, state: Guarded) -> tuple[IntArray, IntArray | None]:
-        """What is played now and where that was heading, as far as it is still allowed."""
-        agents, (_, last, heading, _) = np.arange(self.problem.n), state.last
-        last = np.where(self.problem.allowed[agents, last], last, self.baseline)
-        if heading is not None and not self.problem.allowed[agents, heading].all():
-            heading = None
-        return last, heading
+    def _in_play(self, ledger: Ledger) -> tuple[IntArray, IntArray | None]:
+        """Return the allocation in play and its target, as far as they are still allowed."""
+        agents, step, allowed = np.arange(self.problem.n), ledger.path[-1], self.problem.allowed
+        current = np.where(allowed[agents, step.allocation], step.allocation, self.baseline)
+        target = step.target
+        if target is not None and not allowed[agents, target].all():
+            target = None
+        return current, target
 
-    def _accounts(self, state: Guarded) -> Accounts:
-        halves = self.confidence == "symmetric"
-        ridge = self.ridge(state.record, self.lam, symmetric=halves)
-        radius = self._radius(ridge)
-        told = state.away.told
-        earned = state.away.paid - self._deviation(told)
+    def _promise(self, state: ConservativeState) -> Promise:
+        """Return what was earned at least, and the confidence set for what may be played next."""
+        _, at_baseline, away, missing = state.ledger
+        posterior = self.learner.posterior(self.problem, Learned(0, state.record))
+
+        def radius_of(ridge: Ridge) -> float:
+            scale = self._noise_scale
+            return confidence_radius(ridge, posterior.delta, shrinking=True, scale=scale)
+
+        ridge, radius = posterior.ridge, radius_of(posterior.ridge)
+        earned = math.fsum(away.rewards) - self._deviation(away.observed)
         if self.floor is not None:
-            earned = max(earned, self.floor * told)
-        if state.ledger.missing.numbers:
-            # Of rounds with any context: of all matrices, not only of those in play now.
-            wide = self._radius(ridge.at(self.problem.whole))
-            earned += least_missing(ridge, wide, state.ledger.missing, self.floor)
-        least, most = self.baseline_bounds(state)
-        torn = state.at_baseline.rounds > state.at_baseline.whole
-        if torn and self.baseline_reward is None and self.problem.contexts is None:
+            earned = max(earned, self.floor * away.observed)
+        if missing.size:
+            # They are of rounds with any context: of all matrices, not only of those in play now.
+            earned += missing.min_reward(ridge, radius_of(ridge.at(self.problem.root)), self.floor)
+        low, high = self.baseline_bounds(state)
+        incomplete = at_baseline.rounds > at_baseline.complete
+        if incomplete and self.baseline_reward is None and self.problem.contexts is None:
             mean, width = ridge.total(self.baseline)
-            least = max(least, mean - radius * width)
-            most = min(most, mean + radius * width)
-        return Accounts(
-            ridge=ridge,
-            radius=radius,
+            low, high = max(low, mean - radius * width), min(high, mean + radius * width)
+        rounds: tuple[float, float] = at_baseline.rounds, away.rounds
+        if callable(self.baseline_reward):
+            rounds = math.fsum(at_baseline.baseline_rewards), math.fsum(away.baseline_rewards)
+        return Promise(
+            ridge,
+            radius,
             baseline=self.baseline,
-            least=least,
-            most=most,
             eps=self.eps,
             floor=self.floor,
-            rounds=(state.at_baseline.rounds, state.away.rounds),
             earned=earned,
-            worth=(state.at_baseline.worth, state.away.worth) if self._by_context else None,
+            at_baseline=rounds[0],
+            away=rounds[1],
+            weight=self._weight,
+            min_baseline=low,
+            max_baseline=high,
         )
 
-    def _radius(self, ridge: Ridge) -> float:
-        return confidence_radius(ridge, self._delta_of_set, shrinking=True, scale=self._scale)
+    def _deviation(self, count: int) -> float:
+        return deviation(self.problem, count, self.delta / EVENTS, self._noise_scale)
 
-    def _deviation(self, told: int) -> float:
-        return deviation_of(self.problem, told, self.delta / EVENTS, self._scale)
+    def baseline_bounds(self, state: ConservativeState) -> tuple[float, float]:
+        """Return bounds on the baseline's reward per round of weight 1, by its complete rounds."""
+        if self.baseline_reward is not None:
+            reward = 1.0 if callable(self.baseline_reward) else self.baseline_reward
+            return reward, reward
+        account = state.ledger.at_baseline
+        if account.observed == 0:
+            return 0.0, math.inf
+        total, error = math.fsum(account.rewards), self._deviation(account.observed)
+        low, high = (total - error) / account.complete, (total + error) / account.complete
+        return max(low, 0.0), high
 
-    def baseline_bounds(self, state: Guarded) -> tuple[float, float]:
-        """The least and the most that the baseline may pay per round, given what it paid."""
-        if self._by_context:
-            worth = np.nan if self._worth is None else self._worth
-            return worth, worth
-        if isinstance(self.baseline_reward, float):
-            return self.baseline_reward, self.baseline_reward
-        _, told, rounds, *_ = state.at_baseline
-        if told == 0:
-            return 0.0, np.inf
-        paid, off = state.at_baseline.paid, self._deviation(told)
-        return max(float((paid - off) / rounds), 0.0), float((paid + off) / rounds)
-
-    def report(self, state: Guarded) -> dict[str, Any]:
-        """What was promised and earned so far, and what of the budget is used and left to risk.
+    def report(self, state: ConservativeState) -> dict[str, Any]:
+        """Return what was promised and earned so far, and what of the budget is used and left.
 
         ``budget`` is ``eps t r(a_0)`` after t rounds, ``left`` what may be lost at once without breaking
-        the promise, and ``used`` the share of the budget that is gone or may be: 0 where as much as the
-        baseline pays was certainly earned.
+        the promise, and ``used`` the share of the budget that is or may be gone: 0 if as much as the
+        baseline's reward was certainly earned.
         """
+        path, at_baseline, away, missing = state.ledger
         return {
             "policy": self.policy.name,
             "eps": self.eps,
             "max_changes": self.max_changes,
-            "at_baseline": state.at_baseline.rounds,
-            "away": state.away.rounds,
-            "missing": state.ledger.missing.numbers,
-            **self._accounts(state).report(),
-            "substituted": state.last.substituted,
+            "at_baseline": at_baseline.rounds,
+            "away": away.rounds,
+            "missing": missing.size,
+            **self._promise(state).report(),
+            "substituted": path[-1].substituted,
             "baseline": self.baseline.tolist(),
         }
-
-
-def _check_worth(
-    problem: Problem, reward: float | Callable[[Any], float] | None
-) -> tuple[float | Callable[[Any], float] | None, float | None]:
-    """What is known of the baseline's reward, and what a function says of it in this round."""
-    if not callable(reward):
-        return _optional("baseline_reward", reward, low=0.0), None
-    if problem.whole.contexts is None:
-        rule = "be a number where the problem has no contexts"
-        raise checks.input_error("baseline_reward", rule, "a function")
-    if problem.contexts is not None:  # of all rounds
-        return reward, None
-    return reward, checks.real("baseline_reward", reward(problem.context), low=0.0)
-
-
-def _optional(name: str, value: float | None, low: float = -np.inf) -> float | None:
-    return None if value is None else checks.real(name, value, low=low)

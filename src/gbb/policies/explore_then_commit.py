@@ -3,29 +3,40 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
+from gbb import cuts
 from gbb._support import checks
 from gbb._support.checks import FloatArray
 from gbb.cuts import Cut, check_cut
-from gbb.learning.design import g_optimal
-from gbb.learning.record import AnyRecord, empty
+from gbb.learning.design import Design, g_optimal
+from gbb.learning.low_rank import LowPopArt, LowRank
+from gbb.learning.record import AnyRecord, Record, empty
 from gbb.learning.ridge import Ridge
-from gbb.policies._base import Choice, Learned, Policy, draw_arms
-from gbb.policies._index.objective import pick_near
-from gbb.problem import Problem, check_lam
+from gbb.policies._policy import DERIVED, Choice, Learned, RecordPolicy
+from gbb.policies._search import Weights, pick_near
+from gbb.policies.baselines import draw_arms
+from gbb.problem import check_lam
 
-COMMITS: dict[str, tuple[float, float, float, float]] = {
+COMMITS: dict[str, Weights] = {
     "couple": (1.0, 1.0, 0.0, 0.0),
     "edge-arm": (1.0, 0.0, 0.0, 0.0),
 }
 """What the commit step maximises: the paper's ``z_xx' + z_x'x``, or ``z_xx'`` as released."""
 
+LOW_RANK: dict[str, type[LowRank] | type[LowPopArt]] = {
+    "low_rank": LowRank,
+    "low_pop_art": LowPopArt,
+}
+"""The estimators that know the rank of M*."""
+
 
 class Committed(NamedTuple):
-    """State: what was seen, and the couple once it is settled."""
+    """What was seen while exploring, and the couple once it is settled."""
 
     learned: Learned
     couple: tuple[int, int] | None
@@ -36,7 +47,8 @@ class Committed(NamedTuple):
         return self.learned.record
 
 
-class ExploreThenCommit(Policy[Committed]):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ExploreThenCommit(RecordPolicy[Committed]):
     """Explore by a design for a third of the horizon, then play the best estimated couple.
 
     While exploring, every agent draws its arm independently from the G-optimal design over arms,
@@ -49,44 +61,65 @@ class ExploreThenCommit(Policy[Committed]):
     problem
         What the learner knows.
     cut
-        The parts V1 and V2.
+        The parts V1 and V2; the best cut found by default.
     horizon
-        Number of rounds to come; needed unless ``exploration`` is given.
+        The number of rounds to come; needed unless ``exploration`` is given.
     exploration
-        Number of exploring rounds; ``ceil(horizon / 3)`` when left out.
+        The number of exploring rounds; ``ceil(horizon / 3)`` by default.
     lam
         The ridge regulariser lambda, > 0.
     commit
         ``couple`` (the paper's ``z_xx' + z_x'x``) or ``edge-arm`` (``z_xx'`` alone, as released).
-    name
-        How results call this policy.
+    estimator
+        ``ridge``; or for an M* of low rank, from rewards per edge, ``low_rank``
+        (:class:`gbb.learning.LowRank`) or ``low_pop_art`` (:class:`gbb.learning.LowPopArt`), both with a
+        bound on their error; the first errs less after few rounds. With these two the couple is the best
+        over the whole cut, ``argmax <m12 z_xx' + m21 z_x'x + m1 z_xx + m2 z_x'x', theta_hat>``.
+    rank
+        The rank of M*, from 1 to d, for these two: such a matrix has about 2 d r parameters instead of
+        d^2, so far fewer exploring rounds suffice. A rank below that of M* leaves an error for ever.
+
+    References
+    ----------
+    Jun, Willett, Wright and Nowak (2019), "Bilinear bandits with low-rank structure"; Jang, Zhang and
+    Jun (2024) for LowPopArt.
     """
 
-    compiled = True
-    learns_from_links = True
-    learns_scales = True
+    cut: Cut = DERIVED
+    horizon: int | None = None
+    exploration: int = DERIVED
+    lam: float = 1.0
+    commit: str = "couple"
+    estimator: str = "ridge"
+    rank: int = 1
 
-    def __init__(
-        self,
-        problem: Problem,
-        *,
-        cut: Cut,
-        horizon: int | None = None,
-        exploration: int | None = None,
-        lam: float = 1.0,
-        commit: str = "couple",
-        name: str | None = None,
-    ) -> None:
-        super().__init__(problem, name=name)
-        self.cut: Cut = check_cut(problem.graph, cut)
-        if exploration is None:
+    requires = "has_one_matrix"
+    estimates_scales = True
+    state_types = (*RecordPolicy.state_types, Committed)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        graph = self.problem.graph
+        self._set("cut", cuts.best(graph) if self.cut is DERIVED else check_cut(graph, self.cut))
+        if self.exploration is DERIVED:
             cure = "Give the horizon, or the number of exploring rounds as `exploration`."
-            horizon = checks.integer("horizon", horizon, low=1, cure=cure)
-            exploration = math.ceil(horizon / 3)
-        self.exploration = checks.integer("exploration", exploration, low=1)
-        self.lam: float = check_lam(lam)
-        self.commit = checks.choice("commit", commit, COMMITS)
-        self.design = g_optimal(problem.arms)
+            horizon = checks.integer("horizon", self.horizon, low=1, cure=cure)
+            self._set("exploration", math.ceil(horizon / 3))
+        checks.integer("exploration", self.exploration, low=1)
+        check_lam(self.lam)
+        checks.choice("commit", self.commit, COMMITS)
+        checks.choice("estimator", self.estimator, ("ridge", *LOW_RANK))
+        checks.integer("rank", self.rank, low=1, high=self.problem.d)
+        # The sum of both directions has up to twice the rank; LowPopArt takes sigma and S.
+        fits = self.problem.is_paper_problem and not self.problem.unknown
+        if self.estimator in LOW_RANK and not fits:
+            rule = "be 'ridge' unless rewards are per edge, and sigma and S are declared"
+            raise checks.input_error("estimator", rule, repr(self.estimator))
+
+    @cached_property
+    def design(self) -> Design:
+        """The G-optimal design over the arms."""
+        return g_optimal(self.problem.arms)
 
     def init(self) -> Committed:
         return Committed(Learned(0, empty(self.problem)), None)
@@ -97,25 +130,28 @@ class ExploreThenCommit(Policy[Committed]):
         if state.learned.rounds < self.exploration:
             return Choice(draw_arms(self.design.weights, self.problem.n, rng))
         values = self.couple_values(state.record).ravel()
+        # Mirrored couples (a, b) and (b, a) always tie, so this draw decides real numbers of Figure 2.
         best = pick_near(values, rng)
         couple = divmod(best, self.problem.K)
         return Choice(self.cut.allocation(couple), couple, float(values[best]))
 
     def couple_values(self, record: AnyRecord) -> FloatArray:
-        """What the commit step maximises, for every couple (K x K)."""
-        means = Ridge(self.problem, record, self.lam).means[0]
-        return self.cut.couple_values(means, COMMITS[self.commit])
-
-    def settings(self) -> dict[str, Any]:
-        given: dict[str, Any] = {"name": self.name, "cut": self.cut, "lam": self.lam}
-        # The horizon says no more than what follows from it.
-        return {**given, "exploration": self.exploration, "commit": self.commit}
+        """Return what the commit step maximises, for every couple (K x K)."""
+        if self.estimator == "ridge":
+            means = Ridge(self.problem, record, self.lam).means[0]
+            return self.cut.couple_values(means, COMMITS[self.commit])
+        assert isinstance(record, Record)
+        X = self.problem.arms
+        M_hat = LOW_RANK[self.estimator](self.problem, record, self.rank, self.lam).M_hat
+        return self.cut.couple_values(X @ M_hat @ X.T)
 
     def absorb(
-        self, state: Committed, choice: Choice | None, seen: AnyRecord, *, rounds: int = 1
+        self, state: Committed, choice: Choice | None, record: AnyRecord, *, rounds: int = 1
     ) -> Committed:
         if choice is not None and choice.couple is not None:
             return Committed(state.learned, choice.couple)
         if state.couple is not None:
             return state
-        return Committed(state.learned.absorb(seen, rounds), None)
+        learned = state.learned
+        merged = learned.record.merge(record)
+        return Committed(learned._replace(rounds=learned.rounds + rounds, record=merged), None)

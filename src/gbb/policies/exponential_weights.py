@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from gbb import cuts
 from gbb._support import checks
 from gbb._support.checks import FloatArray
 from gbb.cuts import Cut, check_cut
 from gbb.learning.coordinates import symmetric_edge_arms
 from gbb.learning.design import g_optimal
 from gbb.learning.record import observe
-from gbb.policies._base import Choice, Policy
-from gbb.problem import Problem
+from gbb.policies._policy import DERIVED, Choice, Policy
 
 
 class Weighted(NamedTuple):
@@ -24,6 +25,7 @@ class Weighted(NamedTuple):
     total: FloatArray
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ExponentialWeights(Policy[Weighted]):
     """Draws a couple with probability growing exponentially in what it would have earned.
 
@@ -36,7 +38,7 @@ class ExponentialWeights(Policy[Weighted]):
     has no bias, whatever the matrices of the other rounds; of a reward per link, each direction counts
     for half. With ``h`` the largest ``z' Q_mu^-1 z``,
     ``gamma_t = sqrt(m h log(K^2) / (2 t))`` and ``eta_t = gamma_t / (B m^2 h)``, so that no exponent
-    moves by more than 1 a round as long as no edge pays more than B in size, noise included, and the
+    moves by more than 1 a round as long as no edge earns more than B in size, noise included, and the
     regret against the best fixed couple is of order ``m B d sqrt(T log K)``. B is ``L S`` unless given,
     which holds without noise only: for noise that has no bound there is no such promise.
 
@@ -47,11 +49,13 @@ class ExponentialWeights(Policy[Weighted]):
     cut
         The parts V1 and V2.
     bound
-        B, what no edge pays more than in size, noise included, > 0; ``L S`` when left out.
+        B, what no edge earns more than in size, noise included, > 0; ``L S`` when left out.
     rate
         Multiplies ``eta``; above 1, exponents may move further than the proof allows.
-    name
-        How results call this policy.
+
+    Notes
+    -----
+    No controller runs it: late or missing rewards would bias its estimates.
 
     References
     ----------
@@ -59,28 +63,34 @@ class ExponentialWeights(Policy[Weighted]):
     with bandit feedback"; Rizk, Thomas, Colin, Laraki and Chevaleyre (2021) for the design.
     """
 
-    learns_from_links = True
-    controllable = False  # late or missing rewards would bias its estimates
-    off_policy = False  # its estimates weigh a round by the chance it had
+    cut: Cut = DERIVED
+    bound: float = DERIVED
+    rate: float = 1.0
 
-    def __init__(
-        self,
-        problem: Problem,
-        *,
-        cut: Cut,
-        bound: float | None = None,
-        rate: float = 1.0,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(problem, name=name)
-        self.cut: Cut = check_cut(problem.graph, cut)
-        most = problem.L * problem.S if bound is None else bound
-        self.bound = checks.real("bound", most, low=0.0, low_open=bound is not None)
-        self.rate = checks.real("rate", rate, low=0.0, low_open=True)
-        arms = g_optimal(problem.arms).weights
-        self.mixture: FloatArray = np.outer(arms, arms).ravel()
-        spread = np.einsum("si,ij,sj->s", self._pairs, self._inverse(self.mixture), self._pairs)
-        self.h = float(spread.max())
+    requires = "has_one_matrix"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        problem, graph = self.problem, self.problem.graph
+        self._set("cut", cuts.best(graph) if self.cut is DERIVED else check_cut(graph, self.cut))
+        # L S may be 0; a given bound may not.
+        if self.bound is DERIVED:
+            self._set("bound", problem.L * problem.S)
+        else:
+            checks.real("bound", self.bound, low=0.0, low_open=True)
+        checks.real("rate", self.rate, low=0.0, low_open=True)
+
+    @cached_property
+    def mixture(self) -> FloatArray:
+        """mu: the probability of each couple whose arms are drawn from the G-optimal design (K^2)."""
+        arms = g_optimal(self.problem.arms).weights
+        return np.outer(arms, arms).ravel()
+
+    @cached_property
+    def h(self) -> float:
+        """The largest ``z' Q_mu^-1 z``."""
+        inverse = self._inverse(self.mixture)
+        return float(np.einsum("si,ij,sj->s", self._pairs, inverse, self._pairs).max())
 
     @cached_property
     def _pairs(self) -> FloatArray:
@@ -95,13 +105,13 @@ class ExponentialWeights(Policy[Weighted]):
         return self.cut.couple_values(single).reshape(K * K, K * K)
 
     def _inverse(self, probabilities: FloatArray) -> FloatArray:
-        """``Q^-1`` on the span of the edge-arms."""
+        """Return ``Q^-1`` on the span of the edge-arms."""
         weights = probabilities @ self._counts
         Q = (self._pairs * weights[:, None]).T @ self._pairs
         return np.asarray(np.linalg.pinv(Q, hermitian=True), dtype=np.float64)
 
     def probabilities(self, state: Weighted) -> FloatArray:
-        """How likely each couple is in the next round (K^2)."""
+        """Return the probability of each couple in the next round (K^2)."""
         m, t, K = self.problem.m, state.rounds + 1, self.problem.K
         gamma = min(0.5, float(np.sqrt(m * self.h * np.log(K * K) / (2.0 * t))))
         scale = self.bound * m * m * self.h
@@ -124,6 +134,6 @@ class ExponentialWeights(Policy[Weighted]):
         rewards = self.problem.rewards(rewards)
         tables = observe(self.problem, choice.allocation, rewards).tables
         assert tables is not None
-        paid = tables[1].ravel() / self.problem.ways  # of each direction
-        estimate = self._inverse(self.probabilities(state)) @ (paid @ self._pairs)
+        sums = tables[1].ravel() / self.problem.ways  # of each direction
+        estimate = self._inverse(self.probabilities(state)) @ (sums @ self._pairs)
         return Weighted(state.rounds + 1, state.total + estimate)

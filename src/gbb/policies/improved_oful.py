@@ -1,63 +1,73 @@
-"""Algorithm 3 of the paper: the improved OFUL, which counts the unwanted edges."""
+"""Algorithm 3 of the paper: improved OFUL."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+
 from gbb.cuts import Cut, check_cut
-from gbb.learning.radius import Schedule
-from gbb.policies._index import IndexPolicy, Weights
-from gbb.problem import Problem
+from gbb.learning.radius import Radius
+from gbb.policies._index import Optimistic
+from gbb.policies._index_policy import IndexPolicy
+from gbb.policies._learner import RidgeLearner
+from gbb.policies._policy import DERIVED
+from gbb.policies._search import CutSearch
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ImprovedOFUL(IndexPolicy):
-    """The couple that pays most over the whole cut graph, by optimism (the paper's Algorithm 3).
+    """The couple of arms with the largest optimistic reward over the whole cut graph.
 
-    Plays ``argmax <m12 z_xx' + m21 z_x'x + m1 z_xx + m2 z_x'x', theta>`` over couples and theta in
-    C_t: V1 plays the first arm of the best couple and V2 its second. Theorem 4.1: no regret against
+    In round t, over all couples (x, x') and all theta in the confidence set C_{t-1},
+
+        ``(x_t, x_t') = argmax <m12 z_xx' + m21 z_x'x + m1 z_xx + m2 z_x'x', theta>``;
+
+    the agents of V1 play x_t and those of V2 play x_t'. Theorem 4.1: no regret against
     ``alpha_2 = 1 - [(m1 + m2)/m (1 - gamma) - epsilon]`` times the optimum.
 
     Parameters
     ----------
-    problem, cut, lam, name
-        As for :class:`~gbb.policies.IndexPolicy`; V1 and V2 are the only parts.
-    delta
-        The confidence set misses theta* (its symmetric part, with the symmetric radius) with
-        probability at most delta.
+    problem
+        What the learner knows: the graph, the arms, sigma, S and L.
+    cut
+        V1 and V2, by Approx-MAX-CUT (:func:`gbb.cuts.greedy`, the paper's Algorithm 2) or another
+        method; the best found (:func:`gbb.cuts.best`) by default.
     radius
-        ``paper``, ``symmetric`` (valid and smaller), ``complete`` (the same in all dimensions, valid
-        for any problem), ``released`` (for parity with released code), or a function of the problem, an
-        array of numbers of rounds, lam and delta.
+        The radius of C_t: ``paper`` (Section 3), ``symmetric`` (valid and smaller), ``complete`` (the
+        same in all dimensions, valid for any problem), ``released`` (for parity with released code),
+        or a function ``radius(problem, rounds, lam, delta)`` of an array of numbers of rounds.
+    lam
+        The ridge regulariser lambda, > 0.
+    delta
+        theta* is in C_t for all t with probability at least 1 - delta.
 
     Notes
     -----
-    On a problem with edge types or weights, the objective of a couple is the weighted sum over the
-    edges between and inside the parts, each with its own type's matrix; agents that may not play their
-    part's arm play their first allowed one. The theorems are about one shared matrix.
+    With edge types or weights the objective is the weighted sum over all edges, each with the matrix
+    of its type; agents that may not play their part's arm play their first allowed one. The theorem is
+    about one shared matrix, and a radius that is ``released`` or a function has none.
     """
 
-    guarantee = "alpha_2"
+    cut: Cut = DERIVED
+    radius: str | Radius = "paper"
+    lam: float = 1.0
+    delta: float = 1e-3
 
-    couple_weights: Weights | None = None
-    """``(w12, w21, w1, w2)``, what z_xx', z_x'x, z_xx and z_x'x' count for; the cut's when left out."""
+    theorem = "alpha_2"
 
-    def __init__(
-        self,
-        problem: Problem,
-        *,
-        cut: Cut,
-        radius: str | Schedule = "paper",
-        lam: float = 1.0,
-        delta: float = 1e-3,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(
-            problem,
-            cut=cut,
-            radius=radius,
-            starts=0,
-            weights=self.couple_weights,
-            halves=radius == "symmetric",
-            lam=lam,
-            delta=delta,
-            name=name,
-        )
-        check_cut(problem.graph, cut)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_cut(self.problem.graph, self.cut)  # of two parts
+
+    @cached_property
+    def learner(self) -> RidgeLearner:  # theta_hat_t = A_t^-1 b_t (equation 3)
+        # With the paper's radius exactly the paper's estimate, in all d^2 dimensions.
+        return RidgeLearner(lam=self.lam, symmetric=self.radius == "symmetric", delta=self.delta)
+
+    @cached_property
+    def index(self) -> Optimistic:  # max over theta in C_{t-1} of <phi, theta>
+        return Optimistic(self.radius)
+
+    @cached_property
+    def search(self) -> CutSearch:  # phi = m12 z_xx' + m21 z_x'x + m1 z_xx + m2 z_x'x'
+        return CutSearch(self.cut)

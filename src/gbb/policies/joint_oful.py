@@ -2,64 +2,131 @@
 
 from __future__ import annotations
 
-from gbb._support import checks
-from gbb.cuts import Cut, KCut
-from gbb.learning.radius import Schedule
-from gbb.policies._index import STARTS, IndexPolicy
-from gbb.problem import Problem
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar
+
+from gbb.cuts import Cut
+from gbb.learning.radius import Radius
+from gbb.policies._index import Optimistic
+from gbb.policies._index_policy import IndexPolicy
+from gbb.policies._learner import Discounted, RidgeLearner, SlidingWindow, Window
+from gbb.policies._policy import DERIVED, RecordPolicy
+from gbb.policies._search import STARTS, LocalSearch
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
 class JointOFUL(IndexPolicy):
-    """The paper's couple over the cut, improved agent by agent on the optimistic objective.
+    """The allocation with the largest optimistic reward that local search finds.
 
-    Starts each round from the couple of :class:`~gbb.policies.ImprovedOFUL` and climbs
+    Starts from the couple of :class:`ImprovedOFUL` and from the next best, and lets agents in turn take
+    the arm that raises most
 
-        ``sum over E of <z, theta_hat> + radius || sum over E of z ||_{A^-1}``
+        ``sum over E of <z, theta_hat> + radius || sum over E of z ||_{A^-1}``.
 
-    by local search over all allocations, and from a few more couples too. The value reached is never
-    below the couple's, which is all that the proof of Theorem 4.1 asks of the allocation that is
-    played: no regret against alpha_2 times the optimum, and rewards beyond what two arms can earn.
+    The value reached is never below the couple's, which is all that the proof of Theorem 4.1 asks of the
+    allocation that is played: no regret against alpha_2 times the optimum, and rewards beyond what two
+    arms can earn.
 
     Parameters
     ----------
-    problem, cut, lam, delta, name
-        As for :class:`~gbb.policies.IndexPolicy`.
+    problem, lam, delta
+        As for :class:`ImprovedOFUL`.
+    cut
+        As for :class:`ImprovedOFUL`; it may have k parts.
     radius
-        ``symmetric``, the default where it is valid, with a smaller charge for the regulariser's bias
-        (see the notes); ``complete``, the same in all dimensions and the default where the two
-        directions of a link differ or rewards come in sums; ``paper``, ``released`` or a function as for
-        :class:`~gbb.policies.ImprovedOFUL`.
+        ``default`` is ``symmetric`` where that is valid and ``complete`` elsewhere, both with a smaller
+        charge for the regulariser's bias (see the notes); or as for :class:`ImprovedOFUL`.
     starts
-        From how many couples, the best with different arms, local search starts; at least 1.
+        The number of couples that local search starts from, at least 1.
 
     Notes
     -----
-    The error of ``theta_hat`` is ``A^-1 sum z noise - lam A^-1 theta*``. The symmetric
-    radius bounds the second part, along the sum phi of an allocation's edge-arms, by ``sqrt(lam) S
-    ||phi||_{A^-1}``; but ``|<phi, lam A^-1 theta*>|`` is at most ``lam S / sqrt(smallest eigenvalue
-    of A_sym) ||phi||_{A^-1}``, which vanishes as every pair of arms gets played, and is what this
-    policy charges. The confidence set still holds theta* with probability 1 - delta.
+    The error of ``theta_hat`` is ``A^-1 sum z noise - lam A^-1 theta*``. The symmetric radius bounds the
+    second part, along the sum phi of an allocation's edge-arms, by ``sqrt(lam) S ||phi||_{A^-1}``; but
+    ``|<phi, lam A^-1 theta*>|`` is at most ``lam S / sqrt(smallest eigenvalue of A_sym)
+    ||phi||_{A^-1}``, which vanishes as every pair of arms gets played, and is what this policy charges.
+    The confidence set still holds theta* with probability 1 - delta.
 
     References
     ----------
     Rizk, Colin, Thomas, Laraki and Chevaleyre (2022), Algorithm 3 and Theorem 4.1, for the couple.
     """
 
-    guarantee = "alpha_2"
+    cut: Cut = DERIVED
+    radius: str | Radius = "default"
+    starts: int = STARTS
+    lam: float = 1.0
+    delta: float = 1e-3
 
-    def __init__(
-        self,
-        problem: Problem,
-        *,
-        cut: Cut | KCut,
-        radius: str | Schedule = "default",
-        starts: int = STARTS,
-        lam: float = 1.0,
-        delta: float = 1e-3,
-        name: str | None = None,
-    ) -> None:
-        starts = checks.integer("starts", starts, low=1)
-        super().__init__(
-            problem, cut=cut, radius=radius, starts=starts, lam=lam, delta=delta, name=name
-        )
-        self.shrinking = True
+    theorem: ClassVar[str | None] = "alpha_2"
+
+    @cached_property
+    def learner(self) -> RidgeLearner:
+        return RidgeLearner(lam=self.lam, symmetric=self.radius != "complete", delta=self.delta)
+
+    @cached_property
+    def index(self) -> Optimistic:
+        return Optimistic(self.radius, shrinking=True)
+
+    @cached_property
+    def search(self) -> LocalSearch:
+        return LocalSearch(self.cut, self.starts)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DiscountedOFUL(JointOFUL):
+    """:class:`JointOFUL` on a record in which a round of age s weighs ``gamma^s``, for a drifting M*.
+
+    A record counts as some ``1 / (1 - gamma)`` rounds at most. Each round starts the bound on the noise
+    anew, so that after t rounds the confidence set uses ``delta / ((t + 1) (t + 2))``: where M* does not
+    change, it fails in any round at all with probability delta at most. With gamma = 1 nothing fades.
+
+    Parameters
+    ----------
+    gamma
+        The share of its weight that a round keeps each round, in (0, 1].
+
+    References
+    ----------
+    Russac, Vernade and Cappe (2019), "Weighted linear bandits for non-stationary environments". The
+    width keeps ``A^-1``, which is larger than their ``A^-1 A_2 A^-1`` with weights ``gamma^(2 s)``.
+    """
+
+    gamma: float = 0.99
+
+    estimates_scales = controllable = False  # a record does not know which rounds are old
+    plays_shards = False
+    theorem = None
+
+    @cached_property
+    def learner(self) -> RidgeLearner:
+        return replace(super().learner, memory=Discounted(self.gamma))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SlidingWindowOFUL(JointOFUL):
+    """:class:`JointOFUL` on the record of the last ``window`` rounds, for an M* that drifts or jumps.
+
+    Each round that is dropped starts the bound on the noise anew, as in :class:`DiscountedOFUL`.
+
+    Parameters
+    ----------
+    window
+        The number of rounds that are remembered.
+
+    References
+    ----------
+    Cheung, Simchi-Levi and Zhu (2019), "Learning to optimize under non-stationarity".
+    """
+
+    window: int = 100
+
+    estimates_scales = controllable = False
+    plays_shards = False
+    theorem = None
+    state_types = (*RecordPolicy.state_types, Window)
+
+    @cached_property
+    def learner(self) -> RidgeLearner:
+        return replace(super().learner, memory=SlidingWindow(self.window))

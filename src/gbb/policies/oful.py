@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+
+from gbb.policies._search import CutSearch
 from gbb.policies.improved_oful import ImprovedOFUL
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
 class OFUL(ImprovedOFUL):
-    """The couple that pays most along one edge, by optimism (the paper's Algorithm 1).
+    """The couple of arms with the largest optimistic reward on one edge of the cut.
 
-    Plays ``argmax over (x, x'), theta in C_t of <z_xx' + z_x'x, theta>`` over the cut. Theorem 3.2:
-    no regret against ``alpha_1 = (1 + gamma) / 2`` times the optimum. Its settings are those of
-    :class:`~gbb.policies.ImprovedOFUL`.
+    In round t, over all couples (x, x') and all theta in the confidence set C_{t-1},
+
+        ``(x_t, x_t') = argmax <z_xx' + z_x'x, theta>``;
+
+    the agents of V1 play x_t and those of V2 play x_t'. Theorem 3.2: no regret against
+    ``alpha_1 = (1 + gamma) / 2`` times the optimum. Its settings are those of :class:`ImprovedOFUL`.
     """
 
-    guarantee = "alpha_1"
-    couple_weights = (1.0, 1.0, 0.0, 0.0)
+    theorem = "alpha_1"
+
+    @cached_property
+    def search(self) -> CutSearch:  # phi = z_xx' + z_x'x
+        return CutSearch(self.cut, weights=(1.0, 1.0, 0.0, 0.0))

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gbb import cuts
 from gbb._support import checks
 from gbb._support.checks import FloatArray
 from gbb.cuts import Cut, check_cut
 from gbb.learning.confidence import Confidence
-from gbb.learning.design import g_optimal
+from gbb.learning.design import Design, g_optimal
 from gbb.learning.record import AnyRecord, empty
 from gbb.learning.tuples import Tuples
-from gbb.policies._base import Choice, Learned, Policy, draw_arms
-from gbb.problem import Problem, check_lam
+from gbb.policies._policy import DERIVED, Choice, Learned, RecordPolicy
+from gbb.policies.baselines import draw_arms
+from gbb.problem import check_lam
 
 
 class Phased(NamedTuple):
@@ -26,7 +30,7 @@ class Phased(NamedTuple):
     ----------
     learned
         The rounds seen and their record.
-    due
+    ends_at
         After how many rounds the phase ends.
     alive
         Which couples may still be the best (K x K).
@@ -39,7 +43,7 @@ class Phased(NamedTuple):
     """
 
     learned: Learned
-    due: float
+    ends_at: float
     alive: NDArray[np.bool_]
     weights: FloatArray
     gap: float = math.inf
@@ -51,7 +55,8 @@ class Phased(NamedTuple):
         return self.learned.record
 
 
-class PhasedExploration(Policy[Phased]):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PhasedExploration(RecordPolicy[Phased]):
     """Explores by a G-optimal design until a couple is certified, and plays that one for good.
 
     In every phase each agent draws its arm independently from the G-optimal design over the arms that
@@ -74,11 +79,11 @@ class PhasedExploration(Policy[Phased]):
 
     Parameters
     ----------
-    problem, cut, lam, name
-        As for :class:`~gbb.policies.ExploreThenCommit`.
+    problem, cut, lam
+        As for :class:`ExploreThenCommit`.
     epsilon
         How much less than the best couple the certified one may pay a round, over all edges; a
-        hundredth of the most that they can pay, ``m L S / 100``, when left out. With 0 only the best
+        hundredth of the most that they can pay, ``m L S / 100``, by default. With 0 only the best
         itself is certified, and never one of two that differ and tie.
     delta
         The probability that a certificate is wrong, at most.
@@ -92,36 +97,42 @@ class PhasedExploration(Policy[Phased]):
     bandits", for stopping and dropping by a confidence set.
     """
 
-    learns_from_links = True
+    cut: Cut = DERIVED
+    epsilon: float = DERIVED
+    delta: float = 1e-3
+    lam: float = 1.0
+    growth: float = 1.25
 
-    def __init__(
-        self,
-        problem: Problem,
-        *,
-        cut: Cut,
-        epsilon: float | None = None,
-        delta: float = 1e-3,
-        lam: float = 1.0,
-        growth: float = 1.25,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(problem, name=name)
-        self.cut: Cut = check_cut(problem.graph, cut)
-        most = problem.m * problem.L * problem.S
-        self.epsilon = checks.real("epsilon", most / 100 if epsilon is None else epsilon, low=0.0)
-        self.delta: float = checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
-        self.lam: float = check_lam(lam)
-        self.growth = checks.real("growth", growth, low=1.0, low_open=True)
-        self.design = g_optimal(problem.arms)
+    requires = "has_one_matrix"
+    state_types = (*RecordPolicy.state_types, Phased)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        problem, graph = self.problem, self.problem.graph
+        self._set("cut", cuts.best(graph) if self.cut is DERIVED else check_cut(graph, self.cut))
+        if self.epsilon is DERIVED:
+            self._set("epsilon", problem.m * problem.L * problem.S / 100)
+        checks.real("epsilon", self.epsilon, low=0.0)
+        checks.real("delta", self.delta, low=0.0, low_open=True, high=1.0)
+        check_lam(self.lam)
+        checks.real("growth", self.growth, low=1.0, low_open=True)
+
+    @cached_property
+    def design(self) -> Design:
+        """The G-optimal design over all arms."""
+        return g_optimal(self.problem.arms)
+
+    @cached_property
+    def couples(self) -> Tuples:
+        """The couples of arms over the cut."""
         sides = self.cut.sides.astype(np.int64)
-        self.couples = Tuples(problem, sides, 2, problem.edge_weights)
+        return Tuples(self.problem, sides, 2, self.problem.edge_weights)
 
     def init(self) -> Phased:
         K, d = self.problem.K, self.problem.d
         learned = Learned(0, empty(self.problem))
-        first = math.ceil(
-            d * (d + 1) / 2 / self.problem.observations
-        )  # fewer rewards than unknowns tell little
+        first = math.ceil(d * (d + 1) / 2 / self.problem.observations)
+        # Fewer rewards than parameters tell little.
         return Phased(learned, first, np.ones((K, K), dtype=np.bool_), self.design.weights)
 
     def select(self, state: Phased, rng: np.random.Generator) -> Choice:
@@ -133,16 +144,17 @@ class PhasedExploration(Policy[Phased]):
         self,
         state: Phased,
         choice: Choice | None,  # noqa: ARG002
-        seen: AnyRecord,
+        record: AnyRecord,
         *,
         rounds: int = 1,
     ) -> Phased:
-        return self._examine(state._replace(learned=state.learned.absorb(seen, rounds)))
+        seen = Learned(state.learned.rounds + rounds, state.record.merge(record))
+        return self._examine(state._replace(learned=seen))
 
     def _examine(self, state: Phased) -> Phased:
-        """The state after the end of a phase, if this is one: fewer couples, perhaps a certificate."""
+        """Drop couples, and perhaps certify one, if this is the end of a phase."""
         rounds = state.learned.rounds
-        if state.couple is not None or rounds < state.due:
+        if state.couple is not None or rounds < state.ends_at:
             return state
         seen = Confidence(self.problem, state.record, self.lam)
         # Rewards may be missing in one phase and not in another: two ellipsoids must hold.
@@ -152,14 +164,14 @@ class PhasedExploration(Policy[Phased]):
         leader = int(np.argmax(values))
         excess = seen.excess(combine, leader, radius)
         gap = float(excess[alive].max())
-        kept = (alive & (excess >= 0.0)).reshape(state.alive.shape)
-        weights = state.weights if (kept == state.alive).all() else self._design(kept)
+        remaining = (alive & (excess >= 0.0)).reshape(state.alive.shape)
+        weights = state.weights if (remaining == state.alive).all() else self._design(remaining)
         couple = divmod(leader, self.problem.K) if gap <= self.epsilon else None
-        due = max(rounds + 1, math.ceil(self.growth * rounds))
-        return Phased(state.learned, due, kept, weights, gap, couple)
+        ends_at = max(rounds + 1, math.ceil(self.growth * rounds))
+        return Phased(state.learned, ends_at, remaining, weights, gap, couple)
 
     def _design(self, alive: NDArray[np.bool_]) -> FloatArray:
-        """The G-optimal design over the arms of the couples that are left."""
+        """Return the G-optimal design over the arms of the couples that are left."""
         arms = np.flatnonzero(alive.any(axis=0) | alive.any(axis=1))
         weights = np.zeros(self.problem.K)
         useful = bool(self.problem.arms[arms].any())

@@ -1,38 +1,46 @@
-"""Thompson sampling: play what would be best for a matrix drawn from the posterior."""
+"""Thompson sampling: play what is best for a matrix drawn from the posterior."""
 
 from __future__ import annotations
 
-from gbb.cuts import Cut, KCut
-from gbb.policies._index import STARTS, IndexPolicy
-from gbb.problem import Problem
+from dataclasses import dataclass
+from functools import cached_property
+
+from gbb._support import checks
+from gbb.cuts import Cut
+from gbb.learning.record import BERNOULLI_SIGMA, bernoulli_weights
+from gbb.policies._index import EpsilonRandom, PosteriorSample
+from gbb.policies._index_policy import IndexPolicy
+from gbb.policies._learner import RidgeLearner
+from gbb.policies._policy import DERIVED
+from gbb.policies._search import STARTS, Search, local_search
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ThompsonSampling(IndexPolicy):
-    """Draws a matrix from the posterior and plays the best allocation it finds for it.
+    """The best allocation that local search finds for a draw from the posterior.
 
     Under the prior ``theta ~ N(0, v^2 / lam I)`` and noise N(0, v^2) the posterior is
     ``N(theta_hat, v^2 A^-1)``. Only its symmetric block, of dimension d (d + 1) / 2, bears on an
-    allocation's reward, so only that is drawn. Then the best couple over the cut for the draw is
-    improved by local search.
+    allocation's reward, so only that is drawn.
 
     Parameters
     ----------
-    problem, cut, starts, name
-        As for :class:`~gbb.policies.IndexPolicy`.
-    lam
-        The ridge regulariser lambda, > 0: the noise's variance over the prior's. When left out,
-        ``(v d / S)^2``, a prior as wide as the entries S / d of a matrix of norm S, but at most 1 and
-        at least ``(1e-6 L)^2``.
+    problem, cut
+        As for :class:`JointOFUL`.
     v
-        Scale of the posterior; the noise level ``sigma`` when left out, but at least ``1e-6 L S / d``:
-        without noise, too, what is unknown is drawn as widely as the prior says. A smaller one that
-        is given narrows the prior with it, down to none at 0. Frequentist proofs ask for a scale of the
-        order of the confidence radius, which plays worse.
+        The scale of the posterior; sigma by default, and at least ``1e-6 L S / d``: without noise, too,
+        what is unknown is drawn as widely as the prior says. A smaller one narrows the prior with it.
+    starts
+        The number of tuples that local search starts from; 0 to play the best tuple as it is.
+    lam
+        The ridge regulariser, the noise's variance over the prior's; ``(v d / S)^2`` by default, between
+        ``(1e-6 L)^2`` and 1: a prior as wide as the entries S / d of a matrix of norm S.
 
     Notes
     -----
-    Where nobody knows ``sigma`` and ``S``, those that are expected from the record
-    (:func:`gbb.learning.scales.estimate_scales`) give v and lam: the prior is that of empirical Bayes.
+    If sigma or S is unknown, v and lam follow from their estimates (empirical Bayes,
+    :func:`gbb.learning.scales.estimate_scales`). Frequentist proofs ask for a v of the order of the
+    confidence radius, which plays worse.
 
     References
     ----------
@@ -40,14 +48,80 @@ class ThompsonSampling(IndexPolicy):
     Van Roy (2014), "Learning to optimize via posterior sampling".
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        *,
-        cut: Cut | KCut,
-        v: float | None = None,
-        starts: int = STARTS,
-        lam: float | None = None,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(problem, cut=cut, lam=lam, v=v, starts=starts, name=name)
+    cut: Cut = DERIVED
+    v: float | None = None
+    starts: int = STARTS
+    lam: float | None = None
+
+    def __post_init__(self) -> None:
+        checks.integer("starts", self.starts, low=0)
+        super().__post_init__()
+
+    @cached_property
+    def learner(self) -> RidgeLearner:
+        return RidgeLearner(lam=self.lam, v=self.v)
+
+    @cached_property
+    def index(self) -> PosteriorSample:
+        return PosteriorSample()
+
+    @cached_property
+    def search(self) -> Search:
+        return local_search(self.cut, self.starts)
+
+
+class BernoulliThompson(ThompsonSampling):
+    """:class:`ThompsonSampling` for rewards of 0 or 1, weighted by their estimated variance.
+
+    A 1 with probability p has variance ``p (1 - p)``, far less than 1/4 if p is near 0 or 1
+    (:func:`gbb.learning.record.bernoulli_weights`). Declare ``sigma`` as 1/2, or not at all: every such
+    reward is 1/2-sub-Gaussian.
+    """
+
+    requires = "is_paper_problem"
+    plays_shards = False
+
+    @cached_property
+    def learner(self) -> RidgeLearner:
+        return RidgeLearner(
+            lam=self.lam, v=self.v, reweight=bernoulli_weights, sigma=BERNOULLI_SIGMA
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class EpsilonGreedy(IndexPolicy):
+    """The best estimated allocation that local search finds, or now and then a random one.
+
+    Its regret grows linearly, at the rate of ``epsilon`` times what a random allocation loses; the
+    simplest baseline that learns.
+
+    Parameters
+    ----------
+    problem, cut, starts
+        As for :class:`ThompsonSampling`.
+    epsilon
+        The probability of a random round.
+    lam
+        The ridge regulariser lambda, > 0.
+    """
+
+    cut: Cut = DERIVED
+    epsilon: float = 0.05
+    starts: int = STARTS
+    lam: float = 1.0
+
+    def __post_init__(self) -> None:
+        checks.integer("starts", self.starts, low=0)
+        super().__post_init__()
+
+    @cached_property
+    def learner(self) -> RidgeLearner:
+        return RidgeLearner(lam=self.lam)
+
+    @cached_property
+    def index(self) -> EpsilonRandom:
+        return EpsilonRandom(PosteriorSample(), self.epsilon)
+
+    @cached_property
+    def search(self) -> Search:
+        return local_search(self.cut, self.starts)

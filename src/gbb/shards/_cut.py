@@ -7,7 +7,7 @@ import numpy as np
 from gbb._kernels import cuts as kernels
 from gbb._support import checks
 from gbb._support.checks import IntArray
-from gbb.graph._pattern import index_type
+from gbb.graph.build import index_type
 
 
 def extend_cut(ends: IntArray, n: int, border: IntArray, k: int) -> IntArray:

@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
-from gbb.cuts import Cut, KCut
+from gbb.cuts import Cut
 from gbb.graph import Graph
-from gbb.graph.parts import Parts
 from gbb.problem import Problem
 from gbb.shards._shard import Kind
 
@@ -32,14 +31,15 @@ class Network:
     ----------
     graph
         The small graph.
-    parts
-        What its agents and edges stand for.
+    edge_counts, parts
+        What its edges and agents stand for: how many links of each shard (shards x m), and the part.
     edge_types, edge_weights
         Those of its edges; None where all links have one type, or the weight 1.
     """
 
     graph: Graph
-    parts: Parts
+    edge_counts: IntArray
+    parts: IntArray
     edge_types: IntArray | None
     edge_weights: FloatArray | None
 
@@ -90,7 +90,8 @@ class Network:
         of = np.array([part for part, _ in agents], dtype=np.int64)
         return cls(
             graph,
-            Parts(of, table[:, column]),
+            checks.frozen(table[:, column]),
+            checks.frozen(of),
             types if types.any() else None,
             weights if (weights != 1.0).any() else None,
         )
@@ -98,26 +99,31 @@ class Network:
     def problem(self, arms: ArrayLike, **known: Any) -> Problem:
         """The problem on it; ``known`` is what else :class:`gbb.Problem` takes, such as sigma and S."""
         links: Any = {"edge_types": self.edge_types, "edge_weights": self.edge_weights}
-        return Problem(self.graph, arms, **known, **links, parts=self.parts)
+        links |= {"edge_counts": self.edge_counts, "parts": self.parts}
+        return Problem(self.graph, arms, **known, **links)
 
     @property
-    def cut(self) -> Cut | KCut:
+    def k(self) -> int:
+        """Number of parts."""
+        return int(self.parts.max()) + 1
+
+    @property
+    def cut(self) -> Cut:
         """Its parts, as policies take them."""
-        of, k = self.parts.of, self.parts.k
-        return Cut.of(self.graph, of) if k == 2 else KCut.of(self.graph, of, k)
+        return Cut.of(self.graph, self.parts, self.k)
 
     @property
     def counts(self) -> IntArray:
         """How many directed links run from each part to each (k x k)."""
-        k, of = self.parts.k, self.parts.of
-        counts = np.zeros((k, k), dtype=np.int64)
-        np.add.at(counts, (of[self.graph.sources], of[self.graph.indices]), self.parts.total)
+        counts, source, target = np.zeros((self.k, self.k), np.int64), *self.graph.edges.T
+        links = self.edge_counts.sum(axis=0)
+        np.add.at(counts, (self.parts[source], self.parts[target]), links)
         return counts
 
     @property
     def m(self) -> int:
         """Number of directed links."""
-        return int(self.parts.total.sum())
+        return int(self.edge_counts.sum())
 
     @property
     def rho(self) -> float:
@@ -125,8 +131,8 @@ class Network:
         return 1.0 - float(np.trace(self.counts)) / self.m
 
     def __repr__(self) -> str:
-        k, shards = self.parts.k, self.parts.shards
-        return f"Network(m={self.m}, k={k}, shards={shards}, rho={self.rho:.4g})"
+        shards = len(self.edge_counts)
+        return f"Network(m={self.m}, k={self.k}, shards={shards}, rho={self.rho:.4g})"
 
 
 def _read_kind(given: Sequence[Any]) -> Kind:

@@ -17,8 +17,7 @@ from gbb._support.seeds import Seed
 from gbb.cuts import Cut
 from gbb.environment import Environment, System
 from gbb.optimum import Optimum
-from gbb.policies import AnyPolicy
-from gbb.policies._contenders import Contenders, make_policies
+from gbb.policies import AnyPolicy, PolicyLike, make_policies
 from gbb.problem import Problem
 from gbb.simulation import engine, reference, result
 from gbb.simulation._jobs import Job, count_threads, run_jobs
@@ -56,7 +55,7 @@ class SlowPolicyWarning(UserWarning):
 
 def simulate(
     env: System,
-    policies: Contenders,
+    policies: PolicyLike,
     *,
     rounds: int,
     runs: int = 1,
@@ -86,7 +85,7 @@ def simulate(
     policies
         The policies to play, all of ``env.problem``, with distinct names; one, a list, or a function
         that makes them for a problem. Also names or classes of policies, which then play over the
-        greedy cut and know ``rounds``.
+        best cut and know ``rounds``.
     rounds
         The horizon T.
     runs
@@ -103,7 +102,7 @@ def simulate(
         raised, with a warning, to what a policy earned beyond it.
     cut
         Where the couples that an adversary's regret is measured against are played; the policies' own
-        cut when left out, or the greedy one where they have none or several.
+        cut when left out, or the best one where they have none or several.
     contexts
         What is known before each round, where ``env.problem`` has a kind of contexts: one for each
         round, or a function ``law(rng, rounds)`` that draws them, from a child of ``seed`` of its own.
@@ -324,4 +323,4 @@ def _check_memory(
 def _record_bytes(problem: Problem) -> int:
     """What the arrays of a run's record take: two tables, or a matrix and a vector of moments."""
     p = problem.parameters
-    return 16 * problem.types * problem.K**2 if problem.keeps_tables else 8 * p * (p + 1)
+    return 16 * problem.types * problem.K**2 if problem.tabular else 8 * p * (p + 1)

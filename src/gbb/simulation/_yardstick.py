@@ -13,7 +13,7 @@ from gbb._support import checks, outside
 from gbb._support.checks import FloatArray, IntArray
 from gbb._support.rows import distinct
 from gbb.adversary import AdversarialEnvironment
-from gbb.cuts import Cut, check_cut, greedy
+from gbb.cuts import Cut, best, check_cut
 from gbb.environment import Environment, System
 from gbb.optimum import Optimum, solve
 from gbb.policies import AnyPolicy
@@ -202,20 +202,19 @@ def _by_couples(env: AdversarialEnvironment, recorded: IntArray, cut: Cut) -> Ya
 
 
 def _common_cut(system: System, policies: Sequence[AnyPolicy], cut: Cut | None) -> Cut:
-    """The cut that is given, or that of the policies where they have the same, or the greedy one."""
+    """The cut that is given, or that of the policies where they have the same, or the best one."""
     graph = system.problem.graph
     if cut is not None:
         return check_cut(graph, cut)
-    cuts = [policy.cut for policy in policies]
-    own = [each for each in cuts if isinstance(each, Cut)]
+    cuts = [getattr(policy, "cut", None) for policy in policies]
+    own = [each.merged for each in cuts if isinstance(each, Cut)]
     same = bool(own) and all(np.array_equal(own[0].sides, each.sides) for each in own)
-    return own[0] if same else greedy(graph)
+    return own[0] if same else best(graph)
 
 
 def alpha_of(policy: AnyPolicy, env: Environment, optimum: Optimum) -> float:
     """The alpha that a policy is no-regret for on an instance; 1 where none is proven."""
-    parts, share = policy.parts, policy.guaranteed_share
-    cut = policy.cut if parts is None or parts.k == 2 else parts
+    cut, share = getattr(policy, "cut", None), policy.guaranteed_share
     return guaranteed_alpha(env, policy.guarantee, cut=cut, optimum=optimum, share=share)
 
 

@@ -102,7 +102,7 @@ def run_reference(
         if on_rounds is not None:
             on_rounds(1)
     reward, cumulative, couple, allocation = map(np.array, zip(*kept, strict=True))
-    record = policy.record_of(played.state)
+    record = getattr(played.state, "record", None)
     return Trace(reward, cumulative, couple, allocation if keep_allocations else None, record)
 
 

@@ -45,8 +45,9 @@ def assemble(
     Regrets are cumulative over all rounds played, recorded or not.
     """
     problem = system.problem
-    scale = system.sigma if isinstance(system, TableSystem) else problem.declared["sigma"]
-    noise = {} if scale is None else {"sigma": scale}
+    noise = {} if "sigma" in problem.unknown else {"sigma": problem.sigma}
+    if isinstance(system, TableSystem):
+        noise = {"sigma": system.sigma}
     reward = np.array([[trace.reward for trace in runs] for runs in traces])
     cumulative = np.array([[trace.cumulative for trace in runs] for runs in traces])
     couple = np.array([[trace.couple for trace in runs] for runs in traces])

@@ -12,7 +12,7 @@ import numpy as np
 from gbb import policies
 from gbb._support import checks
 from gbb.environment import noises
-from gbb.graph import Graph
+from gbb.graph import FAMILIES
 from gbb.problem import LARGEST
 
 ARMS = ("one-hot", "normal")
@@ -43,7 +43,7 @@ def _value(name: str, value: Any) -> Any:
     if name in ("graph", "arms", "noise"):
         if not isinstance(value, str):
             raise checks.input_error(name, "be text", repr(value))
-        if name == "graph" and value not in Graph.families() and Path(value).is_file():
+        if name == "graph" and value not in FAMILIES and Path(value).is_file():
             return str(Path(value).resolve())  # workers may stand in another folder
         known = {"arms": ARMS, "noise": noises()}
         return checks.choice(name, value, known[name]) if name in known else value
@@ -80,7 +80,7 @@ def _policy(given: Any) -> dict[str, Any]:
     if not isinstance(spec["name"], str) or not spec["name"]:
         raise checks.input_error("name", "be a text that is not empty", repr(spec["name"]))
     for name in spec.keys() - {"kind", "name"}:
-        policies.check_setting(spec["kind"], name)
+        checks.known_names(spec["kind"], "setting", [name], policies.setting_names(spec["kind"]))
         spec[name] = _plain(name, spec[name])
     return dict(sorted(spec.items()))
 
@@ -96,7 +96,7 @@ def _plain(name: str, value: Any) -> Any:
 
 
 USED = {
-    "n": ("graph", tuple(Graph.families()), "families of graphs"),
+    "n": ("graph", tuple(FAMILIES), "families of graphs"),
     "K": ("arms", ("normal",), "arms that are 'normal'"),
     "degree": ("graph", ("regular",), "the graph 'regular'"),
     "p": ("graph", ("random",), "the graph 'random'"),
@@ -123,13 +123,13 @@ def check_use(axes: Mapping[str, tuple[Any, ...]]) -> None:
 
 def check_cell(cell: Cell) -> None:
     """Refuse values that do not go together, before anything is played."""
-    if cell["graph"] in Graph.families():
+    if cell["graph"] in FAMILIES:
         if cell["n"] is None:
             raise checks.conflict(f"The family {cell['graph']!r} needs `n`.")
         if cell["graph"] == "regular" and cell["degree"] is None:
             raise checks.conflict("The family 'regular' needs `degree`.")
     elif not Path(cell["graph"]).is_file():
-        cure = checks.suggest(cell["graph"], Graph.families())
+        cure = checks.suggest(cell["graph"], FAMILIES)
         raise checks.input_error("graph", "be a family or a graph file", repr(cell["graph"]), cure)
     if cell["zeta"] is not None and cell["d"] < 2:
         raise checks.conflict(f"`zeta` needs two arms or more, but got `d` {cell['d']}.")

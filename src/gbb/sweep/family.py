@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from gbb._support import checks, seeds
 from gbb._support.seeds import Seed
 from gbb.environment import Environment
-from gbb.policies._contenders import Contenders, make_policies
+from gbb.policies import PolicyLike, make_policies
 from gbb.simulation._simulate import simulate, simulate_together
 from gbb.sweep.executors import here
 from gbb.sweep.finish import MakeExecutor, gather
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def compare(
     instances: Environment | Sequence[Environment],
-    policies: Contenders,
+    policies: PolicyLike,
     *,
     rounds: int,
     runs: int = 1,
@@ -42,7 +42,7 @@ def compare(
         The environments, or a single one; all need a positive optimum.
     policies
         A function that makes the policies of an instance's problem, always under the same names. Also a
-        policy's name or class, which then plays over the greedy cut and knows ``rounds``; a policy
+        policy's name or class, which then plays over the best cut and knows ``rounds``; a policy
         itself, where there is one instance; or a list of any of these.
     rounds, runs, seed, record, workers, progress, method
         As for :func:`gbb.simulate`; ``runs`` is per instance. With ``cuda`` all instances are played in

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from gbb import policies
-from gbb.cuts import greedy
+from gbb import cuts, policies
 from gbb.environment import Environment
-from gbb.graph import Graph
+from gbb.graph import FAMILIES, Graph
 from gbb.instances import absolute_normal
 from gbb.policies import AnyPolicy
 from gbb.problem import Problem
@@ -29,7 +28,7 @@ def seed_of(sweep: Sweep, what: int, matrix: int) -> np.random.SeedSequence:
 def make_graph(sweep: Sweep, cell: Cell, matrix: int) -> Graph:
     """The graph of an instance."""
     family = cell["graph"]
-    if family not in Graph.families():
+    if family not in FAMILIES:
         return Graph.read(family)
     options: dict[str, Any] = {}
     if family == "random":
@@ -62,12 +61,12 @@ def make_environment(sweep: Sweep, cell: Cell, matrix: int) -> Environment:
 
 
 def make_policies(sweep: Sweep, problem: Problem, names: Sequence[str]) -> list[AnyPolicy]:
-    """The policies with these names on the problem of an instance, over its greedy cut."""
-    shared = {"cut": greedy(problem.graph), "horizon": sweep.rounds}
+    """The policies with these names on the problem of an instance, over the sweep's cut of it."""
+    shared = {"cut": cuts.find(sweep.cut)(problem.graph), "horizon": sweep.rounds}
     made = []
     for spec in sweep.policies:
         if spec["name"] in names:
-            known = policies.settings_of(spec["kind"])
+            known = policies.setting_names(spec["kind"])
             given = {key: value for key, value in shared.items() if key in known} | spec
             made.append(policies.build(given.pop("kind"), problem, **given))
     return made

@@ -17,7 +17,7 @@ from gbb._support.checks import IntArray
 from gbb.simulation._trace import recorded_rounds
 from gbb.sweep.axes import Cell, check_axis, check_cell, check_policies, check_use
 
-NUMERICS = 3
+NUMERICS = 4
 """Counts up whenever a release plays other numbers than the one before: parts of both do not mix."""
 
 MOST = 10**15
@@ -60,6 +60,8 @@ class Sweep:
         As for :func:`gbb.simulate`; ``runs`` are for each instance.
     seed
         Where all randomness comes from.
+    cut
+        The cut that policies play over: ``best`` (:func:`gbb.cuts.best`) or the paper's, ``greedy``.
     method
         ``engine``, or ``cuda`` for a GPU, whose random numbers are others; as for :func:`gbb.simulate`.
     task_seconds
@@ -83,6 +85,7 @@ class Sweep:
     runs: int = 1
     record: Any = "log"
     seed: int = 0
+    cut: str = "best"
     method: str = "engine"
     task_seconds: float = 20.0
 
@@ -95,6 +98,7 @@ class Sweep:
             value = checks.integer(name, getattr(self, name), low=1, high=MOST)
             object.__setattr__(self, name, value)
         object.__setattr__(self, "seed", checks.integer("seed", self.seed, low=0))
+        checks.choice("cut", self.cut, ["best", "greedy"])
         checks.choice("method", self.method, ["engine", "cuda"])
         seconds = checks.real("task_seconds", self.task_seconds, low=0.0, low_open=True)
         object.__setattr__(self, "task_seconds", seconds)

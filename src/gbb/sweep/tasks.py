@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import gbb
 from gbb import policies
-from gbb.graph import Graph
+from gbb.graph import FAMILIES
 from gbb.sweep.axes import Cell
 from gbb.sweep.instances import make_graph
 from gbb.sweep.spec import NUMERICS, Sweep
@@ -91,12 +91,24 @@ def seconds_of(sweep: Sweep, cell: Cell, m: int, names: Sequence[str]) -> float:
     return micros * 1e-6 * sweep.rounds * sweep.runs / (DEVICE if sweep.method == "cuda" else 1.0)
 
 
+UNCOMPILED = {
+    policies.BernoulliThompson,
+    policies.Conservative,
+    policies.DiscountedOFUL,
+    policies.ExponentialWeights,
+    policies.PhasedExploration,
+    policies.SlidingWindowOFUL,
+}
+"""Those of gbb's policies that the reference loop plays, as it does those of others."""
+
+
 @cache
 def _traits(kind: str) -> tuple[bool, bool, bool]:
     """Whether a policy is compiled, searches over whole allocations, and does so optimistically."""
     found = policies.find(kind)
-    searches = "starts" in policies.settings_of(kind)
-    return found.compiled, searches, issubclass(found, policies.JointOFUL)
+    searches = "starts" in policies.setting_names(kind)
+    compiled = found.__module__.startswith("gbb.") and found not in UNCOMPILED
+    return compiled, searches, issubclass(found, policies.JointOFUL)
 
 
 def _split_policies(sweep: Sweep, cell: Cell, m: int) -> list[tuple[str, ...]]:
@@ -155,8 +167,10 @@ def _task(
         "seed": sweep.seed,
         "version": [gbb.__version__, NUMERICS],
     }
-    if sweep.method != "engine" and kind == "play":
-        about["method"] = sweep.method
+    if kind == "play":
+        about["cut"] = sweep.cut
+        if sweep.method != "engine":
+            about["method"] = sweep.method
     text = json.dumps(about, sort_keys=True)
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     return Task(kind, f"{kind}-{digest}", tuple(blocks), names, seconds)
@@ -168,6 +182,6 @@ def _plain(cell: Cell) -> Cell:
     An axis that is added some day does not rename the tasks without it.
     """
     plain = {name: value for name, value in cell.items() if value is not None}
-    if cell["graph"] not in Graph.families():
+    if cell["graph"] not in FAMILIES:
         plain["graph"] = hashlib.sha256(Path(cell["graph"]).read_bytes()).hexdigest()
     return plain

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbb.environment import Environment
-from gbb.optimum import solve_alike
+from gbb.optimum import solve_deterministic
 from gbb.policies import AnyPolicy
 from gbb.simulation import cuda
 from gbb.simulation._simulate import SlowPolicyWarning, trace_runs
@@ -79,7 +79,7 @@ def _solve_block(sweep: Sweep, block: Block, names: tuple[str, ...]) -> Arrays:
     cell, rows, alphas = sweep.cells[block.cell], [], []
     for matrix in range(block.start, block.stop):
         env = make_environment(sweep, cell, matrix)
-        best = solve_alike(env.problem, env.M_star)
+        best = solve_deterministic(env.problem, env.M_star)
         rows.append((best.value, best.upper_bound, float(best.proven), float(env.problem.m)))
         alphas.append(
             [alpha_of(each, env, best) for each in make_policies(sweep, env.problem, names)]

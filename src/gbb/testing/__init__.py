@@ -16,15 +16,21 @@ except ModuleNotFoundError:
     text = "gbb.testing needs pytest, which gbb itself does not. Install it: pip install pytest."
     raise ModuleNotFoundError(text, name="pytest") from None
 
-PARTS = ("_controlled", "_cuts", "_noises", "_policies", "_problems", "_solvers")
+PARTS = ("plugins", "policies", "problems")
 pytest.register_assert_rewrite(*(f"{__name__}.{part}" for part in PARTS))
 
-from gbb.testing._controlled import policy_contract  # noqa: E402
-from gbb.testing._cuts import CutContract, check_cut_method, cut_contract  # noqa: E402
-from gbb.testing._noises import NoiseContract, noise_contract  # noqa: E402
-from gbb.testing._policies import PolicyContract  # noqa: E402
-from gbb.testing._problems import PROBLEMS  # noqa: E402
-from gbb.testing._solvers import SolverContract, check_solver, solver_contract  # noqa: E402
+from gbb.testing.plugins import (  # noqa: E402
+    CutContract,
+    NoiseContract,
+    SolverContract,
+    check_cut_method,
+    check_solver,
+    cut_contract,
+    noise_contract,
+    solver_contract,
+)
+from gbb.testing.policies import PolicyContract, policy_contract  # noqa: E402
+from gbb.testing.problems import PROBLEMS  # noqa: E402
 
 __all__ = [
     "PROBLEMS",

@@ -1,23 +1,25 @@
-"""The paper's theory: parameters of an instance, regret bounds, assumptions."""
+"""The paper's theory: the alphas and parameters of an instance, regret bounds, assumptions."""
 
-from gbb.theory._assumptions import Assumption, check_assumptions
+from gbb.theory._alphas import (
+    Assumption,
+    CoupleGain,
+    alpha_1,
+    alpha_1_sharp,
+    alpha_2,
+    check_assumptions,
+    couple_gain,
+    gamma,
+    is_covered,
+)
 from gbb.theory._bounds import (
     critical_covariance_bound,
     critical_covariance_count,
     regret_bound,
     regret_bound_sharp,
 )
-from gbb.theory._limit import LowerBound, lower_bound
-from gbb.theory._parameters import (
-    CoupleGain,
-    alpha_1,
-    alpha_1_sharp,
-    alpha_2,
-    couple_gain,
-    gamma,
-)
+from gbb.theory._lower_bound import LowerBound, lower_bound
 from gbb.theory._products import Product, best_product, derandomise
-from gbb.theory._report import Report, guaranteed_alpha, is_covered, report
+from gbb.theory._report import Report, guaranteed_alpha, report
 
 __all__ = [
     "Assumption",

@@ -1,4 +1,4 @@
-"""One call for all the numbers the paper derives from an instance."""
+"""All the numbers that the paper derives from an instance and a cut, in one object."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from functools import cached_property
 from typing import Any
 
 from gbb._support import checks
-from gbb.cuts import Cut, KCut, check_cut
+from gbb.cuts import Cut
 from gbb.environment import Environment
 from gbb.optimum import Optimum, solve
-from gbb.problem import Problem, check_lam
-from gbb.theory._assumptions import Assumption, check_assumptions
-from gbb.theory._bounds import regret_bound, regret_bound_sharp
-from gbb.theory._parameters import alpha_1, alpha_1_sharp, alpha_2, couple_gain, gamma
+from gbb.problem import check_lam
+from gbb.theory import _alphas, _bounds
 from gbb.theory._products import Product, best_product
 
 
@@ -21,11 +19,18 @@ from gbb.theory._products import Product, best_product
 class Report:
     """The problem-dependent parameters of an instance and a cut, in the paper's notation.
 
-    When the optimum is not proven, gamma, epsilon and the alphas are computed from the best value
-    known; since a larger optimum lowers gamma and epsilon, they are then upper estimates. So is alpha_3.
+    Attributes
+    ----------
+    environment, cut, optimum
+        The instance, V1 and V2, and the best allocation.
+    lam, delta
+        Settings of the algorithms, for the regret bounds.
 
-    ``alpha_1`` is ``(1 + gamma) / 2`` where at least half of the edges are cut, as the theorem needs,
-    and ``alpha_1_sharp`` where fewer are.
+    Notes
+    -----
+    If the optimum is not proven, gamma, epsilon and the alphas are computed from the best value found.
+    A larger optimum lowers each of them, so they are then upper estimates. All are NaN unless the
+    optimal reward is positive.
     """
 
     environment: Environment
@@ -33,14 +38,50 @@ class Report:
     optimum: Optimum
     lam: float
     delta: float
-    gamma: float
-    Delta: float
-    epsilon: float
-    alpha_1: float
-    alpha_1_sharp: float
-    alpha_2: float
-    best_couple: tuple[int, int]
-    best_couple_over_cut: tuple[int, int]
+
+    @cached_property
+    def gamma(self) -> float:
+        """Smallest reward of an edge whose two agents play one arm, over the optimum's mean edge."""
+        return _alphas.gamma(self.environment, self.optimum)
+
+    @cached_property
+    def _gain(self) -> _alphas.CoupleGain:
+        return _alphas.couple_gain(self.environment, self.cut)
+
+    @property
+    def best_couple(self) -> tuple[int, int]:
+        """``(x*, x*')``, the best couple along one edge."""
+        return self._gain.best_couple
+
+    @property
+    def best_couple_over_cut(self) -> tuple[int, int]:
+        """``(x~*, x~*')``, the best couple over the whole cut graph."""
+        return self._gain.best_couple_over_cut
+
+    @property
+    def Delta(self) -> float:
+        """Reward of the best couple over the cut beyond that of the best couple along one edge."""
+        return self._gain.Delta
+
+    @property
+    def epsilon(self) -> float:
+        """``Delta / optimal reward`` (Theorem 4.1)."""
+        return self._share(self.Delta)
+
+    @property
+    def alpha_1(self) -> float:
+        """``(1 + gamma) / 2``, or :attr:`alpha_1_sharp` if fewer than half of the edges are cut."""
+        return _alphas.alpha_1(self.gamma) if self.cut.rho >= 0.5 else self.alpha_1_sharp
+
+    @property
+    def alpha_1_sharp(self) -> float:
+        """``rho + (1 - rho) gamma``."""
+        return _alphas.alpha_1_sharp(self.gamma, self.cut)
+
+    @property
+    def alpha_2(self) -> float:
+        """``1 - [(m1 + m2)/m (1 - gamma) - epsilon]``."""
+        return _alphas.alpha_2(self.gamma, self.epsilon, self.cut)
 
     @cached_property
     def product(self) -> Product:
@@ -49,33 +90,36 @@ class Report:
 
     @property
     def alpha_3(self) -> float:
-        """What the best product distribution pays, over the optimum; never below alpha_2.
+        """Reward of the best product distribution over the optimum, never below alpha_2.
 
-        A lower bound of it where ``product.proven`` is False.
+        A lower bound on it if ``product.proven`` is False.
         """
-        best = self.optimum.value
-        return self.product.value / best if best > 0 else float("nan")
+        return self._share(self.product.value)
+
+    def _share(self, value: float) -> float:
+        return value / self.optimum.value if self.optimum.value > 0 else float("nan")
 
     def regret_bound(self, T: int) -> float:
-        """The bound of Theorems 3.2 and 4.1 on the alpha-regret after T rounds.
+        """Return the bound of Theorems 3.2 and 4.1 on the alpha-regret after T rounds.
 
-        With the larger constant where some expected reward is negative.
+        The constant is the larger one if some expected reward is negative.
         """
-        return regret_bound(self.environment.problem, T, **self._settings)
+        return _bounds.regret_bound(self.environment.problem, T, **self._settings)
 
     def regret_bound_sharp(self, T: int, *, radius: str = "paper") -> float:
-        """The sharper bound on the same, for policies with this radius."""
-        return regret_bound_sharp(self.environment.problem, T, radius=radius, **self._settings)
+        """Return the sharper bound on the same regret, for policies with this radius."""
+        problem = self.environment.problem
+        return _bounds.regret_bound_sharp(problem, T, radius=radius, **self._settings)
 
     @property
     def _settings(self) -> dict[str, Any]:
-        positive = bool(self.environment.reward_table.min() >= 0.0)
-        return {"lam": self.lam, "delta": self.delta, "non_negative": positive}
+        non_negative = bool(self.environment.reward_table.min() >= 0.0)
+        return {"lam": self.lam, "delta": self.delta, "non_negative": non_negative}
 
     @property
-    def assumptions(self) -> list[Assumption]:
-        """Each assumption of the paper with its numbers."""
-        return check_assumptions(self.environment)
+    def assumptions(self) -> list[_alphas.Assumption]:
+        """Each assumption of the paper, with its value and limit."""
+        return _alphas.check_assumptions(self.environment)
 
 
 def report(
@@ -86,7 +130,7 @@ def report(
     lam: float = 1.0,
     delta: float = 1e-3,
 ) -> Report:
-    """All the numbers the paper derives from an instance.
+    """Return all the numbers that the paper derives from an instance.
 
     Parameters
     ----------
@@ -95,75 +139,46 @@ def report(
     cut
         The parts V1 and V2.
     optimum
-        The best allocation, when it is known already.
+        The best allocation; found by :func:`gbb.optimum.solve` by default.
     lam, delta
-        Settings of the algorithms, for the regret bound.
+        Settings of the algorithms, for the regret bounds.
     """
-    if not is_covered(env.problem):
-        rule = "be of the paper's problem: one matrix, rewards per edge or link, every arm allowed"
-        cure = "" if env.problem.contexts is None else "Take a round's: env.at(context)."
-        raise checks.input_error("env", rule, repr(env.problem), cure)
-    check_cut(env.problem.graph, cut)
+    _alphas.check_covered(env, cut)
     lam = check_lam(lam)
     delta = checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
     best = solve(env.problem, env.M_star) if optimum is None else optimum
-    ratio = gamma(env, best)
-    gain = couple_gain(env, cut)
-    epsilon = gain.Delta / best.value if best.value > 0 else float("nan")
-    return Report(
-        environment=env,
-        cut=cut,
-        optimum=best,
-        lam=lam,
-        delta=delta,
-        gamma=ratio,
-        Delta=gain.Delta,
-        epsilon=epsilon,
-        alpha_1=alpha_1(ratio) if cut.rho >= 0.5 else alpha_1_sharp(ratio, cut),
-        alpha_1_sharp=alpha_1_sharp(ratio, cut),
-        alpha_2=alpha_2(ratio, epsilon, cut),
-        best_couple=gain.best_couple,
-        best_couple_over_cut=gain.best_couple_over_cut,
-    )
+    return Report(env, cut, best, lam, delta)
 
 
 def guaranteed_alpha(
     env: Environment,
     guarantee: str | None,
     *,
-    cut: Cut | KCut | None,
+    cut: Cut | None,
     optimum: Optimum,
     share: float = 1.0,
 ) -> float:
-    """The alpha of a policy's theorem on this instance; 1 where it has none, or none that holds.
-
-    The theorems' regret bounds are for expected rewards that are not negative; where some are,
-    the constant is another (:func:`regret_bound`).
+    """Return the alpha that a policy's theorem guarantees on this instance; 1 if there is none.
 
     Parameters
     ----------
     env, optimum
         As for :func:`report`.
     guarantee
-        What :attr:`gbb.policies.Policy.guarantee` says: the name of an alpha in the report.
+        Name of an alpha in the report: a policy's :attr:`gbb.policies.Policy.guarantee`.
     cut
-        As for :func:`report`. Of k parts every grouping in two has its alpha, and the largest is taken.
+        As for :func:`report`. Each grouping of k parts in two has its alpha; the largest is taken.
     share
-        :attr:`gbb.policies.Policy.guaranteed_share`: with beta it is ``alpha - (1 - beta) |alpha|``, so
-        ``beta alpha`` unless alpha is negative.
+        A policy's :attr:`gbb.policies.Policy.guaranteed_share` beta: the result is
+        ``alpha - (1 - beta) |alpha|``, which is ``beta alpha`` unless alpha is negative.
+
+    Notes
+    -----
+    The theorems' regret bounds assume expected rewards >= 0; :func:`regret_bound` has the constant for
+    others.
     """
-    if guarantee is None or cut is None or not is_covered(env.problem):
+    if guarantee is None or cut is None or not _alphas.is_covered(env.problem):
         return 1.0
-    cuts = [cut] if isinstance(cut, Cut) else cut.groupings()
-    found = (getattr(report(env, cut=each, optimum=optimum), guarantee) for each in cuts)
-    alpha = max(float(each) for each in found)
+    reports = (report(env, cut=two, optimum=optimum) for two in cut.groupings())
+    alpha = max(float(getattr(two_part, guarantee)) for two_part in reports)
     return alpha - (1.0 - share) * abs(alpha)
-
-
-def is_covered(problem: Problem) -> bool:
-    """Whether the paper's theorems are about this problem.
-
-    Their alphas are about what allocations pay, and optimism reaches them with any valid confidence
-    set: that of rewards per link too, though not with the constants of :func:`regret_bound`.
-    """
-    return problem.pays_as_paper

@@ -27,7 +27,7 @@ def inspect(
     graph: opt.GraphSpec,
     *,
     options: GraphOptions,
-    cut: CutName = "greedy",
+    cut: CutName = "best",
     files: Files,
     bounds: Bounds,
     learner: Learner,

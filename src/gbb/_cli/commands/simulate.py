@@ -118,7 +118,7 @@ def simulate(
 
 def _default(env: Environment) -> tuple[str, ...]:
     """The paper's policies, those of them that play the problem."""
-    return tuple(name for name in DEFAULT if policies.classes()[name].plays(env.problem))
+    return tuple(name for name in DEFAULT if policies.find(name).plays(env.problem))
 
 
 def _say_assumed(env: Environment, instance: InstanceOptions) -> None:

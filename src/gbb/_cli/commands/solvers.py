@@ -23,8 +23,9 @@ from gbb._cli.show import as_json, console, number, pairs
 from gbb._support import checks
 from gbb._support.budget import Budget
 from gbb._support.files import atomic
-from gbb.cuts import largest_if_quick
-from gbb.cuts.best import best_within
+from gbb.cuts import Cut
+from gbb.cuts.annealing import best_within
+from gbb.cuts.exact import exact_sides
 from gbb.graph import Graph
 
 FIELDS = ("value", "upper_bound", "gap", "proven", "method", "bound_method", "seconds")
@@ -133,7 +134,8 @@ def _most(graph: Graph, size: int, seconds: float, seed: int) -> int:
     """So many edges, and not more, can be cut for all that is proven."""
     bound = cuts.upper_bound(graph, seconds=seconds, seed=seed).edges
     whole = max(size, int(np.floor(bound + 1e-6)))
-    return size if size < whole and largest_if_quick(graph) == size else whole
+    sides = exact_sides(graph, quick=True) if size < whole else None
+    return size if sides is not None and Cut.of(graph, sides).m12 == size else whole
 
 
 def _many(graph: Graph, k: int, seconds: float, seed: int) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from gbb import policies
 from gbb._cli.control.options import url_of
 from gbb._cli.given.policies import policies_option, read_own_policies
 from gbb.controller import Controller
-from gbb.cuts import greedy
+from gbb.cuts import best
 from gbb.environment import Environment
 from gbb.graph import Graph
 from gbb.instances import absolute_normal
@@ -42,7 +42,7 @@ def warm(
     for spec in read_own_policies(policy or USUAL, {}):
         for kind, arms in (("one-hot arms", np.eye(5)), ("dense arms", dense)):
             problem = Problem(Graph.complete(5), arms, S=4.0)
-            built = spec.build(problem, cut=greedy(problem.graph), horizon=ROUNDS)
+            built = spec.build(problem, cut=best(problem.graph), horizon=ROUNDS)
             with _report_time(f"{spec.label}, simulated, {kind}"):
                 env = Environment(problem, absolute_normal(problem.d, seed=0, frobenius=4.0))
                 for runs in (1, ABREAST):
@@ -50,9 +50,9 @@ def warm(
             if built.controllable:
                 with _report_time(f"{spec.label}, controlled, {kind}"):
                     _control(built)
-                    if built.learns_scales:  # as a controller does that is told neither
+                    if built.estimates_scales:  # as a controller does that is told neither
                         unknown = Problem(problem.graph, arms, sigma=None, S=None)
-                        _control(spec.build(unknown, cut=built.cut, horizon=ROUNDS))
+                        _control(spec.build(unknown, cut=best(problem.graph), horizon=ROUNDS))
 
 
 def _control(policy: policies.AnyPolicy) -> None:

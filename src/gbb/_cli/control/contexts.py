@@ -14,7 +14,7 @@ from gbb._support import checks
 from gbb._support.csv_files import cannot_read
 from gbb._support.json_text import parse_json
 from gbb.contexts import Contexts, EdgeFeatures, EdgeTypes, Regimes, Vector
-from gbb.contexts.plain import read_context
+from gbb.contexts.base import from_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,17 +63,17 @@ def contexts_of(path: Path | None) -> Contexts | None:
     names = table[head].tolist()
     if "" in names:
         raise cannot_read(OPTION, path, f"line {table.index[names.index('')]} has no {head}")
-    settings = {"regime": (), "number": ("most",)}.get(head, ("most", "alike"))
+    settings = {"regime": (), "number": ("max_size",)}.get(head, ("max_size", "symmetric"))
     for name in table.columns:
         if name not in (head, *settings):
             known = ", ".join(settings) or "nothing else"
             rule = f"have, beside {head}, {known}"
             raise checks.input_error(OPTION, rule, f"a column {name!r} in {str(path)!r}")
     given: dict[str, Any] = {}
-    if "most" in table.columns:
-        given["most"] = _only(table, "most", path, checks.number_in, "a number")
-    if "alike" in table.columns:
-        given["alike"] = _only(table, "alike", path, YES_OR_NO.get, "yes or no")
+    if "max_size" in table.columns:
+        given["max_size"] = _only(table, "max_size", path, checks.number_in, "a number")
+    if "symmetric" in table.columns:
+        given["symmetric"] = _only(table, "symmetric", path, YES_OR_NO.get, "yes or no")
     try:
         return KINDS[head](names, **given)
     except checks.InputError as error:
@@ -117,7 +117,7 @@ def _json(text: str) -> Any:
         found = parse_json(text)
     except ValueError as error:
         raise checks.input_error("--context", "be JSON where it starts like it", error) from None
-    return read_context("--context", found)
+    return from_json("--context", found)
 
 
 def _numbers(contexts: Vector, text: str) -> Any:

@@ -47,7 +47,7 @@ def create(
     ] = "ImprovedOFUL",
     horizon: Horizon = None,
     options: GraphOptions,
-    cut: CutName = "greedy",
+    cut: CutName = "best",
     links: LinksFile = None,
     positions: PositionsFile = None,
     contexts: ContextsFile = None,
@@ -79,7 +79,7 @@ def create(
         types, weights = links_of(links, built, undirected=options.undirected)
         settings = learner.settings(radius=radius, horizon=horizon)
         (spec,) = read_policies([policy], settings)
-        estimates = policies.find(spec.name).learns_scales and not safety.is_given
+        estimates = policies.find(spec.name).estimates_scales and not safety.is_given
         unsaid = None if estimates else 1.0
         problem = Problem(
             built,

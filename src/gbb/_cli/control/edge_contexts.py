@@ -12,7 +12,7 @@ from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb._support.csv_files import cannot_read
 from gbb.contexts import EdgeFeatures, EdgeTypes
-from gbb.graph import Graph, lookup
+from gbb.graph import Graph, find
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,26 +25,27 @@ Source = str | Path
 def read_edges(option: str, source: Source, problem: Problem, table: pd.DataFrame) -> Any:
     """The types of all edges, with weights if the table has them; or their features.
 
-    Every edge has a row; one is enough for a link whose directions are always alike.
+    Every edge has a row; one is enough for a link whose directions are always equal.
     """
     contexts, graph = problem.contexts, problem.graph
     assert isinstance(contexts, EdgeTypes | EdgeFeatures)
     for name in ("source", "target"):
         if name not in table.columns:
             raise cannot_read(option, source, f"it has no column {name!r}")
-    places = lookup.find_edges(option, graph, table["source"].tolist(), table["target"].tolist())
+    places = find.edges(option, graph, (table["source"].tolist(), table["target"].tolist()))
     names = contexts.names or tuple(map(str, range(contexts.P)))
     if isinstance(contexts, EdgeTypes):
         types = np.array(_types(option, source, table, names), dtype=np.int64)
-        found = _spread(option, source, graph, places, types, alike=contexts.alike)
+        found = _spread(option, source, graph, places, types, symmetric=contexts.symmetric)
         if "weight" not in table.columns:
             return found.astype(np.int64)
         weights = _numbers(option, source, table, "weight")
-        spread = _spread(option, source, graph, places, weights, alike=contexts.alike)
+        spread = _spread(option, source, graph, places, weights, symmetric=contexts.symmetric)
         return found.astype(np.int64), spread
     columns = [_numbers(option, source, table, name) for name in names]
     parts = [
-        _spread(option, source, graph, places, column, alike=contexts.alike) for column in columns
+        _spread(option, source, graph, places, column, symmetric=contexts.symmetric)
+        for column in columns
     ]
     return np.stack(parts, axis=1)
 
@@ -84,11 +85,11 @@ def _spread(
     places: IntArray,
     values: FloatArray | IntArray,
     *,
-    alike: bool,
+    symmetric: bool,
 ) -> FloatArray:
     """The values of rows in the graph's edge order, none missing."""
     found, known = np.zeros(graph.m), np.zeros(graph.m, dtype=bool)
-    if alike:
+    if symmetric:
         found[graph.reverse[places]], known[graph.reverse[places]] = values, True
     found[places], known[places] = values, True
     if not known.all():

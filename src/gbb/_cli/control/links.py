@@ -15,7 +15,8 @@ from gbb._cli.options import INSTANCE, option
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb._support.csv_files import cannot_read, place_in
-from gbb.graph import Graph, links, lookup
+from gbb.graph import Graph, find
+from gbb.problem.edges import max_types
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +41,7 @@ def graph_beside(spec: str, given: GraphOptions, links: Path | None) -> Graph:
     """The graph that ``spec`` names; where that is the file of its ``links``, all columns are read."""
     with warnings.catch_warnings():
         if links is not None and links == Path(spec):
-            warnings.filterwarnings("ignore", "Took the columns .* as a graph holds edges only")
+            warnings.filterwarnings("ignore", "Left out .* as a graph holds edges only")
         return graph_of(spec, given)
 
 
@@ -56,14 +57,14 @@ def links_of(
         return None, None
     table = files.table_from("--links", str(path), COLUMNS)
     _check_columns(table, path)
-    ends = sources, targets = [table[name].tolist() for name in COLUMNS]
-    places = lookup.find_edges("--links", graph, sources, targets, place_in(table))
+    ends = table["source"].tolist(), table["target"].tolist()
+    places = find.edges("--links", graph, ends, place_in(table))
     if undirected:
         places = _both(graph, places, ends, path)
     found: dict[str, FloatArray] = {}
     for name, default in KINDS.items():
         if name in table.columns:
-            values = _numbers(table[name], path, links.most_types(graph))
+            values = _numbers(table[name], path, max_types(graph))
             found[name] = np.full(graph.m, default)
             found[name][places] = np.tile(values, 2) if undirected else values
     types = found.get("type")
@@ -89,10 +90,12 @@ def _check_columns(table: pd.DataFrame, path: Path) -> None:
         )
 
 
-def _both(graph: Graph, places: IntArray, ends: list[list[str]], path: Path) -> IntArray:
+def _both(
+    graph: Graph, places: IntArray, ends: tuple[list[str], list[str]], path: Path
+) -> IntArray:
     """The edges and their reverse edges, none of them twice."""
     both = np.concatenate([places, graph.reverse[places]])
-    if (twice := lookup.find_repeat(both)) is not None:
+    if (twice := find.first_repeat(both)) is not None:
         row = twice[1] % len(places)
         pair = f"({ends[0][row]!r}, {ends[1][row]!r}) twice in {str(path)!r}"
         cure = "With --undirected a row stands for both directions."

@@ -13,7 +13,7 @@ from gbb._cli.control import files
 from gbb._cli.options import GRAPH, option
 from gbb._support import checks
 from gbb._support.csv_files import cannot_read, place_in
-from gbb.graph import Graph, lookup
+from gbb.graph import Graph, find
 
 COLUMNS = ("agent", "x", "y")
 
@@ -33,8 +33,8 @@ def graph_at(path: Path | None, graph: Graph) -> Graph:
         return graph
     table = files.table_from("--positions", str(path), COLUMNS)
     agents, where = table["agent"].tolist(), place_in(table)
-    places = lookup.find_agents("--positions", graph, agents, where)
-    if (twice := lookup.find_repeat(places)) is not None:
+    places = find.agents("--positions", graph, agents, where)
+    if (twice := find.first_repeat(places)) is not None:
         got = f"{agents[twice[1]]!r} again{where(twice[1])}"
         raise checks.input_error("--positions", "name no agent twice", got)
     if len(places) < graph.n:

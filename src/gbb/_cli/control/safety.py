@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, cast
 
 from gbb._cli.control.files import allocation_from
 from gbb._cli.errors import reword
 from gbb._cli.options import option
 from gbb._support import checks
-from gbb.policies import AnyPolicy, Conservative
+from gbb.policies import AnyPolicy, Conservative, RecordPolicy
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +72,8 @@ class Safety:
         arms = allocation_from(str(path), "--baseline")
         words = {"`allocation`": "`--baseline`", "`arm`": "each arm of `--baseline`"}
         with reword(words):
+            baseline = policy.problem.allocation(arms)
+            inner = cast(RecordPolicy[Any], policy)  # Conservative refuses others
             return Conservative(
-                policy.problem, policy=policy, baseline=arms, **{**settings, **given}
+                policy.problem, policy=inner, baseline=baseline, **{**settings, **given}
             )

@@ -20,7 +20,7 @@ CutName = Annotated[
     str | None,
     opt.option(
         f"Cut method, for a policy that has one: {', '.join(cuts.methods())}.",
-        "greedy",
+        "best",
         panel=opt.GRAPH,
     ),
 ]
@@ -70,8 +70,8 @@ def set_policy(
     with reword({**words, **HORIZON_WORDS}), open_controller(url, name) as controller:
         if cut is not None:
             settings["cut"] = cut_of(controller.problem.graph, cut, 0)
-        if safety.is_given or "baseline" in policies.settings_of(spec.name):
-            own = {"cut": cut_of(controller.problem.graph, "greedy", 0), **settings}
+        if safety.is_given or "baseline" in policies.setting_names(spec.name):
+            own = {"cut": cut_of(controller.problem.graph, "best", 0), **settings}
             inner = spec.build(controller.problem, **own)
             controller.set_policy(safety.hold_back(inner, **learner.settings()))
         else:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gbb import policies
 from gbb._cli.given.tables import Arms
 from gbb._cli.show import console, grid, number, pairs
 from gbb.contexts import Contexts
@@ -47,8 +48,8 @@ def print_as_read(graph: Graph, arms: Arms | None = None) -> None:
 
 def print_understood(problem: Problem, policy: AnyPolicy) -> None:
     """What is known of the links, what a round reports, the bounds, and the policy's settings."""
-    settings = {**policy.settings(), "name": None}
-    sigma, S = problem.declared.values()
+    settings = {**policies.settings(policy), "name": None}
+    sigma, S = (problem.settings()[name] for name in ("sigma", "S"))
     rows = [
         ("links", f"{problem.m:,} directed edges, two for each link"),
         ("types", _types(problem)),
@@ -66,7 +67,7 @@ def print_understood(problem: Problem, policy: AnyPolicy) -> None:
 
 
 def _types(problem: Problem) -> str:
-    types = problem.known_links.get("edge_types")
+    types = problem.settings().get("edge_types")
     if types is None:
         return "one"
     counts = np.bincount(types).tolist()
@@ -80,7 +81,7 @@ def _contexts(contexts: Contexts) -> str:
 
 
 def _weights(problem: Problem) -> str:
-    values = problem.known_links.get("edge_weights")
+    values = problem.settings().get("edge_weights")
     if values is None:
         return "all 1"
     other = int((values != 1.0).sum())

@@ -12,7 +12,7 @@ from gbb._cli.errors import reword
 from gbb._cli.options import GRAPH, option
 from gbb._support import checks
 from gbb.cuts import Cut
-from gbb.graph import Graph
+from gbb.graph import FAMILIES, Graph
 
 # Two letters at least, so that a Windows drive is no family.
 FAMILY = re.compile(r"([A-Za-z_]{2,}):(.*)")
@@ -34,7 +34,7 @@ class GraphOptions:
     seed: Annotated[int, option("Where all randomness comes from.", 0)] = 0
 
 
-CutName = Annotated[str, option(f"Cut method: {', '.join(cuts.methods())}.", "greedy", panel=GRAPH)]
+CutName = Annotated[str, option(f"Cut method: {', '.join(cuts.methods())}.", "best", panel=GRAPH)]
 
 
 def graph_of(spec: str, given: GraphOptions) -> Graph:
@@ -56,7 +56,7 @@ def graph_of(spec: str, given: GraphOptions) -> Graph:
     if given.undirected:
         only = "`--undirected` can only be combined with a graph file"
         raise checks.conflict(f"{only}, not with {spec!r}.")
-    family = checks.choice("family", match[1].lower(), Graph.families())
+    family = checks.choice("family", match[1].lower(), FAMILIES)
     options: dict[str, float | int] = {"seed": given.seed}
     for name, value, owner in (("p", given.p, "random"), ("degree", given.degree, "regular")):
         if value is not None and family != owner:
@@ -68,7 +68,7 @@ def graph_of(spec: str, given: GraphOptions) -> Graph:
         raise checks.conflict("The family 'regular' needs `--degree`.")
     size = match[2]
     if family == "grid" and (sides := GRID.fullmatch(size)):
-        options |= {"rows": int(sides[1]), "cols": int(sides[2])}
+        options["rows"] = int(sides[1])
         size = str(int(sides[1]) * int(sides[2]))
     if not SIZE.fullmatch(size):
         rule = f"give the number of agents after '{family}:'"

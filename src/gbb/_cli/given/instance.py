@@ -16,9 +16,8 @@ from gbb._support.checks import FloatArray
 from gbb._support.seeds import Seed
 from gbb.environment import YES_NO, YES_NO_SIGMA, Environment, noises
 from gbb.graph import Graph
-from gbb.graph.links import FEEDBACKS
 from gbb.instances import absolute_normal
-from gbb.problem import Problem
+from gbb.problem import FEEDBACKS, Problem
 
 DIMENSION = 5
 """The dimension of random matrices when nothing says it."""
@@ -102,7 +101,7 @@ class InstanceOptions:
     """A graph, its cut, and what it pays, drawn or from files."""
 
     graph: GraphOptions
-    cut: CutName = "greedy"
+    cut: CutName = "best"
     files: Files
     draw: Draw
     rewards: Rewards

@@ -55,14 +55,14 @@ YOURS = "One of your own goes by module:Class."
 
 def policies_option(default: Sequence[str]) -> Any:
     """The option that names one policy or more."""
-    names = ", ".join(policies.classes())
+    names = ", ".join(policies.names())
     help = f"A policy ({SPEC}), once or more. {YOURS} Names: {names}."
     return option(help, ", ".join(default), metavar="SPEC", panel=RUN)
 
 
 def class_name(name: str) -> str:
     """The policy's own spelling of ``name``; small and capital letters are alike."""
-    return {each.lower(): each for each in policies.classes()}.get(name.lower(), name)
+    return {each.lower(): each for each in policies.names()}.get(name.lower(), name)
 
 
 class Spec(NamedTuple):
@@ -96,7 +96,7 @@ def read_policies(texts: Sequence[str], given: Mapping[str, Any]) -> list[Spec]:
     """The policies that are named; refuses options, ``given``, that are settings of none of them."""
     specs = [parse(text) for text in texts]
     for key in given:
-        if not any(key in policies.settings_of(spec.name) for spec in specs):
+        if not any(key in policies.setting_names(spec.name) for spec in specs):
             names = " or ".join(dict.fromkeys(spec.name for spec in specs))
             raise checks.conflict(f"`--{key}` is no setting of {names}. Leave it out.")
     return specs
@@ -108,7 +108,7 @@ def parse(text: str) -> Spec:
     if "," in name:
         cure = "Repeat it: " + " ".join(f"--policy {one.strip()}" for one in text.split(","))
         raise checks.input_error("--policy", "name one policy", repr(text), f"{cure}.")
-    name, known = class_name(name), policies.classes()
+    name, known = class_name(name), policies.names()
     kind, _, more = rest.partition(":")
     if kind.isidentifier() and name not in known:
         name, rest = f"{_module(name)}:{kind}", more
@@ -120,7 +120,8 @@ def parse(text: str) -> Spec:
         if not sign or not key or not value:
             raise checks.input_error("--policy", f"be {SPEC}", repr(text))
         with reword({f"{name} has": f"`--policy`: {name} has"}):
-            key = policies.check_setting(name, key.strip())
+            key = key.strip()
+            checks.known_names(name, "setting", [key], policies.setting_names(name))
         settings[key] = _value(value.strip())
     label = name.rpartition(":")[2]
     return Spec(f"{label}, {rest}" if rest else label, name, settings)

@@ -60,7 +60,7 @@ def steps(*, cells: int = 19, rounds: int | None = None, quick: bool = False) ->
 
 def make_contenders(problem: Problem) -> list[AnyPolicy]:
     """The paper's two arms over a cut, its extension to three parts, and two over whole allocations."""
-    cut = cuts.best(problem.graph, seed=0)
+    cut = cuts.best(problem.graph)
     parts = cuts.refine(cut, CHANNELS)
     settings = {"k": CHANNELS, "radius": "symmetric"}
     return [

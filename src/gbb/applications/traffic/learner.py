@@ -33,7 +33,7 @@ def make_policy(graph: gbb.Graph, name: str, sigma: float) -> gbb.policies.Impro
     seconds = [f"{offset} s" for offset in OFFSETS]
     problem = gbb.Problem(graph, X, sigma=sigma, S=S, arm_names=seconds)
     return gbb.policies.ImprovedOFUL(
-        problem, cut=gbb.cuts.greedy(graph), lam=(sigma / S) ** 2, radius="symmetric", name=name
+        problem, cut=gbb.cuts.best(graph), lam=(sigma / S) ** 2, radius="symmetric", name=name
     )
 
 

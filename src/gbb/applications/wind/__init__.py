@@ -142,7 +142,7 @@ def run(
     farm = Farm(*CASES[case])
     edges = find_wakes(farm)
     typed, shared = (formulate(farm, edges, typed=each, sigma=SIGMA, S=S) for each in (True, False))
-    cut = cuts.greedy(typed.graph)
+    cut = cuts.best(typed.graph)
     references = {
         ZERO_YAW: np.zeros(farm.n),
         SERIAL_REFINE: farm.serial_refine(float(YAWS[0]), float(YAWS[-1])),

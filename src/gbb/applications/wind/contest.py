@@ -17,7 +17,7 @@ from gbb.applications.wind.system import RECORDS, Winds, WindSystem
 from gbb.cuts import Cut
 from gbb.learning.record import AnyRecord
 from gbb.learning.ridge import Ridge
-from gbb.policies import AnyPolicy, EpsilonGreedy, IndexPolicy, Learned
+from gbb.policies import AnyPolicy, EpsilonGreedy, ImprovedOFUL, Learned
 
 LAM = 0.1
 """Ridge regulariser of all learners."""
@@ -95,7 +95,7 @@ def find_best(policy: AnyPolicy, record: AnyRecord, cut: Cut) -> IntArray:
     That is one of the couples over the cut for a policy that plays nothing else.
     """
     problem = policy.problem
-    if isinstance(policy, IndexPolicy) and policy.starts == 0:
-        couples = EpsilonGreedy(problem, cut=cut, lam=LAM, explore=0.0, starts=0)
+    if isinstance(policy, ImprovedOFUL):
+        couples = EpsilonGreedy(problem, cut=cut, lam=LAM, epsilon=0.0, starts=0)
         return couples.select(Learned(0, record), np.random.default_rng(0)).allocation
     return optimum.solve(problem, Ridge(problem, record, LAM).M_hat).allocation

@@ -30,7 +30,7 @@ INNER = {
     "Y",
     "gram",
     "moment",
-    "numbers",
+    "count",
     "squares",
     "paired",
     "far",
@@ -95,8 +95,8 @@ def _name(event: Event, problem: Problem, played: Problem, *, brief: bool) -> di
         plain["policy"] = {"kind": content["policy"]["kind"], "settings": shown}
     if "graph" in plain:
         types = {"types": problem.types} if "edge_types" in content["graph"] else {}
-        shards = {} if problem.parts is None else {"shards": problem.parts.shards}
-        plain["graph"] = {"n": problem.n, "m": problem.links_seen, **types, **shards}
+        shards = {} if problem.edge_counts is None else {"shards": len(problem.edge_counts)}
+        plain["graph"] = {"n": problem.n, "m": problem.link_count, **types, **shards}
     if "contexts" in content.get("problem", {}):
         plain["contexts"] = content["problem"]["contexts"]
     if "context" in content:

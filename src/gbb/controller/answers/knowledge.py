@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -14,13 +15,13 @@ from gbb.controller.answers.answers import Estimate, Prediction, Recommendation,
 from gbb.controller.state.context import name_row, problem_in
 from gbb.controller.state.report import limit_text, limits_of
 from gbb.controller.state.state import State
-from gbb.learning import Ridge, radius
+from gbb.learning import Ridge, confidence, radius
 from gbb.learning.record import weigh
 from gbb.learning.ridge import EPS, ROUNDINGS
 from gbb.learning.scales import AT_MOST, UNSEEN, Scales, estimate_scales
-from gbb.learning.tuples import Tuples
 from gbb.optimum import Optimum, solve
 from gbb.pairwise import PairProblem
+from gbb.policies import AnyPolicy, CutSearch, IndexPolicy
 
 SHARE = 1e-12
 """Arms whose squared norms are this near to L, relatively, may be the longest."""
@@ -38,10 +39,10 @@ class Knowledge:
     """The ridge estimate from everything told, with a confidence set that partial rewards leave valid.
 
     All statements hold together with probability ``1 - delta``: what is said of a sum of edges is off
-    by the smaller of two bounds (:func:`gbb.learning.radius.errors`), in all ``types d^2`` dimensions,
-    or in symmetric parts where rewards per link show nothing else. As everything told may be discounted
-    at any time, those before the first discount have half of delta, and all that come after it the other
-    half (:func:`gbb.learning.radius.delta_after`). What rounding can do is added
+    by the smaller of two bounds (:func:`gbb.learning.confidence.errors`), in all ``types d^2``
+    dimensions, or in symmetric parts where rewards per link show nothing else. As everything told may be
+    discounted at any time, those before the first discount have half of delta, and all that come after
+    it the other half (:func:`gbb.learning.radius.delta_after`). What rounding can do is added
     (:attr:`gbb.Ridge.rounding`), and shows where sigma is near the last digit of the rewards.
 
     Parameters
@@ -68,16 +69,15 @@ class Knowledge:
         self.problem = problem_in(setup.problem, context)
         self.context = name_row(setup.problem, context)
         self._by_context = setup.problem.contexts is not None
-        self.record, self.parts = state.record, policy.parts
+        self.record, self.cut = state.record, getattr(policy, "cut", None)
         own = setup.problem.allowed
         self.allowed = own if setup.allowed is None else own & setup.allowed
-        self.lam = LAM if policy.lam is None else policy.lam
-        own_delta = DELTA if policy.delta is None else policy.delta
-        declared = setup.spec["settings"].get("delta", own_delta)
+        self.lam = _regulariser(policy)
+        declared = setup.spec["settings"].get("delta", DELTA)
         self.delta = radius.delta_after(setup.discounts, declared)
         self.scales = scales_of(state, self.delta)
         if self.scales is not None:
-            self.problem = self.problem.told(self.scales.sigma_most, self.scales.S_most)
+            self.problem = self.problem.with_scales(self.scales.sigma_max, self.scales.S_max)
             self.delta /= 2.0
         self._doubt: str | None = None
         if "sigma" in setup.problem.unknown and self.scales and not self.scales.proven:
@@ -117,9 +117,9 @@ class Knowledge:
         return Ridge(self.problem, self.record, self.lam)
 
     @cached_property
-    def errors(self) -> radius.Errors:
+    def errors(self) -> confidence.Errors:
         """How far off the estimate can be."""
-        return radius.errors(self.ridge, self.delta)
+        return confidence.errors(self.ridge, self.delta)
 
     @property
     def radius(self) -> float:
@@ -135,8 +135,8 @@ class Knowledge:
     @cached_property
     def widths(self) -> FloatArray:
         """Half-widths of the intervals around an edge's reward by type and arms (types x K x K)."""
-        off = self.errors.along(self.ridge.widths, self.ridge.shrunk)
-        widths: FloatArray = off + self.ridge.blur * self.norms
+        off = self.errors.along(self.ridge.widths, self.ridge.inverse_norms)
+        widths: FloatArray = off + self.ridge.rounding_per_unit * self.norms
         return widths
 
     @property
@@ -149,7 +149,7 @@ class Knowledge:
         """All of it, type by type."""
         d, types, tables = self.problem.d, self.problem.types, self.record.tables
         names = self.problem.matrix_names
-        entries = self.errors.along(*self.ridge.spread(np.eye(d * d))) + self.ridge.blur
+        entries = self.errors.along(*self.ridge.norms(np.eye(d * d))) + self.ridge.rounding_per_unit
         entries = entries.reshape(types, d, d).transpose(0, 2, 1)  # vec stacks columns
         return tuple(
             Estimate(
@@ -179,8 +179,8 @@ class Knowledge:
         most = min(most, self.ceiling)
         ends = allocation[problem.sources], allocation[problem.targets]
         along = float(np.abs(problem.edge_totals) @ self.norms[ends])
-        shrunk = self.ridge.shrunk_total(allocation)
-        off = self.errors.along(width, shrunk) + self.ridge.blur * along
+        inverse_norm = self.ridge.inverse_norm(allocation)
+        off = self.errors.along(width, inverse_norm) + self.ridge.rounding_per_unit * along
         reward, low, high = np.clip([value, value - off, value + off], -most, most).tolist()
         return Prediction(reward, low, high, self.caveat)
 
@@ -188,7 +188,7 @@ class Knowledge:
     def ceiling(self) -> float:
         """What no allocation pays more than, whatever was seen: the sum of ``|w| L S``, rounded up."""
         problem = self.problem
-        m = float(problem.links_seen)
+        m = float(problem.link_count)
         weights = np.abs(problem.edge_totals).tolist() if problem.weighted else [m]
         total = math.fsum(weights)
         if math.fsum([*weights, -total]) > 0.0:
@@ -202,7 +202,7 @@ class Knowledge:
     @property
     def slack(self) -> float:
         """How far rounding may move a sum over the edges: ends of intervals are moved out by it."""
-        return EPS * (self.problem.links_seen + ROUNDINGS * self.problem.parameters) * self.ceiling
+        return EPS * (self.problem.link_count + ROUNDINGS * self.problem.parameters) * self.ceiling
 
     def recommend(self, seconds: float) -> Recommendation:
         """The best allowed allocation for the estimate that is found within ``seconds``."""
@@ -227,9 +227,9 @@ class Knowledge:
 
     def _best_tuple(self) -> tuple[IntArray, float, bool]:
         """The best tuple of arms over the parts, which is all that a network in shards can be sent."""
-        problem, parts = self.problem, self.parts
-        assert parts is not None
-        tuples = Tuples(problem, parts.parts, parts.k, problem.edge_totals)
+        problem = self.problem
+        assert self.cut is not None
+        tuples = CutSearch(self.cut).tuples(problem)
         arms = tuples.allocation(int(tuples.combine(self.ridge.means).argmax()))
         return arms, self.upper_bound(None), False
 
@@ -246,16 +246,21 @@ class Knowledge:
         least = np.maximum(self.ridge.means - self.widths, -reach)
         # An edge with a negative weight pays most where its matrix pays least.
         weights, types = problem.edge_totals, problem.edge_types
-        turned = (types + problem.types * (weights < 0)).astype(np.int32)
+        turned = types + problem.types * (weights < 0)
+        features = replace(problem.edges, type=turned, weight=weights)
         both = np.concatenate([most, least])
-        edges = None if problem.one_each else problem.entries.edge
-        links = PairProblem.directed(
-            problem.graph, both, turned, self.allowed, weights=weights, edges=edges
-        )
+        links = PairProblem.directed(problem.graph, both, features, self.allowed)
         wide = self.widths.max(axis=(1, 2))
         near = math.inf if best is None else best.upper_bound
         apart = near + float(np.abs(weights) @ wide[types])
         return min(min(links.edge_bound, apart) + self.slack, self.ceiling)
+
+
+def _regulariser(policy: AnyPolicy) -> float:
+    """The lam of a policy, before sigma and S are estimated; 1 if it has none."""
+    if isinstance(policy, IndexPolicy):
+        return policy.learner.scale(policy.problem, None)[2]
+    return getattr(policy, "lam", LAM)
 
 
 def scales_of(state: State, delta: float) -> Scales | None:

@@ -12,7 +12,7 @@ from typing import Any
 from gbb._support import checks
 from gbb._support.checks import FloatArray, InputError
 from gbb._support.files import write_text
-from gbb.contexts._base import listed as one_by_one
+from gbb.contexts.base import as_iterable
 from gbb.controller.answers.answers import Recommendation
 from gbb.controller.answers.knowledge import Knowledge
 from gbb.controller.state.context import read_row
@@ -84,7 +84,7 @@ def tabulate(
         raise checks.input_error("contexts", "be left out: there are no contexts", "some", cure)
     named = isinstance(contexts, Mapping)
     listed = list(
-        contexts.items() if isinstance(contexts, Mapping) else enumerate(one_by_one(contexts))
+        contexts.items() if isinstance(contexts, Mapping) else enumerate(as_iterable(contexts))
     )
     plain = has_cells(problem) and not named
     head = context_columns(problem, "contexts") if plain else (COLUMN,)

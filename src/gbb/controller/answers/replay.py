@@ -113,7 +113,7 @@ class Fitted(TableSystem):
         known = self.logged(t, allocation)
         if known is None:
             return self.expected(t, allocation)
-        each = self.problem_at(t).sum_reported(self._edge_rewards(t, allocation))
+        each = self.problem_at(t).report.sum(self._edge_rewards(t, allocation))
         return float(np.where(np.isnan(known), each, known).sum())
 
 
@@ -122,8 +122,7 @@ def fit(state: State, told: Told) -> Knowledge:
     problem = state.setup.problem
     record = empty(problem)
     for t, (arms, values) in enumerate(zip(told.played, told.paid, strict=True)):
-        seen = np.flatnonzero(~np.isnan(values))
-        record = record.merge(observe(told.problem_at(problem, t), arms, values[seen], seen))
+        record = record.merge(observe(told.problem_at(problem, t), arms, values))
     return Knowledge(replace(state, record=record, out_of_bounds_rounds=0))
 
 
@@ -147,7 +146,7 @@ def replay(
         many logged numbers that has.
         """
         system = Fitted(problem, np.clip(ridge.means_at(centre), -reach, reach), told, sigma)
-        earned, direction, same, numbers = np.zeros(runs), np.zeros_like(ridge.centre), 0, 0
+        earned, direction, same, numbers = np.zeros(runs), np.zeros_like(ridge.theta), 0, 0
         for place, child in enumerate(each):
             for round in play(system, policy, rounds, child):
                 arms = round.choice.allocation
@@ -158,11 +157,11 @@ def replay(
                     numbers += int(np.count_nonzero(~np.isnan(known_rewards)))
         return earned, direction, same, numbers
 
-    middle, direction, same, numbers = run(ridge.centre)
+    middle, direction, same, numbers = run(ridge.theta)
     # The ends of the confidence set along what is played; the policy may then play something else.
     length, total = float(np.linalg.norm(direction)), runs * rounds
     step = known.radius * direction / max(length, np.finfo(float).tiny)
-    worst, best = run(ridge.centre - step)[0], run(ridge.centre + step)[0]
+    worst, best = run(ridge.theta - step)[0], run(ridge.theta + step)[0]
     mean, spread = float(middle.mean()), known.radius * length / total
     noise = ERRORS * sigma * math.sqrt(numbers / runs) / rounds
     return Replay(

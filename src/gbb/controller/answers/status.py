@@ -10,9 +10,9 @@ from gbb.controller.answers.alerts import read_alerts
 from gbb.controller.answers.answers import name_arms
 from gbb.controller.answers.knowledge import Knowledge
 from gbb.controller.answers.plain import plain_alert
-from gbb.controller.state.learn import playing
 from gbb.controller.state.state import State
 from gbb.learning.scales import UNSEEN
+from gbb.policies import AccountingPolicy
 
 
 def read_status(state: State) -> dict[str, Any]:
@@ -24,23 +24,26 @@ def read_status(state: State) -> dict[str, Any]:
     setup, record = state.setup, state.record
     problem, allowed = setup.problem, setup.allowed
     counted = record.tables is not None and not problem.weighted
-    told = "link_rewards" if problem.halves_only else "edge_rewards"
+    told = "link_rewards" if problem.symmetric_only else "edge_rewards"
     kinds = {"feedback": problem.feedback, "types": problem.types}
-    safety = playing(state).report(state.memory)
+    policy = setup.policy
+    safety = policy.report(state.memory) if isinstance(policy, AccountingPolicy) else {}
     if "baseline" in safety:
         arms = np.array(safety["baseline"])
         safety["baseline"] = name_arms(problem.graph, arms, problem.arm_names)
     scales = Knowledge(state).scales
-    named = {} if scales is None else scales._asdict()
+    names = "sigma", "S", "sigma_most", "S_most"
+    named = {} if scales is None else dict(zip(names, scales, strict=True))
     seen = {key: named[key] for key in named if key.removesuffix("_most") in problem.unknown}
-    parts = problem.parts
-    size = {"agents": problem.n} if parts is None else {"parts": parts.k, "shards": parts.shards}
+    size = {"agents": problem.n}
+    if problem.parts is not None and problem.edge_counts is not None:
+        size = {"parts": int(problem.parts.max()) + 1, "shards": len(problem.edge_counts)}
     return {
         "policy": setup.policy.name,
         **size,
-        "edges": problem.links_seen,
+        "edges": problem.link_count,
         "arms": problem.K,
-        **(kinds if setup.knows_allowed or not problem.reports_edges else {}),
+        **(kinds if problem.feedback != "edge" or problem.types > 1 else {}),
         **({} if problem.contexts is None else {"contexts": problem.contexts.to_dict()}),
         "rounds": state.rounds,
         "trials": state.trials,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from gbb._support import checks
-from gbb.contexts.plain import read_context
+from gbb.contexts.base import from_json
 from gbb.controller.state.report import Label
 
 Read = Callable[[str, Any], Any]
@@ -136,7 +136,7 @@ def _context(name: str, value: Any) -> Any:
     """A name or number; numbers in order or by name; or types of edges, with weights or without."""
     if isinstance(value, bool) or not isinstance(value, str | int | float | list | dict):
         raise checks.input_error(name, "be what is known before the round", show(value))
-    return read_context(name, value)
+    return from_json(name, value)
 
 
 def _contexts(name: str, value: Any) -> list[Any]:

@@ -10,7 +10,7 @@ import numpy as np
 from gbb._support import checks
 from gbb._support.checks import FloatArray
 from gbb.controller.state.report import Label
-from gbb.graph import Graph, lookup
+from gbb.graph import Graph, find
 
 
 def read_graph(
@@ -65,8 +65,8 @@ def _place(
         raise checks.input_error(
             name, f"have one number for each of {len(edges)} edges", len(values)
         )
-    sources, targets = ([edge[end] for edge in edges] for end in (0, 1))
-    places = lookup.find_edges("edges", graph, sources, targets)
+    ends = [edge[0] for edge in edges], [edge[1] for edge in edges]
+    places = find.edges("edges", graph, ends)
     found = np.empty(graph.m)
     found[places] = values
     if undirected:

@@ -27,7 +27,7 @@ def change_allowed(
     table = np.ones((problem.n, problem.K), bool) if allowed is None else allowed.copy()
     agents = _positions(content["agents"], problem.graph.index, problem.n)
     if problem.parts is not None:  # all that stand for a part
-        agents = np.flatnonzero(np.isin(problem.parts.of, problem.parts.of[agents]))
+        agents = np.flatnonzero(np.isin(problem.parts, problem.parts[agents]))
     arms = _positions(content["arms"], problem.arm, problem.K)
     if kind == "pin":
         table[agents] = False
@@ -72,13 +72,9 @@ def repair(
         return allocation, 0
     choices = allowed & broken[:, None]
     choices[~broken, allocation[~broken]] = True
-    types, weights = problem.edge_types.astype(np.int32), problem.edge_weights
-    edges = None if problem.one_each else problem.entries.edge
-    pairs = PairProblem.directed(
-        problem.graph, optimistic, types, choices, weights=weights, edges=edges
-    )
+    pairs = PairProblem.directed(problem.graph, optimistic, problem.edges, choices)
     arms = np.array(allocation)
-    pays = ArmSearch(pairs, arms).pays
-    arms[broken] = np.where(choices, pays, -np.inf)[broken].argmax(axis=1)
+    values = ArmSearch(pairs, arms).arm_values
+    arms[broken] = np.where(choices, values, -np.inf)[broken].argmax(axis=1)
     ArmSearch(pairs, arms).ascend()
     return arms, int(broken.sum())

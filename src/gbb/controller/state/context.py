@@ -10,7 +10,7 @@ import numpy as np
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray
-from gbb.contexts._base import listed
+from gbb.contexts.base import as_iterable
 from gbb.controller.storage.events import Content, Event
 from gbb.problem import Problem
 
@@ -32,7 +32,7 @@ def list_contexts(count: int, context: Any, contexts: Iterable[Any] | None) -> l
         return [context] * count
     if context is not None:
         raise checks.conflict("`context` is that of all, `contexts` are those of each: give one.")
-    given = list(itertools.islice(listed(contexts), count + 1))  # there may be no end of them
+    given = list(itertools.islice(as_iterable(contexts), count + 1))  # there may be no end of them
     if len(given) != count:
         got = len(given) if len(given) < count else "more"
         raise checks.input_error("contexts", f"have one for each of {count} trials", got)

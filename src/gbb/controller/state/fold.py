@@ -15,7 +15,7 @@ from gbb.controller.state.learn import learn, relearn
 from gbb.controller.state.problem import decode_problem, refuse_unknown, widen_problem
 from gbb.controller.state.recent import Recent
 from gbb.controller.state.report import PARTIAL
-from gbb.controller.state.state import Ask, InForce, State
+from gbb.controller.state.state import Ask, InForce, Setup, State
 from gbb.controller.state.tables import learn_tables
 from gbb.controller.storage.bytes import (
     RNG_SIZE,
@@ -28,8 +28,8 @@ from gbb.controller.storage.bytes import (
 )
 from gbb.controller.storage.errors import StorageError
 from gbb.controller.storage.events import Event
-from gbb.learning import Record
 from gbb.learning.record import from_dict
+from gbb.policies import AccountingPolicy
 from gbb.problem import Problem
 
 Step = Callable[[State, Event], State]
@@ -96,7 +96,9 @@ def _ask(state: State, event: Event) -> State:
     ask = read_ask(event, setup.problem, place)
     if event.content.get("heading"):
         target = unpack_allocation(event.data[allocation_size(n, K) :], n, K)
-    memory = setup.policy.begin(state.memory, trial, ask.choice._replace(target=target))
+    memory, policy = state.memory, setup.policy
+    if isinstance(policy, AccountingPolicy):
+        memory = policy.on_ask(memory, trial, ask.choice._replace(target=target))
     rng, open = event.data[-RNG_SIZE:], {**state.open, trial: ask}
     return replace(state, rng=rng, trials=trial, open=open, memory=memory)
 
@@ -127,7 +129,7 @@ def _tables(state: State, event: Event) -> State:
     choice = ask.choice if ask.setup == state.setup.seq else None
     state = learn_tables(state, choice, problem, ask, event)
     ask = ask._replace(shards=ask.shards.union(event.content["shards"]))
-    if problem.parts is not None and len(ask.shards) == problem.parts.shards:
+    if problem.edge_counts is not None and len(ask.shards) == len(problem.edge_counts):
         return _fail(state, event)  # closed, with nothing left to come
     return replace(state, open={**state.open, trial: ask})
 
@@ -145,8 +147,8 @@ def _close(state: State, event: Event, paid: FloatArray | None) -> State:
     end, setup = cast(int, event.trial), state.setup
     ask, memory = state.open[end], state.memory
     left = {trial: other for trial, other in state.open.items() if trial != end}
-    if ask.setup >= setup.since:
-        memory = setup.policy.close(memory, end, ask.choice, paid)
+    if isinstance(setup.policy, AccountingPolicy) and ask.setup >= setup.since:
+        memory = setup.policy.on_close(memory, end, ask.choice, paid)
     return replace(state, open=left, memory=memory)
 
 
@@ -164,16 +166,21 @@ def _arms(state: State, event: Event) -> State:
     allowed = change_allowed(setup.problem, setup.allowed, event.kind, event.content)
     if not setup.knows_allowed:
         return replace(state, setup=replace(setup, allowed=allowed))
-    new = setup.change(allowed=allowed)
-    if new.policy.learns_two_way == setup.policy.learns_two_way:
-        return replace(state, setup=new)
-    return relearn(replace(new, seq=event.seq), state)
+    return replace(state, setup=setup.change(allowed=allowed))
 
 
 def _policy(state: State, event: Event) -> State:
     # Whether the problem holds the allowed arms depends on the policy.
     setup = state.setup.change(seq=event.seq, since=event.seq, spec=event.content["policy"])
-    return relearn(setup, state, setup.policy.start(event.content.get("last")))
+    return relearn(setup, state, _before_first_round(setup, event))
+
+
+def _before_first_round(setup: Setup, event: Event) -> Any:
+    """The memory of a policy that begins on a plant in operation."""
+    policy = setup.policy
+    if isinstance(policy, AccountingPolicy):
+        return policy.init(event.content.get("last"))
+    return policy.init()
 
 
 def _graph(state: State, event: Event) -> State:
@@ -189,7 +196,7 @@ def _graph(state: State, event: Event) -> State:
     past = {**state.past_problems, old.graph_seq: widen_problem(old.base, old.problem)}
     graphs = (*state.graphs, event.seq)
     state = replace(state, past_problems=past, graphs=graphs, recent=_restart(state, problem))
-    return _prune(relearn(setup, state, setup.policy.start(event.content.get("last"))))
+    return _prune(relearn(setup, state, _before_first_round(setup, event)))
 
 
 def _restart(state: State, problem: Problem) -> Recent:
@@ -198,11 +205,10 @@ def _restart(state: State, problem: Problem) -> Recent:
 
 
 def _discount(state: State, event: Event) -> State:
-    factor, two_way = event.content["factor"], state.own_two_way_record
+    factor = event.content["factor"]
     state = replace(
         state,
         record=state.record.discount(factor),
-        own_two_way_record=None if two_way is None else two_way.discount(factor),
         recent=_restart(state, state.setup.problem),
     )
     discounts = state.setup.discounts + (factor < 1.0)
@@ -222,7 +228,6 @@ def _retract(state: State, event: Event) -> State:
         rounds=state.rounds - 1,
         out_of_bounds_rounds=state.out_of_bounds_rounds - content["far"],
         record=from_dict(content),
-        own_two_way_record=Record(*content["paired"]) if "paired" in content else None,
         recent=_restart(state, state.setup.problem),
     )
     return relearn(replace(state.setup, seq=event.seq), state)
@@ -244,8 +249,9 @@ def _reopen(state: State, event: Event, trial: int) -> State:
     arms, row = read_arms(event, problem), read_row_of(event, problem)
     ask = Ask.of(arms, couple, place, substituted=substituted, context=row)
     memory = state.memory
-    if "counted" in content:
-        memory = state.setup.policy.reopen(memory, trial, ask.choice, read_counted(event, problem))
+    policy = state.setup.policy
+    if "counted" in content and isinstance(policy, AccountingPolicy):
+        memory = policy.on_reopen(memory, trial, ask.choice, read_counted(event, problem))
     return replace(state, open={**state.open, trial: ask}, memory=memory)
 
 

@@ -189,7 +189,7 @@ class Log:
         """The study, whose events are fetched some bytes at a time."""
         problem = self._state.setup.problem
         size = 8 * problem.m + 8 * problem.n
-        size += 0 if problem.parts is None else 2 * problem.parts.counts.nbytes
+        size += 0 if problem.edge_counts is None else 2 * problem.edge_counts.nbytes
         size += 0 if problem.contexts is None else 16 * problem.m * problem.types
         most = max(4, min(1000, FETCH_BYTES // size))
         return Study(connection, self.study, self.name, most)

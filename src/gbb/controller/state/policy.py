@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import sys
 from typing import Any
 
 import numpy as np
@@ -13,10 +11,10 @@ from gbb._support import checks
 from gbb._support.checks import InputError, IntArray
 from gbb.controller.state.problem import Spec
 from gbb.controller.storage import codec
-from gbb.cuts import Cut, KCut
+from gbb.cuts import Cut
 from gbb.graph import Graph
-from gbb.learning import Moments, Record, radius
-from gbb.policies import AnyPolicy, Learned, Policy
+from gbb.learning import radius
+from gbb.policies import AccountingPolicy, AnyPolicy, Policy, RecordPolicy
 from gbb.problem import Problem
 
 
@@ -31,12 +29,12 @@ def encode_policy(policy: AnyPolicy) -> Spec:
         cure = "Define it at the top of a module that can be imported, not in a script."
         rule = "be of a class that is found again when the log is opened"
         raise checks.input_error("policy", rule, kind.__name__, cure)
-    inner = policy.policy
-    held = {"policy": encode_policy(inner)} if isinstance(inner, Policy) else {}
-    if not policy.controllable:
+    settings = policies.settings(policy)
+    if isinstance(inner := settings.get("policy"), Policy):
+        settings["policy"] = encode_policy(inner)
+    if not isinstance(policy, RecordPolicy) or not policy.controllable:
         rule = "be one that learns from records and settings that a log can hold"
         raise checks.input_error("policy", rule, kind.__name__)
-    settings = policy.settings() | held
     if settings.get("cut") is not None:
         settings["cut"] = _encode_cut(settings["cut"])
     try:
@@ -54,19 +52,17 @@ def _can_be_found(name: str, kind: type[AnyPolicy]) -> bool:
         return False
 
 
-def _encode_cut(cut: Cut | KCut) -> Spec:
-    """The sides of a cut, or its k parts."""
-    return {"sides": cut.sides} if isinstance(cut, Cut) else {"parts": cut.parts, "k": cut.k}
+def _encode_cut(cut: Cut) -> Spec:
+    """The sides of a cut in two, or the parts of one in k."""
+    return {"sides": cut.parts} if cut.k == 2 else {"parts": cut.parts, "k": cut.k}
 
 
-def _decode_cut(spec: Spec, graph: Graph) -> Cut | KCut:
+def _decode_cut(spec: Spec, graph: Graph) -> Cut:
     """The cut that :func:`_encode_cut` was given."""
-    if "parts" in spec:
-        return KCut.of(graph, spec["parts"], spec["k"])
-    return Cut.of(graph, spec["sides"].astype(np.int64))
+    return Cut.of(graph, spec["sides"]) if "sides" in spec else Cut.of(graph, **spec)
 
 
-def decode_policy(spec: Spec, problem: Problem, discounts: int) -> AnyPolicy:
+def decode_policy(spec: Spec, problem: Problem, discounts: int) -> RecordPolicy[Any]:
     """The policy for ``problem`` that :func:`encode_policy` was given.
 
     Its delta is what so many ``discounts`` leave of it; before the first it is its own, so that it plays
@@ -74,17 +70,19 @@ def decode_policy(spec: Spec, problem: Problem, discounts: int) -> AnyPolicy:
     now give way to the agent's first allowed one; in a baseline they are refused.
     """
     settings = dict(spec["settings"])
-    if "cut" in settings:
+    if settings.get("cut") is not None:
         settings["cut"] = _decode_cut(settings["cut"], problem.graph)
     if "delta" in settings and discounts:
         settings["delta"] = radius.delta_after(discounts, settings["delta"])
     if "allocation" in settings:
-        settings["allocation"] = problem.instead[np.arange(problem.n), settings["allocation"]]
+        settings["allocation"] = problem.first_allowed[np.arange(problem.n), settings["allocation"]]
     if "baseline" in settings:
         _check_baseline(problem, np.asarray(settings["baseline"]))
     if "policy" in settings:
         settings["policy"] = decode_policy(settings["policy"], problem, discounts)
-    return policies.find(spec["kind"])(problem, **settings)
+    policy = policies.find(spec["kind"])(problem, **settings)
+    assert isinstance(policy, RecordPolicy)
+    return policy
 
 
 def _check_baseline(problem: Problem, arms: IntArray) -> None:
@@ -99,21 +97,21 @@ def _check_baseline(problem: Problem, arms: IntArray) -> None:
     raise checks.input_error("baseline", "play allowed arms", got, cure)
 
 
-def move_policy(spec: Spec, old: Graph, problem: Problem, cut: Cut | KCut | None) -> Spec:
-    """A policy's settings on the graph of ``problem``; a cut is given or greedy.
+def move_policy(spec: Spec, old: Graph, problem: Problem, cut: Cut | None) -> Spec:
+    """A policy's settings on the graph of ``problem``; a cut is given or the best.
 
-    Where it had k > 2 parts, the greedy cut is refined to as many. An allocation and a baseline go by
+    Where it had k > 2 parts, the best cut is refined to as many. An allocation and a baseline go by
     agents' names; what the baseline pays does not.
     """
     return encode_policy(_move(spec, old, problem, cut))
 
 
-def _move(spec: Spec, old: Graph, problem: Problem, cut: Cut | KCut | None) -> AnyPolicy:
+def _move(spec: Spec, old: Graph, problem: Problem, cut: Cut | None) -> AnyPolicy:
     settings, graph = dict(spec["settings"]), problem.graph
-    if "cut" in settings:
+    if settings.get("cut") is not None:
         k = settings["cut"].get("k", 2)
         own = _default_cut(problem) if cut is None else cut
-        if cut is None and isinstance(own, Cut) and k > 2 and problem.parts is None:
+        if cut is None and own.k == 2 < k and problem.parts is None:
             own = cuts.refine(own, k)
         settings["cut"] = own
     elif "policy" in settings:
@@ -142,7 +140,7 @@ def move_arms(old: Graph, arms: Any, graph: Graph, kind: str) -> list[int]:
 
 
 def choose_policy(policy: AnyPolicy | str, problem: Problem, settings: Spec) -> AnyPolicy:
-    """A policy given as itself or by name, with the greedy cut unless the settings have another."""
+    """A policy given as itself or by name, with the best cut unless the settings have another."""
     if isinstance(policy, Policy):
         _refuse_accounts(type(policy), problem)
         if settings:
@@ -156,10 +154,10 @@ def choose_policy(policy: AnyPolicy | str, problem: Problem, settings: Spec) -> 
         return policy
     if not isinstance(policy, str):
         raise checks.input_error("policy", "be a gbb policy or its name", type(policy).__name__)
-    for key in settings:
-        policies.check_setting(policy, key)
-    _refuse_accounts(policies.find(policy), problem)
-    if "baseline" in policies.settings_of(policy) and settings.get("baseline") is None:
+    kind = policies.find(policy)
+    checks.known_names(policy, "setting", settings, policies.setting_names(kind))
+    _refuse_accounts(kind, problem)
+    if issubclass(kind, AccountingPolicy) and settings.get("baseline") is None:
         rule = f"be given for {policy}, which holds on to it"
         raise checks.input_error("baseline", rule, "None", "It is an arm for every agent.")
     return policies.build(policy, problem, **{"cut": _default_cut(problem), **settings})
@@ -167,39 +165,26 @@ def choose_policy(policy: AnyPolicy | str, problem: Problem, settings: Spec) -> 
 
 def _refuse_accounts(kind: type[AnyPolicy], problem: Problem) -> None:
     """Refuse a promise about a baseline where what that pays changes with the context."""
-    if kind.keeps_accounts and isinstance(problem, Problem) and problem.contexts is not None:
+    if (
+        issubclass(kind, AccountingPolicy)
+        and isinstance(problem, Problem)
+        and problem.contexts is not None
+    ):
         rule = "be one that keeps no accounts of a baseline where there are contexts"
         cure = "What a baseline pays differs by context; JointOFUL and ThompsonSampling play them."
         raise checks.input_error("policy", rule, kind.__name__, cure)
 
 
-def _default_cut(problem: Problem) -> Cut | KCut:
-    """The greedy cut; the parts that a network in shards was cut into already."""
+def _default_cut(problem: Problem) -> Cut:
+    """The best cut; the parts that a network in shards was cut into already."""
     parts = problem.parts
     if parts is None:
-        return cuts.greedy(problem.graph)
-    two = parts.k == 2
-    return Cut.of(problem.graph, parts.of) if two else KCut.of(problem.graph, parts.of, parts.k)
+        return cuts.best(problem.graph)
+    return Cut.of(problem.graph, parts, int(parts.max()) + 1)
 
 
-def tuples_of(policy: AnyPolicy) -> dict[str, type[tuple[Any, ...]]]:
-    """The named tuples that a state of ``policy`` may be made of: of its class's modules, or records.
-
-    Also those of the modules that these come from, and of the policy that it holds back, if it does.
-    """
-    inner = policy.policy
-    held = tuples_of(inner) if isinstance(inner, Policy) else {}
-    bases = [base for base in reversed(type(policy).__mro__) if issubclass(base, Policy)]
-    found = [item for base in bases for item in _tuples_in(base.__module__)]
-    parts = [part for item in found for part in _tuples_in(item.__module__)]
-    every = [Record, Moments, Learned, *parts, *found]
-    return held | {item.__name__: item for item in every}
-
-
-def _tuples_in(module: str) -> list[type[tuple[Any, ...]]]:
-    """The named tuples that a module defines or imports."""
-    return [
-        item
-        for item in vars(sys.modules[module]).values()
-        if inspect.isclass(item) and issubclass(item, tuple) and hasattr(item, "_fields")
-    ]
+def state_types(policy: AnyPolicy) -> dict[str, type]:
+    """Return the classes that a state of ``policy`` may be made of, by name: no log decodes others."""
+    own = {kind.__name__: kind for kind in getattr(policy, "state_types", ())}
+    inner = getattr(policy, "policy", None)
+    return own if inner is None else state_types(inner) | own

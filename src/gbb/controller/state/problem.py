@@ -13,7 +13,6 @@ from gbb._support.checks import InputError
 from gbb.contexts import Contexts, from_dict
 from gbb.controller.storage.errors import StorageError
 from gbb.graph import Graph
-from gbb.graph.parts import Parts
 from gbb.problem import Problem
 
 Spec = dict[str, Any]
@@ -46,24 +45,24 @@ def encode_graph(problem: Problem) -> Spec:
     """
     graph, known = problem.graph, _links(problem)
     names = None if graph.names is None else list(graph.names)
-    if (parts := problem.parts) is not None:
-        known["parts"] = {"of": parts.of, "counts": parts.counts}
+    if problem.parts is not None:
+        known["parts"] = {"of": known.pop("parts"), "counts": known.pop("edge_counts")}
     if graph.positions is not None:
         known["positions"] = graph.positions
     return {"indptr": graph.indptr, "indices": graph.indices, "names": names, **known}
 
 
 def _links(problem: Problem) -> Spec:
-    parts = {} if problem.parts is None else {"parts": problem.parts}
-    return {**problem.known_links, **parts}
+    known = (*LINKS, "edge_counts", "parts")
+    return {name: value for name, value in problem.settings().items() if name in known}
 
 
 def encode_problem(problem: Problem) -> Spec:
     """A problem but for its graph; feedback, allowed arms and contexts only where there are any."""
     names = None if problem.arm_names is None else list(problem.arm_names)
-    bounds = {**problem.declared, "L": problem.L}
+    bounds = {name: problem.settings()[name] for name in ("sigma", "S")} | {"L": problem.L}
     spec: Spec = {"arms": problem.arms, "arm_names": names, **bounds}
-    if not problem.reports_edges:
+    if problem.feedback != "edge":
         spec["feedback"] = problem.feedback
     if not problem.allowed.all():
         spec["allowed"] = problem.allowed
@@ -80,8 +79,10 @@ def decode_problem(base: Spec, spec: Spec) -> Problem:
     names = None if names is None else tuple(names)
     graph = Graph(spec["indptr"], spec["indices"], names, spec.get("positions"))
     links = {name: spec.get(name) for name in LINKS}
-    parts = Parts(**spec["parts"]) if "parts" in spec else None
-    return build_problem(base, graph, **links, parts=parts)
+    merged = spec.get("parts", {})
+    return build_problem(
+        base, graph, **links, edge_counts=merged.get("counts"), parts=merged.get("of")
+    )
 
 
 def build_problem(base: Spec, graph: Graph, **known: Any) -> Problem:
@@ -104,15 +105,12 @@ def _read_contexts(spec: Spec) -> Contexts:
 def narrow_problem(
     base: Spec, on: Problem, kind: str, allowed: NDArray[np.bool_] | None
 ) -> tuple[Problem, bool]:
-    """The problem that a policy plays where ``on`` is played, and whether it holds ``allowed``.
+    """Return the problem that a policy plays where ``on`` is played, and whether it holds ``allowed``.
 
-    It does beyond the paper's problem, so that the policy chooses among the arms that are allowed now.
-    On the paper's it chooses as in the paper, and agents left with a forbidden arm are repaired, unless
-    it is a policy whose choices nobody may repair.
+    A policy for any problem chooses among the arms that are allowed now. One for the paper's problem
+    alone chooses among all, and agents left with a forbidden arm are repaired.
     """
-    beyond = bool(_links(on)) or not on.reports_edges or "allowed" in base or "contexts" in base
-    policy = policies.find(kind)
-    knows = policy.needs_allowed or (beyond and policy.plays_any_problem)
+    knows = not policies.find(kind).requires
     now = allowed if knows else None
     return build_problem(base, on.graph, **_links(on), allowed=now), knows
 

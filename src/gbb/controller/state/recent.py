@@ -132,7 +132,7 @@ def surprise(before: AnyRecord, seen: AnyRecord) -> float:
 
 
 def _blank(problem: Problem) -> Block:
-    size = problem.types * problem.K**2 if problem.keeps_tables else problem.parameters**2
+    size = problem.types * problem.K**2 if problem.tabular else problem.parameters**2
     return Block(empty(problem) if size <= LARGEST else None)
 
 

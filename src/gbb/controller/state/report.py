@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from gbb._support.checks import FloatArray, IntArray
-from gbb.graph import links
 from gbb.problem import Problem
 
 Label = str | int
@@ -79,7 +78,7 @@ PARTIAL = frozenset(words.counted for words in WORDS.values() if words.counted)
 
 def names_of(problem: Problem, positions: IntArray | None = None) -> list[tuple[Label, ...]]:
     """Who names each number of a report, or those at ``positions``: two agents, one, or none."""
-    labels, named_by = problem.graph.labels, links.named_by(problem.graph, problem.feedback)
+    labels, named_by = problem.graph.labels, problem.report.agents
     places = slice(None) if positions is None else positions
     columns = [[labels[agent] for agent in agents[places].tolist()] for agents in named_by]
     return list(zip(*columns, strict=True)) if columns else [()]
@@ -94,7 +93,7 @@ def limits_of(problem: Problem) -> FloatArray:
     """
     if problem.unknown:  # nobody has said how large they may be
         return np.full(problem.observations, np.inf)
-    reach = problem.sum_reported(np.abs(problem.edge_weights))
+    reach = problem.report.sum(np.abs(problem.edge_weights))
     limits: FloatArray = reach * (problem.L * problem.S) + FAR * problem.sigma
     return limits * (1.0 + ROUNDING)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from gbb.controller.state.fold import read_ask
 from gbb.controller.state.keys import Keys
-from gbb.controller.state.policy import tuples_of
+from gbb.controller.state.policy import state_types
 from gbb.controller.state.problem import decode_problem, decode_seed
 from gbb.controller.state.recent import Recent
 from gbb.controller.state.state import InForce, Setup, State
@@ -18,16 +18,17 @@ from gbb.controller.storage.events import damaged
 from gbb.controller.storage.study import Study
 from gbb.learning.record import from_dict
 
-FORMAT = 8
+FORMAT = 9
 """Snapshots of another format are not read."""
 
 
 def write_snapshot(state: State) -> str | None:
     """A state as text; None when the policy's state has no such form."""
-    setup, two_way = state.setup, state.own_two_way_record
+    setup = state.setup
     try:
         memory = codec.dumps(state.memory)
-    except TypeError:
+        codec.loads(memory, state_types(setup.policy))
+    except (TypeError, KeyError):  # of classes that no log decodes: the log is replayed instead
         return None
     text = codec.dumps(
         {
@@ -44,7 +45,6 @@ def write_snapshot(state: State) -> str | None:
             "rng": list(state.rng),
             "memory": memory,
             "record": state.record.to_dict(),
-            "two_way_record": None if two_way is None else two_way.to_dict(),
             "rounds": state.rounds,
             "trials": state.trials,
             "out_of_bounds_rounds": state.out_of_bounds_rounds,
@@ -98,8 +98,7 @@ def read_snapshot(text: str, study: Study) -> State | None:
         seed=decode_seed(first["seed"]),
         discounts=content["discounts"],
     )
-    memory: Any = codec.loads(content["memory"], tuples_of(setup.policy))
-    two_way = content["two_way_record"]
+    memory: Any = codec.loads(content["memory"], state_types(setup.policy))
     state = State(
         seq=content["seq"],
         seal=content["seal"],
@@ -107,7 +106,6 @@ def read_snapshot(text: str, study: Study) -> State | None:
         rng=bytes(content["rng"]),
         memory=memory,
         record=from_dict(content["record"]),
-        own_two_way_record=None if two_way is None else from_dict(two_way),
         rounds=content["rounds"],
         trials=content["trials"],
         open={},

@@ -18,7 +18,7 @@ from gbb.controller.state.recent import Recent
 from gbb.controller.storage.bytes import pack_rng
 from gbb.controller.storage.events import Event
 from gbb.learning import AnyRecord, empty
-from gbb.policies import AnyPolicy, Choice
+from gbb.policies import Choice, RecordPolicy
 from gbb.problem import Problem
 
 
@@ -112,7 +112,7 @@ class Setup:
     seed: np.random.SeedSequence
     discounts: int
     problem: Problem
-    policy: AnyPolicy
+    policy: RecordPolicy[Any]
     knows_allowed: bool
 
     @classmethod
@@ -146,9 +146,6 @@ class State:
         The policy's own state.
     record
         Everything that was told, whatever the policy made of it.
-    own_two_way_record
-        The part of it from links seen in both directions in one round and alike in both; None if that
-        is all, as it is where rewards are sums.
     rounds
         How many rounds were told or attached.
     trials
@@ -177,7 +174,6 @@ class State:
     rng: bytes
     memory: Any
     record: AnyRecord
-    own_two_way_record: AnyRecord | None
     rounds: int
     trials: int
     open: Mapping[int, Ask]
@@ -197,11 +193,6 @@ class State:
     def problem_of(self, ask: Ask) -> Problem:
         """The problem of an open trial's round: on its graph, at its context."""
         return problem_in(self.problem_on(ask.graph), ask.context)
-
-    @property
-    def two_way_record(self) -> AnyRecord:
-        """What was told of links seen in both directions and alike in both."""
-        return self.record if self.own_two_way_record is None else self.own_two_way_record
 
 
 def begin(event: Event) -> State:
@@ -226,7 +217,6 @@ def begin(event: Event) -> State:
         rng=pack_rng(np.random.default_rng(seed)),
         memory=setup.policy.init(),
         record=empty(setup.problem),
-        own_two_way_record=None,
         rounds=0,
         trials=0,
         open={},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,13 +72,14 @@ def learn_tables(
     places, now = played(problem, ask.allocation), state.setup.problem
     told = unpack_tables(event, problem, places)
     even = _are_even(told.counts, problem, places)
-    seen = two_way = _sum(told, problem, places).resize(now)
+    record = _sum(told, problem, places)
     if not even.all():
-        two_way = _sum(told.only(even), problem, places).resize(now)
+        record = replace(record, paired=_sum(told.only(even), problem, places))
+    record = record.resize(now)
     first = int(not ask.shards)  # with it the round is counted, whoever else will come
     here = ask.graph == state.setup.graph_seq
-    worth = first if here else count_rounds(seen, now, first)
-    return take_in(state, choice, seen, two_way, new=first, worth=worth)
+    worth = first if here else count_rounds(record, now, first)
+    return take_in(state, choice, record, new=first, worth=worth)
 
 
 def _sum(told: Told, problem: Problem, places: IntArray) -> Record:

@@ -6,12 +6,13 @@ import base64
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
 
-Kinds = Mapping[str, type[tuple[Any, ...]]]
-"""The named tuples a text may hold, by class name."""
+Kinds = Mapping[str, type]
+"""The named tuples and dataclasses a text may hold, by class name."""
 
 TAGS = {"float", "array", "tuple", "named", "dict"}
 
@@ -26,7 +27,7 @@ def loads(text: str, kinds: Kinds | None = None) -> Any:
     return _decode(json.loads(text), kinds or {})
 
 
-def _encode(value: Any) -> Any:
+def _encode(value: Any) -> Any:  # noqa: PLR0911
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
@@ -36,6 +37,9 @@ def _encode(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         text = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode("ascii")
         return {"array": [value.dtype.str, list(value.shape), text]}
+    if is_dataclass(value) and not isinstance(value, type):
+        items = [_encode(getattr(value, each.name)) for each in fields(value) if each.init]
+        return {"named": [type(value).__name__, items]}
     if isinstance(value, tuple):
         items = [_encode(item) for item in value]
         named = hasattr(value, "_fields")

@@ -8,7 +8,6 @@ from gbb._support.checks import FloatArray
 from gbb.controller.answers.knowledge import Knowledge
 from gbb.controller.state.allowed import repair
 from gbb.controller.state.context import problem_in, say_row
-from gbb.controller.state.learn import playing
 from gbb.controller.state.state import State
 from gbb.controller.storage.bytes import pack_allocation, pack_rng, unpack_rng
 from gbb.controller.storage.events import Draft
@@ -23,11 +22,7 @@ def draft_ask(
     """
     setup, allowed = state.setup, state.setup.allowed
     problem, rng = problem_in(setup.problem, context), unpack_rng(setup.seed, state.rng)
-    policy = playing(state, context)
-    if allowed is None or setup.knows_allowed:
-        choice = policy.select(state.memory, rng)
-    else:
-        choice = policy.select_within(state.memory, rng, allowed)
+    choice = setup.policy.on(problem).select(state.memory, rng)
     arms, moved = choice.allocation, 0
     if allowed is not None and not allowed[np.arange(problem.n), arms].all():
         arms, moved = repair(problem, Knowledge(state, context).optimistic, arms, allowed)

@@ -14,7 +14,6 @@ from gbb.controller.state.fold import read_arms, read_told
 from gbb.controller.state.report import WORDS, Label, names_of
 from gbb.controller.storage.bytes import Observed, pack_allocation, pack_played, pack_rewards
 from gbb.controller.storage.events import Draft, Event
-from gbb.graph import links
 from gbb.problem import Problem
 
 
@@ -120,9 +119,9 @@ def find_unknown(
     if not doubtful.size:
         return None
     positions = np.arange(seen.values.size) if seen.positions is None else seen.positions
-    adds_to = links.added_to(problem.graph, problem.feedback)
-    order = np.argsort(adds_to, kind="stable")
-    counts = np.bincount(adds_to, minlength=problem.observations)
+    index = problem.report.edge_index
+    order = np.argsort(index, kind="stable")
+    counts = np.bincount(index, minlength=problem.observations)
     starts = np.cumsum(counts) - counts
     places = positions[doubtful]
     times = counts[places]

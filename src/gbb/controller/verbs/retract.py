@@ -19,6 +19,7 @@ from gbb.controller.storage.bytes import pack_allocation
 from gbb.controller.storage.events import Draft, Event
 from gbb.controller.verbs.trials import find_closing, find_trial
 from gbb.controller.verbs.without import LogWithout
+from gbb.policies import AccountingPolicy
 
 FEW = 50
 """Events that may be left to fold while others wait."""
@@ -135,14 +136,12 @@ def _encode_ask(turn: Turn, replay: LogWithout) -> tuple[dict[str, Any], bytes]:
 
 def _is_counted(state: State, ask: Ask) -> bool:
     """Whether the policy keeps accounts that hold what was told of a trial."""
-    return ask.setup >= state.setup.since and state.setup.policy.keeps_accounts
+    return ask.setup >= state.setup.since and isinstance(state.setup.policy, AccountingPolicy)
 
 
 def _encode_rest(replay: LogWithout) -> dict[str, Any]:
     """What is known without what is taken back, as the fold reads it."""
-    two_way = replay.state.own_two_way_record
-    own = {} if two_way is None else {"paired": [*two_way.to_dict().values()]}
-    return {**replay.state.record.to_dict(), **own, "far": replay.warnings}
+    return {**replay.state.record.to_dict(), "far": replay.warnings}
 
 
 def _count_warnings(turn: Turn, closing: Event) -> int:

@@ -14,8 +14,8 @@ from gbb._support.checks import FloatArray, IntArray
 from gbb._support.csv_files import place_in
 from gbb.controller.state.report import WORDS
 from gbb.controller.storage.bytes import Observed
-from gbb.graph import links, lookup
-from gbb.graph.lookup import Where, nowhere
+from gbb.graph import find
+from gbb.graph.find import Where, nowhere
 from gbb.problem import LARGEST, Problem
 
 if TYPE_CHECKING:
@@ -118,14 +118,11 @@ def _find_places(problem: Problem, whose: list[list[Any]], where: Where) -> IntA
     if not whose:
         return np.zeros(1, dtype=np.int64)
     if len(whose) == 2:
-        sources, targets = whose
-        if problem.reports_edges:
-            return lookup.find_edges("rewards", problem.graph, sources, targets, where)
-        adds_to = links.added_to(problem.graph, problem.feedback)
-        return lookup.find_links("rewards", problem.graph, (sources, targets), adds_to, where)
+        links = None if problem.feedback == "edge" else problem.report.edge_index
+        return find.edges("rewards", problem.graph, (whose[0], whose[1]), where, links)
     (agents,) = whose
-    places = lookup.find_agents("rewards", problem.graph, agents, where)
-    if (twice := lookup.find_repeat(places)) is not None:
+    places = find.agents("rewards", problem.graph, agents, where)
+    if (twice := find.first_repeat(places)) is not None:
         got = f"{agents[twice[1]]!r} again{where(twice[1])}"
         raise checks.input_error("rewards", "name no agent twice", got)
     return places

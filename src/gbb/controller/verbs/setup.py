@@ -21,9 +21,8 @@ from gbb.controller.state.report import Label
 from gbb.controller.state.state import State
 from gbb.controller.storage.events import Draft
 from gbb.controller.verbs.trials import CLOSING
-from gbb.cuts import Cut, KCut
+from gbb.cuts import Cut
 from gbb.graph import Graph
-from gbb.graph.parts import Parts
 from gbb.policies import AnyPolicy
 from gbb.problem import Problem
 
@@ -61,12 +60,9 @@ def draft_create(
 def replace_graph(
     turn: Turn,
     graph: Graph,
-    edge_types: ArrayLike | None,
-    edge_weights: ArrayLike | None,
-    cut: Cut | KCut | None,
-    *,
-    features: ArrayLike | None = None,
-    parts: Parts | None = None,
+    cut: Cut | None,
+    links: dict[str, ArrayLike | None],
+    **merged: ArrayLike | None,
 ) -> None:
     """Play on another graph, whose links are known as those of the present one are.
 
@@ -76,15 +72,15 @@ def replace_graph(
     if not isinstance(graph, Graph):
         raise checks.input_error("graph", "be a gbb.Graph", type(graph).__name__)
     setup, old = turn.state.setup, turn.state.setup.problem
-    links = {"edge_types": edge_types, "edge_weights": edge_weights, "features": features}
-    for name in old.known_links:
+    edge_types = links["edge_types"]
+    for name in old.settings().keys() & links.keys():
         if links[name] is None:
             rule = "be given for the new graph, as the present one has them"
             raise checks.input_error(name, rule, "None", "Pass one for each directed edge.")
     if isinstance(edge_types, str) and not _own_types_stay(old, graph):
         rule = "be numbers unless each agent had its own type and agents keep their places"
         raise checks.input_error("edge_types", rule, repr(edge_types), "Types go on by number.")
-    new = problems.build_problem(setup.base, graph, **links, parts=parts)
+    new = problems.build_problem(setup.base, graph, **links, **merged)
     _check_form(old, new)
     if new.types < old.types:
         raise InputError(
@@ -101,11 +97,11 @@ def replace_graph(
 
 def _check_form(old: Problem, new: Problem) -> None:
     """Refuse links of another form: what they tell is in tables where their directions are alike."""
-    if new.keeps_tables == old.keeps_tables:
+    if new.tabular == old.tabular:
         return
     cure = "Create another controller for them."
-    if old.keeps_tables:
-        back, types = new.graph.reverse, new.known_links.get("edge_types", np.zeros(new.m))
+    if old.tabular:
+        back, types = new.graph.reverse, new.settings().get("edge_types", np.zeros(new.m))
         same_types = np.array_equal(types, types[back])
         rule = "be the same in both directions of every link, as on the present graph"
         name = "edge_weights" if same_types else "edge_types"
@@ -116,7 +112,7 @@ def _check_form(old: Problem, new: Problem) -> None:
 
 def _own_types_stay(old: Problem, graph: Graph) -> bool:
     """Whether agent i's own matrix is agent i's on ``graph`` too."""
-    types = old.known_links.get("edge_types")
+    types = old.settings().get("edge_types")
     own = types is not None and np.array_equal(types, old.graph.sources)
     return own and list(graph.labels[: old.n]) == list(old.graph.labels)
 
@@ -143,7 +139,7 @@ def _in_play(turn: Turn, spec: Spec, graph: Graph) -> Spec:
     That is the last trial that was not abandoned; nothing is said where there is none, or where it is
     not about all of these agents.
     """
-    if not policies.find(spec["kind"]).keeps_accounts:
+    if not issubclass(policies.find(spec["kind"]), policies.AccountingPolicy):
         return {}
     for trial in range(turn.state.trials, 0, -1):
         events = turn.study.events_of(trial)

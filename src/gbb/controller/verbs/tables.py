@@ -49,8 +49,8 @@ def tell_tables(turn: Turn, trial: int, tables: Tables) -> None:
 def missing_shards(state: State, trial: int) -> list[int]:
     """The shards that have not told their tables of an open trial."""
     ask = state.open[trial]
-    parts = state.problem_on(ask.graph).parts
-    return sorted(set(range(0 if parts is None else parts.shards)) - ask.shards)
+    counts = state.problem_on(ask.graph).edge_counts
+    return sorted(set(range(0 if counts is None else len(counts))) - ask.shards)
 
 
 def _find_round(turn: Turn, trial: int) -> tuple[Problem, IntArray, Event | None]:
@@ -95,11 +95,11 @@ def _check_same(trial: int, told: Told, row: int, before: tuple[bytes, bytes]) -
 
 def _read(problem: Problem, arms: IntArray, tables: Tables) -> Told:
     """The tables by shard, in increasing order, where the allocation can have played anything."""
-    assert problem.parts is not None
+    assert problem.edge_counts is not None
     if not isinstance(tables, Mapping) or not tables:
         cure = "Write {shard: (N, Y)}."
         raise checks.input_error("tables", "hold the tables of a shard", repr(tables), cure)
-    most = problem.parts.shards - 1
+    most = len(problem.edge_counts) - 1
     shards = sorted(checks.integer("shard", shard, low=0, high=most) for shard in tables)
     pairs = [_read_pair(tables[shard], shard) for shard in shards]
     counts, paid = (
@@ -153,8 +153,8 @@ def _read_table(shape: tuple[int, int, int], name: str, table: Any, shard: int) 
 
 def _check_counts(problem: Problem, arms: IntArray, shards: list[int], counts: FloatArray) -> None:
     """Refuse counts of more links than a shard has, or of arms that the round did not play."""
-    assert problem.parts is not None
-    each = problem.parts.counts[shards] * problem.edge_weights**2
+    assert problem.edge_counts is not None
+    each = problem.edge_counts[shards] * problem.edge_weights**2
     most = np.zeros_like(counts)
     for edge, place in enumerate(places_of(problem, arms).tolist()):
         most[:, place] += each[:, edge]

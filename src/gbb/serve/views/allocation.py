@@ -80,7 +80,7 @@ def pay(moment: Moment, arms: IntArray) -> tuple[FloatArray, FloatArray]:
     with one_thread():
         mean = problem.edge_totals * known.ridge.means[ends]
         width = np.abs(problem.edge_totals) * known.widths[ends]
-    each = np.arange(problem.m) if problem.one_each else problem.entries.edge
+    each = problem.edges.edge
     places = forward(problem)
     back = problem.graph.reverse[places]
     sums = [np.bincount(each, weights=of, minlength=problem.m) for of in (mean, width)]

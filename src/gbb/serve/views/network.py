@@ -59,7 +59,7 @@ def network(given: Given) -> dict[str, Any]:
     if graph.n > MOST_AGENTS:
         return {**sizes, "agents": None, "positions": None, "edges": None, "forbidden": None}
     places = forward(problem)
-    types = problem.known_links.get("edge_types", np.zeros(graph.m, dtype=np.int64))
+    types = problem.settings().get("edge_types", np.zeros(graph.m, dtype=np.int64))
     ends = (graph.sources[places], graph.indices[places], types[places])
     at = graph.positions
     return {

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from gbb.controller.calls.fields import list_of
 from gbb.problem import Problem
 from gbb.serve.api import schemas as s
@@ -22,11 +20,8 @@ def problem(given: Given) -> dict[str, Any]:
 
 def plain_problem(found: Problem) -> dict[str, Any]:
     """A problem as plain values: links with both directions, in edge order."""
-    graph, known = found.graph, found.known_links
+    graph, known = found.graph, found.settings()
     at = graph.positions
-    plain = {
-        name: None if value is None else np.asarray(value).tolist() for name, value in known.items()
-    }
     return {
         "agents": graph.n,
         "edges": graph.edges.tolist(),
@@ -35,16 +30,21 @@ def plain_problem(found: Problem) -> dict[str, Any]:
         "arms": found.arms.tolist(),
         "arm_names": None if found.arm_names is None else list(found.arm_names),
         "arm_labels": arm_labels(found),
-        **found.declared,
+        "sigma": known["sigma"],
+        "S": known["S"],
         "L": found.L,
         "feedback": found.feedback,
-        "types": plain.get("edge_types"),
-        "weights": plain.get("edge_weights"),
-        "features": plain.get("features"),
-        "allowed": None if found.allowed.all() else found.allowed.tolist(),
+        "types": _plain(known.get("edge_types")),
+        "weights": _plain(known.get("edge_weights")),
+        "features": _plain(known.get("features")),
+        "allowed": _plain(known.get("allowed")),
         "contexts": None if found.contexts is None else found.contexts.to_dict(),
-        "shards": None if found.parts is None else found.parts.shards,
+        "shards": None if found.edge_counts is None else len(found.edge_counts),
     }
+
+
+def _plain(values: Any) -> Any:
+    return None if values is None else values.tolist()
 
 
 def _or_null(schema: s.Schema) -> s.Schema:

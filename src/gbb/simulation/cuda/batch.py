@@ -10,7 +10,8 @@ import numpy as np
 from gbb._support import checks
 from gbb._support.checks import IntArray
 from gbb.environment import Environment, System
-from gbb.policies import AnyPolicy, ExploreThenCommit, IndexPolicy, UniformRandom
+from gbb.policies import AnyPolicy, ExploreThenCommit, UniformRandom
+from gbb.simulation._lowering import LoweredPolicy, lower
 from gbb.simulation._trace import Trace
 from gbb.simulation.cuda import couples, joint, launch, random_play
 from gbb.simulation.cuda.stretches import Keys, keys_of
@@ -79,24 +80,25 @@ def trace_instances(
 
 def _shape_of(job: Job, rounds: int, edge_noise: bool, keep_allocations: bool) -> Any:
     """What decides the kernel that plays a job; an error where there is none."""
-    env, policy = job.env, job.policy
+    env, policy = job.env, lower(job.policy) or job.policy
     if not isinstance(env, Environment) or not env.problem.is_paper_problem or env.problem.unknown:
         rule = 'be a gbb.Environment of the paper\'s problem, sigma and S known, for method="cuda"'
         raise checks.input_error("env", rule, "another")
     if env.noise not in ("gaussian", "none"):
         rule = "be 'gaussian' or 'none' for method=\"cuda\""
         raise checks.input_error("noise", rule, repr(env.noise))
-    known = isinstance(policy, IndexPolicy | ExploreThenCommit | UniformRandom)
-    if isinstance(policy, ExploreThenCommit):  # not one that commits by an estimate of its own
-        known = type(policy).couple_values is ExploreThenCommit.couple_values
-    if not known or not policy.compiled:
+    if isinstance(policy, ExploreThenCommit):  # not one that commits by another estimate
+        known = type(policy) is ExploreThenCommit and policy.estimator == "ridge"
+    else:
+        known = type(policy) in (LoweredPolicy, UniformRandom)
+    if not known:
         raise checks.input_error("policies", f'be {PLAYED} for method="cuda"', policy.name)
-    if isinstance(policy, IndexPolicy) and plays_couples(policy):
+    if isinstance(policy, LoweredPolicy) and plays_couples(policy):
         couples.check_digits(policy, rounds)
         return couples.shape_of(policy, edge_noise)
     if edge_noise:
         raise checks.input_error("edge_noise", 'be for couples with method="cuda"', policy.name)
-    if isinstance(policy, IndexPolicy):
+    if isinstance(policy, LoweredPolicy):
         return joint.shape_of(policy, keep_allocations)
     return random_play.shape_of(policy, rounds, keep_allocations)
 
@@ -109,7 +111,9 @@ def _play(
     keep_allocations: bool,
 ) -> list[list[Trace]]:
     """The runs of jobs of one shape."""
-    listed: list[tuple[Any, Any, Keys]] = [(j.env, j.policy, keys_of(j.seeds)) for j in jobs]
+    listed: list[tuple[Any, Any, Keys]] = [
+        (j.env, lower(j.policy) or j.policy, keys_of(j.seeds)) for j in jobs
+    ]
     stops = np.cumsum([len(own) for *_, own in listed])
     ranges = [
         range(stop - len(own), stop) for (*_, own), stop in zip(listed, stops.tolist(), strict=True)
@@ -136,5 +140,9 @@ def _play(
 
 
 def _given(jobs: Sequence[Any], rounds: int) -> couples.Given:
-    drawn = [couples.given_noise(job.env, job.policy, job.seeds, rounds) for job in jobs]
+    drawn = [
+        couples.given_noise(job.env, policy, job.seeds, rounds)
+        for job in jobs
+        if (policy := lower(job.policy)) is not None
+    ]
     return couples.Given(*(np.concatenate(each) for each in zip(*drawn, strict=True)))

@@ -10,7 +10,7 @@ import numpy as np
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.environment import Environment
-from gbb.policies import IndexPolicy
+from gbb.simulation._lowering import LoweredPolicy
 from gbb.simulation._trace import Trace, couples_of
 from gbb.simulation.cuda.couples import orthogonal_prior, record_of
 from gbb.simulation.cuda.launch import Kernel, Launcher, rows_of, source_of
@@ -52,12 +52,12 @@ class Played(NamedTuple):
     paid: FloatArray
 
 
-def shape_of(policy: IndexPolicy, allocations: bool) -> Shape:
+def shape_of(policy: LoweredPolicy, allocations: bool) -> Shape:
     """The shape of the launch that plays ``policy``, if there is one."""
     problem = policy.problem
-    few = policy.samples == 1 and not policy.guarded and not policy.mixes
-    plain = few and policy.parts.k == 2 and policy.weights == policy.cut.weights
-    if not plain or not policy.learns_two_way:
+    few = policy.samples == 1 and not policy.guarded
+    plain = few and policy.cut.k == 2 and policy.weights == policy.cut.weights
+    if not plain or not policy.symmetric:
         rule = (
             'learn from links in both directions and draw once, over two parts, for method="cuda"'
         )
@@ -102,7 +102,7 @@ def kernel_of(device: Launcher, shape: Shape, agents: int, starts: int) -> tuple
 def play_joint(
     device: Launcher,
     shape: Shape,
-    jobs: Sequence[tuple[Environment, IndexPolicy, Keys]],
+    jobs: Sequence[tuple[Environment, LoweredPolicy, Keys]],
     recorded: IntArray,
 ) -> Played:
     """All runs of all jobs, side by side, in the order of ``jobs``."""
@@ -168,7 +168,7 @@ def play_joint(
     return played
 
 
-def trace_of(env: Environment, policy: IndexPolicy, played: Played, run: int) -> Trace:
+def trace_of(env: Environment, policy: LoweredPolicy, played: Played, run: int) -> Trace:
     """What one run leaves."""
     problem = env.problem
     arms = None
@@ -177,7 +177,7 @@ def trace_of(env: Environment, policy: IndexPolicy, played: Played, run: int) ->
     return Trace(
         reward=played.reward[:, run].copy(),
         cumulative=played.cumulative[:, run].copy(),
-        couple=couples_of(played.couple[:, run].astype(np.int64), problem.K, policy.parts.k),
+        couple=couples_of(played.couple[:, run].astype(np.int64), problem.K, policy.cut.k),
         allocation=arms,
         record=record_of(problem.K, played.weight[:, run], played.paid[:, run]),
     )
@@ -191,7 +191,7 @@ def link_pays(env: Environment) -> FloatArray:
 
 
 def _game(
-    env: Environment, policy: IndexPolicy, schedule: float, form: float, place: FloatArray
+    env: Environment, policy: LoweredPolicy, schedule: float, form: float, place: FloatArray
 ) -> FloatArray:
     """The numbers of ``Game`` in ``text/joint.cu``."""
     cut, constants = policy.cut, policy.constants
@@ -201,7 +201,7 @@ def _game(
     return rows_of([np.array([*numbers, schedule, form], dtype=np.float64), place, link_pays(env)])
 
 
-def _networks(policies: Sequence[IndexPolicy]) -> tuple[list[Any], list[FloatArray]]:
+def _networks(policies: Sequence[LoweredPolicy]) -> tuple[list[Any], list[FloatArray]]:
     """Rows, neighbours, these in either part, and parts, of all distinct cuts; where each starts."""
     known: dict[Any, FloatArray] = {}
     lists: list[list[Any]] = [[] for _ in range(5)]

@@ -8,7 +8,7 @@ from gbb._kernels.abreast.numbers import Factors, play_numbers_abreast
 from gbb._kernels.abreast.runs import Couples, Runs, Stretch
 from gbb._kernels.lanes import WIDTH, aligned_zeros
 from gbb._support.checks import FloatArray
-from gbb.policies import IndexPolicy
+from gbb.simulation._lowering import LoweredPolicy
 from gbb.simulation._trace import Trace
 from gbb.simulation.engine.abreast import begin_runs, make_couples, play_blocks, trace_of_lane
 from gbb.simulation.engine.abreast_forms import Form, priors
@@ -22,7 +22,7 @@ TINY = 1e-100
 """Where all numbers of a round are smaller, all couples may tie at 0."""
 
 
-def plays_numbers_abreast(policy: IndexPolicy) -> bool:
+def plays_numbers_abreast(policy: LoweredPolicy) -> bool:
     """Whether runs of ``policy`` are played side by side."""
     problem = policy.problem
     return (
@@ -34,7 +34,7 @@ class Numbers(Form):
     """A factor for every pair; the rounds' numbers are given."""
 
     def __init__(
-        self, policy: IndexPolicy, couples: Couples, runs: Runs, rows: FloatArray, active: int
+        self, policy: LoweredPolicy, couples: Couples, runs: Runs, rows: FloatArray, active: int
     ) -> None:
         problem, lam = policy.problem, policy.lam
         super().__init__(problem, couples, runs, lam)
@@ -68,7 +68,7 @@ class Numbers(Form):
         return grams, moments
 
 
-def run_numbers_abreast(policy: IndexPolicy, batch: Batch) -> list[Trace]:
+def run_numbers_abreast(policy: LoweredPolicy, batch: Batch) -> list[Trace]:
     """All rounds of at most eight runs."""
     env, cut = batch.env, policy.cut
     assert env.rows is not None

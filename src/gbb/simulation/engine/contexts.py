@@ -11,8 +11,7 @@ from gbb._kernels.rounds.rounds import Block
 from gbb._support.checks import IntArray
 from gbb._support.rows import distinct
 from gbb.environment import Environment
-from gbb.policies import IndexPolicy
-from gbb.policies._index.policy import LISTED
+from gbb.simulation._lowering import MAX_TERMS, LoweredPolicy
 from gbb.simulation._trace import Trace
 from gbb.simulation.engine.index import fits_tables
 from gbb.simulation.engine.pages import Page, bind, lay_out, make_room
@@ -24,18 +23,18 @@ NUMBERS = 1 << 22
 """About how many numbers the pages of a book may hold together."""
 
 
-def plays_contexts(policy: IndexPolicy) -> bool:
+def plays_contexts(policy: LoweredPolicy) -> bool:
     """Whether this loop plays ``policy``: its tables are not too large in any round."""
     problem = policy.problem
-    if problem.contexts is None or problem.unknown or policy.mixes:
+    if problem.contexts is None or problem.unknown:
         return False
-    K, k = problem.K, policy.parts.k
-    groups = len(np.unique(np.column_stack([policy.parts.parts, problem.instead]), axis=0))
+    K, k = problem.K, policy.cut.k
+    groups = len(np.unique(np.column_stack([policy.cut.parts, problem.first_allowed]), axis=0))
     kinds = problem.types * min(problem.m, groups**2)
-    return K**k * kinds <= LISTED and fits_tables(policy, K**k)
+    return K**k * kinds <= MAX_TERMS and fits_tables(policy, K**k)
 
 
-def run_contexts(env: Environment, policy: IndexPolicy, asked: Request) -> Trace:
+def run_contexts(env: Environment, policy: LoweredPolicy, asked: Request) -> Trace:
     """All rounds of an index policy with contexts.
 
     A vector of numbers takes no more than a problem with as many parameters. Any other context is laid
@@ -47,7 +46,7 @@ def run_contexts(env: Environment, policy: IndexPolicy, asked: Request) -> Trace
         return run_vectors(env, policy, asked)
     problem, blocks = env.problem, asked.blocks
     rows, which = distinct(env.rows[: asked.rounds])
-    R, sums = np.array(env.reward_tables), not problem.keeps_tables
+    R, sums = np.array(env.reward_tables), not problem.tabular
     setting = set_up(policy_at(policy, rows[0]), R, asked)
     by_edge = sums or not blocks.gaussian or blocks.edge_noise
     world = setting.world._replace(in_turn=True)

@@ -9,16 +9,15 @@ from gbb._kernels.lanes import aligned_zeros, padded
 from gbb._support.checks import FloatArray
 from gbb.learning.coordinates import Coordinates, coordinates, symmetric_edge_arms
 from gbb.learning.record import Moments
-from gbb.policies import IndexPolicy
-from gbb.policies._index.compiled import make_diagonal
 from gbb.problem import Problem
+from gbb.simulation._lowering import LoweredPolicy
 
 
 def is_one_hot(problem: Problem) -> bool:
     """Whether arms are the unit vectors, in any order and of any size, and edges are seen one by one."""
     some = problem.arms != 0.0
     one_each = (some.sum(axis=0) == 1).all() and (some.sum(axis=1) == 1).all()
-    return problem.reports_edges and bool(one_each)
+    return problem.feedback == "edge" and bool(one_each)
 
 
 def coordinates_of(problem: Problem, *, halves: bool, diagonal: bool, drawn: bool) -> Coordinates:
@@ -40,9 +39,9 @@ def coordinates_of(problem: Problem, *, halves: bool, diagonal: bool, drawn: boo
     return Coordinates(index.reshape(shape), np.diag(amounts), diagonal=True)
 
 
-def new_numbers(policy: IndexPolicy, C: int) -> Numbers:
+def new_numbers(policy: LoweredPolicy, C: int) -> Numbers:
     """Factors that have seen nothing, for C numbers; ``policy`` is that of one matrix."""
-    diagonal, K = make_diagonal(policy), policy.problem.K
+    diagonal, K = policy.make_diagonal(), policy.problem.K
     norms = np.diag(policy.coordinates.features)
     count, width = len(norms), padded(len(norms))
     U, norm = aligned_zeros(C, C + 2, width), aligned_zeros(width)

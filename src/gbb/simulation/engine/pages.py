@@ -14,8 +14,7 @@ from gbb._kernels.lanes import WIDTH, aligned_zeros, padded
 from gbb._kernels.rounds.index import Setting
 from gbb._kernels.rounds.pages import Book
 from gbb._support.checks import FloatArray, IntArray
-from gbb.policies import IndexPolicy
-from gbb.policies._index.compiled import make_edges
+from gbb.simulation._lowering import LoweredPolicy
 from gbb.simulation.engine.setting import make_objectives, search_of
 
 
@@ -50,14 +49,14 @@ class Page(NamedTuple):
         return sum(each.size for each in (*self.numbers, *self.weights))
 
 
-def lay_out(policy: IndexPolicy, setting: Setting) -> Page:
+def lay_out(policy: LoweredPolicy, setting: Setting) -> Page:
     """The page of a context, whose policy this is; ``setting`` is that of any."""
     search = search_of(policy)
-    links, rule, edges = search.links, policy.rule, make_edges(policy)
+    links, rule, edges = search.links, policy.rule, policy.make_edges()
     lists: tuple[IntArray, ...] = ()
     sums, slots = np.zeros(0), 0
     if setting.counted is not None:
-        counted = search.counted()
+        counted = policy.counted_search.counted()
         lists, sums, slots = _of_counted(counted), counted.joint_weight, len(counted.around)
     if setting.white is not None:
         white = search.whitened(len(setting.white.W), 0)

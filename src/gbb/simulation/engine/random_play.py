@@ -42,7 +42,7 @@ def run_random(env: Environment, weights: FloatArray, asked: Request, learn: boo
     for length in blocks.sizes(rounds, width=problem.n if keep_allocations else 1):
         noise = np.empty((0, 0))
         if blocks.edge_noise and learn:
-            noise = np.ascontiguousarray(blocks.report(length)[:, problem.adds_to])
+            noise = np.ascontiguousarray(blocks.report(length)[:, problem.report.index])
         arms = np.empty((length if keep_allocations else 0, problem.n), dtype=np.int64)
         earned = np.empty(length)
         play_random(
@@ -81,7 +81,7 @@ def run_random(env: Environment, weights: FloatArray, asked: Request, learn: boo
 
 def _sum_noise(blocks: Blocks, problem: Problem, N: IntArray) -> FloatArray:
     """The sum of the noise over the edges played with each edge-arm, which are ``N``."""
-    if not problem.halves_only:
+    if not problem.symmetric_only:
         return blocks.sums(N.ravel(), 1).reshape(N.shape)
     links = np.triu(N)  # a link with two arms alike has both of its edges in one place
     links[:, np.arange(problem.K), np.arange(problem.K)] //= 2
@@ -94,7 +94,7 @@ def _record(
     problem: Problem, R: FloatArray, N: IntArray, noise_sums: FloatArray, sigma: float
 ) -> Record:
     """What rounds told that played ``N`` edges with each edge-arm."""
-    pays = R + R.transpose(0, 2, 1) if problem.halves_only else R
+    pays = R + R.transpose(0, 2, 1) if problem.symmetric_only else R
     return Record(problem.ways * N, N * pays + sigma * noise_sums)
 
 

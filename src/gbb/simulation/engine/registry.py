@@ -10,13 +10,8 @@ import numpy as np
 from gbb._kernels.lanes import WIDTH
 from gbb._support.checks import IntArray
 from gbb.environment import Environment
-from gbb.policies import (
-    AnyPolicy,
-    ExploreThenCommit,
-    FixedAllocation,
-    IndexPolicy,
-    UniformRandom,
-)
+from gbb.policies import AnyPolicy, ExploreThenCommit, FixedAllocation, UniformRandom
+from gbb.simulation._lowering import LoweredPolicy, lower
 from gbb.simulation._trace import Trace
 from gbb.simulation.engine import random_play
 from gbb.simulation.engine.abreast import plays_abreast, run_abreast
@@ -36,7 +31,7 @@ class EngineLoop(NamedTuple):
     name
         How it is called.
     kind
-        The class of the policies that it plays.
+        The class of the policies that it plays, subclasses excepted; LoweredPolicy for index policies.
     run
         Plays a batch of runs of one of them.
     fits
@@ -46,27 +41,27 @@ class EngineLoop(NamedTuple):
     """
 
     name: str
-    kind: type[AnyPolicy]
+    kind: type[Any]
     run: Callable[[Any, Batch], list[Trace]]
     fits: Callable[[Any], bool] = lambda _: True
     batch: int = 1
 
 
 LOOPS: list[EngineLoop] = [
-    EngineLoop("couples abreast", IndexPolicy, run_abreast, plays_abreast, WIDTH),
-    EngineLoop("couples", IndexPolicy, one_by_one(run_couples), plays_couples),
+    EngineLoop("couples abreast", LoweredPolicy, run_abreast, plays_abreast, WIDTH),
+    EngineLoop("couples", LoweredPolicy, one_by_one(run_couples), plays_couples),
     EngineLoop(
         "couples with numbers abreast",
-        IndexPolicy,
+        LoweredPolicy,
         run_numbers_abreast,
         plays_numbers_abreast,
         WIDTH,
     ),
     EngineLoop(
-        "couples with numbers", IndexPolicy, one_by_one(run_vector_couples), plays_vector_couples
+        "couples with numbers", LoweredPolicy, one_by_one(run_vector_couples), plays_vector_couples
     ),
-    EngineLoop("index", IndexPolicy, one_by_one(run_index), plays_index),
-    EngineLoop("contexts", IndexPolicy, one_by_one(run_contexts), plays_contexts),
+    EngineLoop("index", LoweredPolicy, one_by_one(run_index), plays_index),
+    EngineLoop("contexts", LoweredPolicy, one_by_one(run_contexts), plays_contexts),
     EngineLoop("uniform", UniformRandom, one_by_one(random_play.run_uniform)),
     EngineLoop("fixed", FixedAllocation, one_by_one(random_play.run_fixed_allocation)),
     EngineLoop(
@@ -80,11 +75,8 @@ LOOPS: list[EngineLoop] = [
 
 def loop_for(policy: AnyPolicy) -> EngineLoop | None:
     """The loop that plays ``policy`` on its problem, if there is one."""
-    if not policy.compiled:
-        return None
-    return next(
-        (loop for loop in LOOPS if isinstance(policy, loop.kind) and loop.fits(policy)), None
-    )
+    played = lower(policy) or policy
+    return next((each for each in LOOPS if type(played) is each.kind and each.fits(played)), None)
 
 
 def run_engine(
@@ -122,4 +114,4 @@ def run_batch(
     loop = loop_for(policy)
     if loop is None:
         raise AssertionError(f"no compiled loop for {type(policy).__name__}")
-    return loop.run(policy, Batch(env, rounds, recorded, seeds, **settings))
+    return loop.run(lower(policy) or policy, Batch(env, rounds, recorded, seeds, **settings))

@@ -10,7 +10,7 @@ import numpy as np
 from gbb._kernels.rounds.rounds import Block
 from gbb._support.checks import FloatArray, IntArray
 from gbb.learning.record import AnyRecord
-from gbb.policies import IndexPolicy
+from gbb.simulation._lowering import LoweredPolicy
 from gbb.simulation._trace import Trace, couples_of
 from gbb.simulation.engine.noise import Blocks
 
@@ -75,12 +75,12 @@ class Request(NamedTuple):
             "allocations": np.zeros((size if self.keep_allocations else 0, n), dtype=np.int64),
         }
 
-    def trace(self, policy: IndexPolicy, book: Any, record: AnyRecord) -> Trace:
+    def trace(self, policy: LoweredPolicy, book: Any, record: AnyRecord) -> Trace:
         """What such a loop left in its ``book``."""
         return Trace(
             reward=book.reward,
             cumulative=book.cumulative,
-            couple=couples_of(book.tuples, policy.problem.K, policy.parts.k),
+            couple=couples_of(book.tuples, policy.problem.K, policy.cut.k),
             allocation=book.allocations if self.keep_allocations else None,
             record=record,
         )

@@ -11,21 +11,23 @@ from gbb._kernels.learning.triangular import DIRECTIONS
 from gbb._kernels.rounds.index import Run, Setting, World
 from gbb._support.checks import FloatArray
 from gbb.learning.record import AnyRecord, Moments, Record
-from gbb.policies import IndexPolicy
-from gbb.policies._index.compiled import make_diagonal, make_edges, make_information
-from gbb.policies._index.links import LinkSearch
+from gbb.policies._layout import LinkSearch
 from gbb.problem import Problem
+from gbb.simulation._lowering import LoweredPolicy
 from gbb.simulation.engine.request import Request
 
 
-def set_up(policy: IndexPolicy, R: FloatArray, asked: Request) -> Setting:
+def set_up(policy: LoweredPolicy, R: FloatArray, asked: Request) -> Setting:
     """A run that is about to begin; R is what edges of weight 1 pay by type and arms."""
     optimistic, search = policy.optimistic, search_of(policy)
     run = new_run(policy.problem, asked)
     linear = search.linear() if policy.proposes else None
     diagonal = triangular = white = counted = None
     if policy.is_diagonal:
-        diagonal, counted = make_diagonal(policy), search.counted() if optimistic else None
+        diagonal, counted = (
+            policy.make_diagonal(),
+            policy.counted_search.counted() if optimistic else None,
+        )
         refresh_all(diagonal, counted, run.N, run.Y)
     else:
         triangular = _triangular(policy, search, optimistic)
@@ -44,22 +46,20 @@ def set_up(policy: IndexPolicy, R: FloatArray, asked: Request) -> Setting:
         None,
         triangular,
         linear,
-        make_information(policy, room.mu.size),
+        policy.make_information(room.mu.size),
         white,
         counted,
-        in_sums=not policy.problem.keeps_tables,
+        in_sums=not policy.problem.tabular,
         by_edge=True,
     )
 
 
-def policy_at(policy: IndexPolicy, row: FloatArray) -> IndexPolicy:
+def policy_at(policy: LoweredPolicy, row: FloatArray) -> LoweredPolicy:
     """The policy of a round whose context was read into ``row``."""
-    now = policy.on(policy.problem.at_row(row))
-    assert isinstance(now, IndexPolicy)
-    return now
+    return policy.on(policy.problem.at_row(row))
 
 
-def search_of(policy: IndexPolicy) -> LinkSearch:
+def search_of(policy: LoweredPolicy) -> LinkSearch:
     """The search over allocations, as the estimate wants it."""
     counts = policy.optimistic and policy.is_diagonal
     return policy.counted_search if counts else policy.link_search
@@ -81,31 +81,31 @@ def new_run(problem: Problem, asked: Request) -> Run:
     )
 
 
-def block_size(policy: IndexPolicy) -> int:
+def block_size(policy: LoweredPolicy) -> int:
     """Coordinates of a block: of a type, or of all."""
     own = policy.coordinates.features.shape[1]
-    return own if policy.problem.keeps_tables else policy.problem.parameters
+    return own if policy.problem.tabular else policy.problem.parameters
 
 
-def make_world(policy: IndexPolicy, R: FloatArray, *, in_turn: bool = False) -> World:
+def make_world(policy: LoweredPolicy, R: FloatArray, *, in_turn: bool = False) -> World:
     """What a simulated round is made of."""
     problem = policy.problem
-    if problem.halves_only:
+    if problem.symmetric_only:
         R = (R + R.transpose(0, 2, 1)) / 2.0
-    return World(edges=make_edges(policy), R=R, sigma=problem.sigma, in_turn=in_turn)
+    return World(edges=policy.make_edges(), R=R, sigma=problem.sigma, in_turn=in_turn)
 
 
-def _triangular(policy: IndexPolicy, search: LinkSearch, optimistic: bool) -> Triangular:
+def _triangular(policy: LoweredPolicy, search: LinkSearch, optimistic: bool) -> Triangular:
     problem, features = policy.problem, policy.coordinates.features
     types, count, size = problem.types, len(features), block_size(policy)
-    blocks = types if problem.keeps_tables else 1
+    blocks = types if problem.tabular else 1
     columns, objectives = np.zeros((1, size, 0)), np.zeros((blocks, size, 0))
     if optimistic:
         objectives = make_objectives(policy)
         if policy.starts > 0:  # all types have the same columns in their blocks, or share one block
             flat = np.kron(np.eye(types // blocks), features)
             columns = search.by_table(np.tile(flat, (blocks, 1)), blocks)[:1]
-    most = min(count, problem.graph.m) if problem.keeps_tables else problem.observations
+    most = min(count, problem.graph.m) if problem.tabular else problem.observations
     return new_triangular(
         features, columns, objectives, lam=policy.lam, blocks=blocks, types=types, most=most
     )
@@ -150,32 +150,32 @@ def new_triangular(
     )
 
 
-def _take_up(policy: IndexPolicy, triangular: Triangular, seen: AnyRecord) -> None:
+def _take_up(policy: LoweredPolicy, triangular: Triangular, seen: AnyRecord) -> None:
     """Have the factors stand where ``seen`` has brought them."""
     size = triangular.U.shape[1]
-    ridge = policy.ridge(seen, policy.lam, symmetric=policy.learns_two_way)
+    ridge = policy.ridge(seen)
     for g, (U, y) in enumerate(ridge.factors):
         triangular.U[g, :, :size], triangular.U[g, :, size] = U, y
 
 
-def make_objectives(policy: IndexPolicy) -> FloatArray:
+def make_objectives(policy: LoweredPolicy) -> FloatArray:
     """The sum of edge-arms of every tuple in the coordinates of the blocks in play.
 
     Of blocks x size x tuples.
     """
     problem, tuples = policy.problem, policy.tuples.size
     by_type = [sums.T for sums in policy.tuples.by_type(policy.coordinates.table)]
-    sums = np.stack(by_type)[problem.in_play if problem.keeps_tables else slice(None)]
-    blocks = len(sums) if problem.keeps_tables else 1
+    sums = np.stack(by_type)[problem.matrices_in_play if problem.tabular else slice(None)]
+    blocks = len(sums) if problem.tabular else 1
     found = aligned_zeros(blocks, sums.shape[0] * sums.shape[1] // blocks, padded(tuples))
     found[:, :, :tuples] = sums.reshape(*found.shape[:2], tuples)
     return found
 
 
-def record_of(policy: IndexPolicy, run: Run, triangular: Triangular | None) -> AnyRecord:
+def record_of(policy: LoweredPolicy, run: Run, triangular: Triangular | None) -> AnyRecord:
     """What the run has seen; sums over edges are in the triangular factor alone."""
     problem = policy.problem
-    if problem.keeps_tables:
+    if problem.tabular:
         return Record(run.N if problem.weighted else run.N.astype(np.int64), run.Y)
     assert triangular is not None
     size = triangular.U.shape[1]

@@ -10,7 +10,7 @@ from gbb._kernels.rounds.vector_couples import Space, play_vector_couples
 from gbb._kernels.rounds.vectors import Vectors
 from gbb.contexts import Vector
 from gbb.environment import Environment
-from gbb.policies import IndexPolicy
+from gbb.simulation._lowering import LoweredPolicy
 from gbb.simulation._trace import Trace
 from gbb.simulation.engine.couples import are_couples, new_plan, new_tally, noise_of, trace_of
 from gbb.simulation.engine.index import fits_tables
@@ -20,21 +20,21 @@ from gbb.simulation.engine.setting import make_objectives, new_triangular, polic
 from gbb.simulation.engine.vectors import of_one_matrix
 
 
-def plays_vector_couples(policy: IndexPolicy) -> bool:
+def plays_vector_couples(policy: LoweredPolicy) -> bool:
     """Whether this loop plays ``policy``: couples by a radius that is known beforehand.
 
     A bonus of one's own may ask for the problem of its round, which is not made here.
     """
     problem = policy.problem
     several = isinstance(problem.contexts, Vector) and problem.contexts.C > 1
-    own = callable(policy.radius) or type(policy).radii is not IndexPolicy.radii
+    own = callable(policy.radius)
     if problem.unknown or not several or own or policy.adaptive or not are_couples(policy):
         return False
-    paper = problem.reports_edges and not problem.known_links and problem.parts is None
-    return paper and bool(problem.allowed.all()) and fits_tables(policy, problem.K**2)
+    paper = problem.feedback == "edge" and problem.uniform
+    return paper and fits_tables(policy, problem.K**2)
 
 
-def run_vector_couples(env: Environment, policy: IndexPolicy, asked: Request) -> Trace:
+def run_vector_couples(env: Environment, policy: LoweredPolicy, asked: Request) -> Trace:
     """All rounds of couples over a cut with a vector of numbers each, in O(1) of the number of edges."""
     assert env.rows is not None
     problem, rows, C = env.problem, env.rows, env.rows.shape[1]

@@ -12,9 +12,8 @@ from gbb._support.checks import FloatArray
 from gbb.contexts import Vector
 from gbb.environment import Environment
 from gbb.learning.coordinates import symmetric_edge_arms
-from gbb.policies import IndexPolicy
-from gbb.policies._index.compiled import make_information
 from gbb.problem import Problem
+from gbb.simulation._lowering import LoweredPolicy
 from gbb.simulation._trace import Trace
 from gbb.simulation.engine.numbers import coordinates_of, is_one_hot, moments_of, new_numbers
 from gbb.simulation.engine.request import Request
@@ -32,19 +31,19 @@ TINY = 1e-100
 """Where all numbers are smaller, their squares may be 0."""
 
 
-def plays_vectors(policy: IndexPolicy, rows: FloatArray) -> bool:
+def plays_vectors(policy: LoweredPolicy, rows: FloatArray) -> bool:
     """Whether all rounds are laid out alike: one type of edges, several numbers, none next to all 0.
 
     A bonus of one's own may ask for the problem of its round, which is not made here.
     """
     problem = policy.problem
     several = isinstance(problem.contexts, Vector) and problem.contexts.C > 1
-    own = callable(policy.radius) or type(policy).radii is not IndexPolicy.radii
+    own = callable(policy.radius)
     one_type = problem.types == rows.shape[1]
     return several and one_type and not own and bool((np.abs(rows) > TINY).any(axis=1).all())
 
 
-def run_vectors(env: Environment, policy: IndexPolicy, asked: Request) -> Trace:
+def run_vectors(env: Environment, policy: LoweredPolicy, asked: Request) -> Trace:
     """All rounds of an index policy with a vector of numbers each.
 
     Apart from the search, in O(m + K^2 C^2) for one-hot arms with rewards per edge, else in O(m)
@@ -56,7 +55,7 @@ def run_vectors(env: Environment, policy: IndexPolicy, asked: Request) -> Trace:
     alone = of_one_matrix(policy, now, diagonal=is_one_hot(problem))
     search, features = search_of(alone), alone.coordinates.features
     room = search.room
-    in_sums = not problem.reports_edges
+    in_sums = problem.feedback != "edge"
     by_edge = in_sums or not blocks.gaussian or blocks.edge_noise
     run = new_run(alone.problem, asked)
     world = make_world(alone, np.zeros((1, *R.shape[1:])), in_turn=True)
@@ -64,7 +63,10 @@ def run_vectors(env: Environment, policy: IndexPolicy, asked: Request) -> Trace:
     directions = nothing = np.zeros((1, problem.d**2, 0))
     numbers = triangular = learner = white = counted = None
     if alone.is_diagonal:
-        numbers, counted = new_numbers(alone, C), search.counted() if policy.optimistic else None
+        numbers, counted = (
+            new_numbers(alone, C),
+            alone.counted_search.counted() if policy.optimistic else None,
+        )
         room = room._replace(mu=aligned_zeros(padded(len(features))))
     else:
         if policy.optimistic:
@@ -88,7 +90,7 @@ def run_vectors(env: Environment, policy: IndexPolicy, asked: Request) -> Trace:
             features, columns, sums, lam=policy.lam, blocks=1, types=1, most=1
         )
         white = search.whitened(1, size)
-    information = make_information(alone, room.mu.size)
+    information = alone.make_information(room.mu.size)
     if information is not None:  # to the policy itself every number is a sum
         information = information._replace(in_sums=True)
     F = aligned_zeros(1, problem.parameters + 1, directions.shape[2])
@@ -135,7 +137,7 @@ def _directions(size: int, d: int) -> FloatArray:
     return found
 
 
-def of_one_matrix(policy: IndexPolicy, now: IndexPolicy, *, diagonal: bool) -> IndexPolicy:
+def of_one_matrix(policy: LoweredPolicy, now: LoweredPolicy, *, diagonal: bool) -> LoweredPolicy:
     """The policy on the problem with one matrix, which says how links and tuples lie in any round.
 
     ``now`` is the policy of a round. Edge-arms have all their coordinates, in the order of parameters;
@@ -157,11 +159,10 @@ def of_one_matrix(policy: IndexPolicy, now: IndexPolicy, *, diagonal: bool) -> I
             allowed=None if problem.allowed.all() else problem.allowed,
         )
     )
-    assert isinstance(alone, IndexPolicy)
     drawn = policy.proposes
     halves = policy.optimistic and problem.links_alike and not (diagonal and drawn)
     vars(alone)["coordinates"] = coordinates_of(
         alone.problem, halves=halves, diagonal=diagonal, drawn=drawn
     )
-    alone.learns_two_way, alone.restarts = halves, now.restarts
+    alone.symmetric, alone.restarts = halves, now.restarts
     return alone

@@ -1,1 +1,1 @@
-"""A policy, a cut, a solver and a noise law that gbb finds when this package is installed."""
+"""Three policies, a cut, a solver and a noise law that gbb finds when this package is installed."""

@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from gbb.optimum import Optimum, PairProblem, Solver
+from gbb.optimum import Optimum, PairProblem
 
 
-@Solver
 def same_arm(pairs: PairProblem, _budget: object, _rng: np.random.Generator) -> Optimum | None:
     """One arm for all; None where no arm is allowed to everybody."""
     common = np.flatnonzero(pairs.allowed.all(axis=0))

@@ -104,8 +104,7 @@ def run(
             rng, known = np.random.default_rng(for_policies), mean if name == BLIND else None
             players.append(Player(policy, winds[-1], rng, known))
     power = play_season(farm, players, advance)
-    record = players[0].policy.record_of(players[0].state)
-    assert record is not None
+    record = players[0].state.record
     kept = {LEARNER: record, FITTED: fitted}
     angles = {name: best_angles(problem, each, tables) for name, each in kept.items()}
     learnt = Learnt.find(farm, wakes, tables, angles)

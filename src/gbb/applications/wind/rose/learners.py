@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from gbb import cuts, policies
@@ -13,7 +15,6 @@ from gbb.applications.wind.rose.result import BLIND, FITTED, SAFE
 from gbb.applications.wind.rose.series import Series
 from gbb.applications.wind.rose.wakes import Wakes
 from gbb.learning.record import AnyRecord, empty, observe
-from gbb.policies import AnyPolicy
 from gbb.problem import Problem
 
 LAM, SCALE = 0.1, 0.03
@@ -26,12 +27,14 @@ WINDS = 2000
 """Winds of the rose over which a learner that is blind to them has the mean of all features."""
 
 
-def make_learner(name: str, problem: Problem, blind: Problem, tables: Tables) -> AnyPolicy:
+def make_learner(
+    name: str, problem: Problem, blind: Problem, tables: Tables
+) -> policies.RecordPolicy[Any]:
     """The learner of this name; every series has one of its own, which keeps its last estimate."""
     known = blind if name == BLIND else problem
-    cut = cuts.greedy(known.graph)
+    cut = cuts.best(known.graph)
     if name == FITTED:
-        return policies.EpsilonGreedy(known, cut=cut, lam=LAM, explore=0.0, name=name)
+        return policies.EpsilonGreedy(known, cut=cut, lam=LAM, epsilon=0.0, name=name)
     thompson = policies.ThompsonSampling(known, cut=cut, lam=LAM, v=SCALE, name=name)
     if name != SAFE:
         return thompson
@@ -61,7 +64,7 @@ def mean_features(problem: Problem) -> FloatArray:
     winds = Series.draw(WINDS, np.random.default_rng(0), memory=0.0)
     total = np.zeros((problem.m, problem.types))
     for context in zip(winds.measured, winds.speeds, strict=True):
-        entries = problem.at(context).entries
+        entries = problem.at(context).edges
         total[entries.edge, entries.type] += entries.weight
     return total / WINDS
 

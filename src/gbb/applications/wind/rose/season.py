@@ -14,7 +14,7 @@ from gbb.applications.wind.farm import Farm
 from gbb.applications.wind.problem import YAWS
 from gbb.applications.wind.rose.series import SPEEDS, Series
 from gbb.learning.record import AnyRecord, empty, observe
-from gbb.policies import AnyPolicy, Choice
+from gbb.policies import AccountingPolicy, Choice, RecordPolicy
 
 TOLD, RENEWED = 6, 144
 """Rounds of ten minutes: every hour the turbines report, and once a day the estimate is renewed.
@@ -36,7 +36,7 @@ class Player:
         The context that it takes every round to have, where it does not know the wind.
     """
 
-    policy: AnyPolicy
+    policy: RecordPolicy[Any]
     series: Series
     rng: np.random.Generator
     blind_to: Any = None
@@ -45,14 +45,15 @@ class Player:
         self.state: Any = self.policy.init()
         self._waiting: AnyRecord = empty(self.policy.problem)
         self._rounds = 0
-        self._open: list[tuple[int, AnyPolicy, Choice]] = []
+        self._open: list[tuple[int, RecordPolicy[Any], Choice]] = []
 
     def ask(self, t: int) -> FloatArray:
         """The yaw angles of round ``t``, counted from 0."""
         wind = (self.series.measured[t], self.series.speeds[t])
         now = self.policy.at(wind if self.blind_to is None else self.blind_to)
         choice = now.select(self.state, self.rng)
-        self.state = now.begin(self.state, t, choice)
+        if isinstance(now, AccountingPolicy):
+            self.state = now.on_ask(self.state, t, choice)
         self._open.append((t, now, choice))
         yaw: FloatArray = YAWS[choice.allocation[:-1]]
         return yaw
@@ -61,7 +62,8 @@ class Player:
         """What the turbines reported of all rounds asked since the last time (rounds x n)."""
         for (t, now, choice), told in zip(self._open, rewards, strict=True):
             paid = np.append(told, 0.0)  # the wind reports nothing
-            self.state = now.close(self.state, t, choice, paid)
+            if isinstance(now, AccountingPolicy):
+                self.state = now.on_close(self.state, t, choice, paid)
             seen = observe(now.problem, choice.allocation, paid)
             self._waiting, self._rounds = self._waiting.merge(seen), self._rounds + 1
         self._open.clear()

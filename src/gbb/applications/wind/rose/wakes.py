@@ -16,7 +16,7 @@ from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.contexts import Contexts
 from gbb.graph import Graph
-from gbb.graph.entries import Entries
+from gbb.problem.edges import EdgeFeatures
 
 ALONG, ACROSS = (3.0, 9.0), (-1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5)
 """Nodes of the distance downstream and of the offset across, in rotor diameters, for the turbine whose
@@ -55,10 +55,10 @@ class Wakes(Contexts):
     """
 
     kind = "wakes"
-    one_each = False
-    keeps_alike = False
+    single = False
+    symmetric = False
     weighs = True
-    reach = 1.0
+    max_norm = 1.0
 
     def __init__(
         self,
@@ -88,10 +88,10 @@ class Wakes(Contexts):
         checks.real("speed", row[1], low=low, high=high)
         return checks.frozen(np.array([row[0] % 360.0, row[1]]))
 
-    def entries(self, own: Entries, types: int, row: FloatArray) -> Entries:  # noqa: ARG002
+    def edges(self, own: EdgeFeatures, types: int, row: FloatArray) -> EdgeFeatures:  # noqa: ARG002
         """The places of all turbines in each other's wakes."""
         edge, kind, weight = self._geometry(float(row[0]))
-        return Entries(edge, kind, self.share(row[1]) * weight).frozen()
+        return EdgeFeatures(edge, kind, self.share(row[1]) * weight)
 
     def share(self, speed: Any) -> Any:
         """The power of the free stream as a share of that at the highest speed."""

@@ -10,7 +10,6 @@ from gbb._support.checks import IntArray
 from gbb.controller.state.report import WORDS
 from gbb.controller.verbs.bulk.cells import Cells
 from gbb.controller.verbs.bulk.entries import ARM_COLUMNS, Read, translate
-from gbb.graph import links
 from gbb.problem import Problem
 
 
@@ -67,12 +66,12 @@ def _find_places(problem: Problem, cells: Cells, agents: list[IntArray]) -> IntA
     graph = problem.graph
     if len(agents) == 1:
         return agents[0]
-    named = links.named_by(graph, problem.feedback)
+    named = problem.report.agents
     keys = named[0].astype(np.int64) * graph.n + named[1]
     order = np.argsort(keys, kind="stable")
     known, places = np.zeros(cells.rows, dtype=bool), np.zeros(cells.rows, dtype=np.int64)
     # Only where every direction reports by itself does the order of the two ends matter.
-    for one, two in (agents,) if problem.reports_edges else (agents, agents[::-1]):
+    for one, two in (agents,) if problem.feedback == "edge" else (agents, agents[::-1]):
         wanted = one * graph.n + two
         found = order[np.minimum(np.searchsorted(keys[order], wanted), keys.size - 1)]
         places = np.where(known, places, found)

@@ -16,7 +16,7 @@ from gbb.controller.verbs.attached import Round, find_unknown
 from gbb.controller.verbs.bulk.cells import Cells
 from gbb.controller.verbs.bulk.entries import Entries
 from gbb.controller.verbs.bulk.forms import read_entries
-from gbb.graph import lookup
+from gbb.graph import find
 from gbb.problem import Problem
 
 
@@ -136,7 +136,7 @@ def _gather_arms(problem: Problem, cells: Cells, entries: Entries) -> NDArray[An
 
 def _refuse_repeats(problem: Problem, cells: Cells, rows: IntArray, codes: IntArray) -> None:
     """Refuse a reward that is told twice; ``codes`` has its round and its place."""
-    twice = lookup.find_repeat(codes)
+    twice = find.first_repeat(codes)
     if twice is None:
         return
     place = np.array([codes[twice[1]] % problem.observations])

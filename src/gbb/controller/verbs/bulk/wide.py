@@ -9,7 +9,6 @@ from gbb._support.checks import IntArray
 from gbb.controller.state.report import WORDS
 from gbb.controller.verbs.bulk.cells import Cells
 from gbb.controller.verbs.bulk.entries import ARM_COLUMNS, Read, translate
-from gbb.graph import links
 from gbb.problem import Problem
 
 ARROW = "->"
@@ -59,7 +58,7 @@ def read_wide(problem: Problem, cells: Cells, rounds: IntArray) -> Read:
 def _reward_columns(problem: Problem) -> dict[str, int]:
     """The places in a report of the numbers that a wide table's columns name; links by either end."""
     labels = [str(label) for label in problem.graph.labels]
-    named = [each.tolist() for each in links.named_by(problem.graph, problem.feedback)]
+    named = [each.tolist() for each in problem.report.agents]
     if len(named) == 2:
         ends = [(labels[i], labels[j]) for i, j in zip(*named, strict=True)]
         found = {ARROW.join(pair): place for place, pair in enumerate(ends)}

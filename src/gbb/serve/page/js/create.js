@@ -16,7 +16,7 @@ const POLICIES = [
   "ThompsonSampling",
   "GuardedThompson",
   "InformationDirected",
-  "YesNoThompson",
+  "BernoulliThompson",
   "OFUL",
   "KCutOFUL",
   "EpsilonGreedy",

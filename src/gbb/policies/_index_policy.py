@@ -1,0 +1,79 @@
+"""Index policies: a learner, an index and a search."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gbb import cuts
+from gbb.learning.record import AnyRecord
+from gbb.policies._index import Index
+from gbb.policies._learner import RidgeLearner
+from gbb.policies._policy import Choice, RecordPolicy
+from gbb.policies._search import Search
+
+
+class IndexPolicy(RecordPolicy[Any]):
+    """Plays the allocation with the best index that its search finds.
+
+    The *learner* turns the record into a posterior, the *index* says what an allocation is worth under
+    it, and the *search* looks for the best allocation. All three are settings without a problem. The
+    compiled engine plays every combination of the parts of this package; a policy with a part of its
+    own, or a method of its own, is played by the reference loop.
+    """
+
+    requires = ""
+    plays_shards = True
+    estimates_scales = True
+
+    @cached_property
+    def cache(self) -> dict[str, Any]:
+        """What the engine makes of this policy, once for all runs; neither copied nor pickled."""
+        return {}
+
+    @property
+    @abstractmethod
+    def learner(self) -> RidgeLearner:
+        """How it learns."""
+
+    @property
+    @abstractmethod
+    def index(self) -> Index:
+        """What it maximises."""
+
+    @property
+    @abstractmethod
+    def search(self) -> Search:
+        """How it looks for the best allocation."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if getattr(self, "cut", self) is None:
+            self._set("cut", cuts.best(self.problem.graph))
+        # Here, or what does not fit the problem would be noticed in the first round.
+        for part in (self.learner, self.index, self.search):
+            part.check(self.problem)
+
+    @property
+    def guarantee(self) -> str | None:
+        # The theorems take sigma and S at their word.
+        return None if self.problem.unknown or not self.index.proven else self.theorem
+
+    def init(self) -> Any:
+        return self.learner.init(self.problem)
+
+    def select(self, state: Any, rng: np.random.Generator) -> Choice:
+        return self.index.choose(self.learner.posterior(self.problem, state), self.search, rng)
+
+    def absorb(
+        self,
+        state: Any,
+        choice: Choice | None,  # noqa: ARG002
+        record: AnyRecord,
+        *,
+        rounds: int = 1,
+    ) -> Any:
+        return self.learner.update(self.problem, state, record, rounds)
