@@ -13,17 +13,17 @@ from numba import njit
 from numba.core import event
 
 import gbb
-from gbb._kernels import _jit
+from gbb._kernels import jit
 
-CALLEE = "from kernels._jit import compiled\n\n@compiled()\ndef inner(x):\n    return x + {}\n"
+CALLEE = "from kernels.jit import kernel\n\n@kernel()\ndef inner(x):\n    return x + {}\n"
 CALLER = (
-    "from kernels._jit import compiled\nfrom kernels.one.callee import inner\n\n"
-    "@compiled()\ndef outer(x):\n    return 10 * inner(x)\n"
+    "from kernels.jit import kernel\nfrom kernels.one.callee import inner\n\n"
+    "@kernel()\ndef outer(x):\n    return 10 * inner(x)\n"
 )
 PACK = "from typing import NamedTuple\n\nclass Pack(NamedTuple):\n    x: int\n"
 CALLER_OF_PACK = (
-    "from kernels._jit import compiled\nfrom {} import Pack\n\n"
-    "@compiled()\ndef outer_of(pack):\n    return 10 * (pack.x + 1)\n\n"
+    "from kernels.jit import kernel\nfrom {} import Pack\n\n"
+    "@kernel()\ndef outer_of(pack):\n    return 10 * (pack.x + 1)\n\n"
     "class outer:\n    stats = outer_of.stats\n"
     "    def __new__(cls, x):\n        return outer_of(Pack(x))\n"
 )
@@ -37,7 +37,7 @@ def call(tmp_path):
     """Call a kernel that calls one of another folder: its value, and whether it came from disk."""
     for room in ("one", "two"):
         (tmp_path / "kernels" / room).mkdir(parents=True)
-    shutil.copy(_jit.__file__, tmp_path / "kernels")
+    shutil.copy(jit.__file__, tmp_path / "kernels")
     (tmp_path / "kernels/one/callee.py").write_text(CALLEE.format(1))
     (tmp_path / "kernels/two/caller.py").write_text(CALLER)
 
@@ -76,7 +76,7 @@ def test_what_is_outdated_may_speak_of_modules_that_are_gone(call, tmp_path):
 
 
 def announced(capsys, patience: float) -> str:
-    listener = _jit.Announcement(patience)
+    listener = jit.Announcement(patience)
     event.register("numba:compile", listener)
     try:
         for _ in range(2):
@@ -87,7 +87,7 @@ def announced(capsys, patience: float) -> str:
 
 
 def test_compiling_for_long_is_announced_once(capsys):
-    assert announced(capsys, 0.001) == _jit.COMPILING
+    assert announced(capsys, 0.001) == jit.COMPILING
     assert announced(capsys, 60.0) == ""
 
 

@@ -21,7 +21,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
 from numpy.typing import NDArray
 
-from gbb._kernels._jit import compiled
+from gbb._kernels.jit import kernel
 from gbb._support.checks import FloatArray, IntArray
 
 WIDTH = 8
@@ -51,7 +51,7 @@ class _Model(models.PrimitiveModel):
         super().__init__(manager, kind, VECTOR)  # type: ignore[no-untyped-call]
 
 
-@compiled()
+@kernel()
 def padded(count: int) -> int:
     """``count`` rounded up to whole lanes."""
     return -(-count // WIDTH) * WIDTH

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from gbb._kernels._jit import compiled
 from gbb._kernels.abreast.runs import (
     NEAR,
     Couples,
@@ -20,6 +19,7 @@ from gbb._kernels.abreast.runs import (
     have_uniforms,
     settle,
 )
+from gbb._kernels.jit import kernel
 from gbb._kernels.lanes import (
     ALL,
     WIDTH,
@@ -37,7 +37,7 @@ Value = Callable[[Couples, Any, int, int, FloatArray], FloatArray]
 """``value(couples, known, a, b, radii)``: optimistic values of the couple (a, b), by what is known."""
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def choose(couples: Couples, runs: Runs, known: Any, value: Value) -> int:
     """The best couples, into ``runs.best``; returns a bit for each run in which another is near."""
     K, radius = couples.pair.shape[0], load(runs.radius, 0)
@@ -54,7 +54,7 @@ def choose(couples: Couples, runs: Runs, known: Any, value: Value) -> int:
     return ALL ^ above(minus(best, times(splat(NEAR), size)), second)  # also where both are 0
 
 
-@compiled()
+@kernel()
 def fill_values(couples: Couples, runs: Runs, known: Any, value: Value) -> None:
     """The values of all couples in all runs."""
     K, radius = couples.pair.shape[0], load(runs.radius, 0)
@@ -65,7 +65,7 @@ def fill_values(couples: Couples, runs: Runs, known: Any, value: Value) -> None:
             store(runs.values, (a * K + b) * WIDTH, x)
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def decide(
     couples: Couples, runs: Runs, known: Any, value: Value, given: float, those: int
 ) -> bool:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb._kernels._jit import compiled
 from gbb._kernels.abreast.runs import Couples, Lane, Runs, grow
+from gbb._kernels.jit import kernel
 from gbb._kernels.learning.factor import factor
 from gbb._support.checks import FloatArray, IntArray
 
@@ -61,7 +61,7 @@ class Pairs(NamedTuple):
     small: FloatArray
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def pairs_in(pairs: Pairs, g: Lane) -> Pairs:
     """What is known in one regime."""
     return Pairs(
@@ -80,7 +80,7 @@ def pairs_in(pairs: Pairs, g: Lane) -> Pairs:
     )
 
 
-@compiled(allocates=True)
+@kernel(allocates=True)
 def afresh(couples: Couples, runs: Runs, pairs: Pairs, g: Lane, lane: int) -> None:
     """Mean, covariance and log-determinant of a run in regime g, from all that it played there."""
     size, lanes = pairs.entry.shape[0], runs.total.size
@@ -105,7 +105,7 @@ def afresh(couples: Couples, runs: Runs, pairs: Pairs, g: Lane, lane: int) -> No
     pairs.log_det[g, lane], pairs.growth[g, lane] = log_det, 1.0
 
 
-@compiled()
+@kernel()
 def add_up(runs: Runs, pairs: Pairs, lane: int) -> None:
     """The log-determinant of a run from those of all regimes."""
     log_det = 0.0
@@ -114,7 +114,7 @@ def add_up(runs: Runs, pairs: Pairs, lane: int) -> None:
     runs.log_det[lane], runs.growth[lane] = log_det, 1.0
 
 
-@compiled()
+@kernel()
 def renew(couples: Couples, runs: Runs, pairs: Pairs) -> None:
     """All estimates afresh."""
     for lane in range(runs.total.size):
@@ -123,7 +123,7 @@ def renew(couples: Couples, runs: Runs, pairs: Pairs) -> None:
         add_up(runs, pairs, lane)
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def grow_both(runs: Runs, pairs: Pairs, lane: Lane, factor: float) -> None:
     """The determinant of A grew by so much, and so did that of a regime's block."""
     grow(runs.log_det, runs.growth, lane, factor)

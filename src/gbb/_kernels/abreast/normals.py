@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbb._kernels._jit import compiled
+from gbb._kernels.jit import kernel
 from gbb._kernels.lanes import (
     WIDTH,
     minus,
@@ -51,13 +51,13 @@ QUARTER = 1.5707963267948966
 """A quarter of a turn."""
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def turned(x: WholeArray, k: int) -> WholeArray:
     """``x`` rotated to the left by k bits."""
     return either(left(x, k), right(x, 64 - k))
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def log_of(x: FloatArray) -> FloatArray:
     """The logarithm of x in (0, 1].
 
@@ -83,7 +83,7 @@ def log_of(x: FloatArray) -> FloatArray:
     return times_plus(to_lanes(e), splat(LOG_2), times_plus(times(twice, z), p, twice))
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def store_normals(one: WholeArray, two: WholeArray, out: FloatArray, at: int) -> None:
     """Two normals for each lane from two draws, eight and eight from the flat place ``at`` on.
 
@@ -120,7 +120,7 @@ def store_normals(one: WholeArray, two: WholeArray, out: FloatArray, at: int) ->
     store(out, at + WIDTH, times(radius, second))
 
 
-@compiled()
+@kernel()
 def fill_normals(state: WholeArray, out: FloatArray, pairs: int) -> None:
     """``2 pairs`` rows of normals, a lane for each run; ``state`` holds four words of every run."""
     s0, s1 = load_wholes(state, 0), load_wholes(state, WIDTH)
@@ -141,7 +141,7 @@ def fill_normals(state: WholeArray, out: FloatArray, pairs: int) -> None:
     store_wholes(state, 3 * WIDTH, s3)
 
 
-@compiled(allocates=True)
+@kernel(allocates=True)
 def fill_normals_alone(state: WholeArray, out: FloatArray, pairs: int) -> None:
     """``2 pairs`` normals of one run: those that it has in a lane of :func:`fill_normals`."""
     draws = np.zeros((2, padded(pairs)), dtype=np.uint64)
@@ -149,7 +149,7 @@ def fill_normals_alone(state: WholeArray, out: FloatArray, pairs: int) -> None:
     pair_alone(draws, np.empty(2 * WIDTH), out, pairs)
 
 
-@compiled()
+@kernel()
 def draw_alone(state: WholeArray, draws: WholeArray, pairs: int) -> None:
     """Two draws for each pair."""
     s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
@@ -166,7 +166,7 @@ def draw_alone(state: WholeArray, draws: WholeArray, pairs: int) -> None:
     state[0], state[1], state[2], state[3] = s0, s1, s2, s3
 
 
-@compiled()
+@kernel()
 def pair_alone(draws: WholeArray, found: FloatArray, out: FloatArray, pairs: int) -> None:
     """Two normals from two draws, eight times at once."""
     for i in range(0, pairs, WIDTH):

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbb._kernels._jit import compiled
 from gbb._kernels.abreast.choose import decide
 from gbb._kernels.abreast.orthogonal import MEAN, SIZE, value_orthogonal
 from gbb._kernels.abreast.runs import Couples, Runs, Stretch, keep
+from gbb._kernels.jit import kernel
 from gbb._kernels.lanes import WIDTH, gather, load, minus, over, splat, store, times, times_plus
 from gbb._support.checks import FloatArray, IntArray
 
@@ -48,7 +48,7 @@ class Factors(NamedTuple):
     row: FloatArray
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def estimate(factors: Factors, now: FloatArray) -> None:
     """Mean and variance of every pair in a round with the numbers ``now``."""
     LD, solved, pairs = factors.LD, factors.solved, factors.pairs
@@ -67,7 +67,7 @@ def estimate(factors: Factors, now: FloatArray) -> None:
         store(pairs, s * SIZE + MEAN + WIDTH, variance)
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def rotate(factors: Factors, count: float) -> None:
     """Factors take in ``row``, numbers and mean reward of so many observations, into ``copy``."""
     C, columns, _ = factors.copy.shape
@@ -89,7 +89,7 @@ def rotate(factors: Factors, count: float) -> None:
             store(copy, at + j, times_plus(part, left, known))
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def learn_numbers(
     couples: Couples, runs: Runs, factors: Factors, now: FloatArray, stretch: Stretch, t: int
 ) -> None:
@@ -123,7 +123,7 @@ def learn_numbers(
             runs.every[t, lane] = p
 
 
-@compiled()
+@kernel()
 def play_numbers_abreast(
     couples: Couples,
     runs: Runs,

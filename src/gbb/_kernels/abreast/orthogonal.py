@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbb._kernels._jit import compiled
 from gbb._kernels.abreast.runs import Couples, Lane, Runs, Stretch, count, grow
+from gbb._kernels.jit import kernel
 from gbb._kernels.lanes import WIDTH, load, root, splat, times, times_plus
 from gbb._support.checks import FloatArray
 
@@ -18,7 +18,7 @@ MEAN = 2 * WIDTH
 """Where the means of a pair begin."""
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def value_orthogonal(
     couples: Couples, pairs: FloatArray, a: int, b: int, radius: FloatArray
 ) -> FloatArray:
@@ -40,7 +40,7 @@ def value_orthogonal(
     return times_plus(radius, root(variance), mean)
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def learn(pairs: FloatArray, lanes: int, s: Lane, lane: Lane, edges: float, reward: float) -> float:
     """``edges`` more rewards of pair s in a run; returns by what its precision grew."""
     i, w = s * np.uint64(4 * lanes) + lane, np.uint64(lanes)
@@ -52,7 +52,7 @@ def learn(pairs: FloatArray, lanes: int, s: Lane, lane: Lane, edges: float, rewa
     return float(grown)
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def learn_couple(
     couples: Couples,
     runs: Runs,

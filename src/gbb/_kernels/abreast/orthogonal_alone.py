@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbb._kernels._jit import compiled
 from gbb._kernels.abreast.orthogonal import learn_couple
 from gbb._kernels.abreast.pick_alone import Board, pick_alone
 from gbb._kernels.abreast.runs import Couples, Lane, Runs, Stretch, find_radii, keep
+from gbb._kernels.jit import kernel
 from gbb._kernels.lanes import (
     WIDTH,
     load,
@@ -54,7 +54,7 @@ class Tables(NamedTuple):
     board: Board
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def tables_in(tables: Tables, g: Lane) -> Tables:
     """Those of one regime."""
     return Tables(
@@ -69,7 +69,7 @@ def tables_in(tables: Tables, g: Lane) -> Tables:
     )
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def fill_row(couples: Couples, tables: Tables, a: int) -> None:
     """Mean and deviation of the couples (a, .)."""
     w, w1, w2 = couples.w, couples.w1, couples.w2
@@ -90,7 +90,7 @@ def fill_row(couples: Couples, tables: Tables, a: int) -> None:
     tables.deviation[a, a] = np.sqrt(w * w * own_variance)
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def fill_cell(couples: Couples, tables: Tables, a: int, b: int) -> None:
     """Mean and deviation of the couple (a, b) of two different arms, rounded as in a row."""
     w, w1, w2 = couples.w, couples.w1, couples.w2
@@ -100,7 +100,7 @@ def fill_cell(couples: Couples, tables: Tables, a: int, b: int) -> None:
     tables.deviation[a, b] = np.sqrt(times_plus(w * w, tables.variance[a, b], variance))
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def fill_values(tables: Tables, radius: float) -> None:
     """The values of all couples."""
     scale, values = splat(radius), tables.board.values
@@ -109,7 +109,7 @@ def fill_values(tables: Tables, radius: float) -> None:
         store(values, at, x)
 
 
-@compiled()
+@kernel()
 def take_up(couples: Couples, tables: Tables, pairs: FloatArray) -> None:
     """All tables from the pairs' means and variances."""
     K = couples.pair.shape[0]
@@ -124,7 +124,7 @@ def take_up(couples: Couples, tables: Tables, pairs: FloatArray) -> None:
             fill_row(couples, here, a)
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def bring_up(couples: Couples, tables: Tables, pairs: FloatArray, a: int, b: int) -> None:
     """The tables after the couple (a, b) was played."""
     K, crossed = couples.pair.shape[0], couples.w1 != 0.0 or couples.w2 != 0.0
@@ -144,7 +144,7 @@ def bring_up(couples: Couples, tables: Tables, pairs: FloatArray, a: int, b: int
                 fill_cell(couples, tables, c, b)
 
 
-@compiled()
+@kernel()
 def play_orthogonal_alone(
     couples: Couples, runs: Runs, pairs: FloatArray, tables: Tables, stretch: Stretch, begin: int
 ) -> int:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbb._kernels._jit import compiled
 from gbb._kernels.abreast.covariance import Pairs
 from gbb._kernels.abreast.runs import (
     Couples,
@@ -18,6 +17,7 @@ from gbb._kernels.abreast.runs import (
     Stretch,
     count,
 )
+from gbb._kernels.jit import kernel
 from gbb._kernels.lanes import (
     ALL,
     WIDTH,
@@ -36,7 +36,7 @@ from gbb._kernels.lanes import (
 from gbb._support.checks import FloatArray
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def value_pairs(couples: Couples, pairs: Pairs, a: int, b: int, radius: FloatArray) -> FloatArray:
     """Optimistic values of the couple (a, b)."""
     w, w1, w2 = couples.w, couples.w1, couples.w2
@@ -62,7 +62,7 @@ def value_pairs(couples: Couples, pairs: Pairs, a: int, b: int, radius: FloatArr
     return times_plus(radius, root(variance), mean)
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def respond(
     couples: Couples, runs: Runs, pairs: Pairs, lane: Lane, stretch: Stretch, t: int
 ) -> None:
@@ -91,7 +91,7 @@ Six = tuple[Lanewise, Lanewise, Lanewise, Lanewise, Lanewise, Lanewise]
 Three = tuple[Lanewise, Lanewise, Lanewise]
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def mix(
     k: Three[Lanewise], r: Three[Lanewise], m: Three[Lanewise], h: Six[Lanewise], one: Lanewise
 ) -> tuple[Three[Lanewise], Three[Lanewise], Three[Lanewise], Lanewise]:
@@ -144,7 +144,7 @@ def mix(
     return (f01, f02, f12), (e0, e1, e2), (d0, d1, d2), growth
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def learn(couples: Couples, pairs: Pairs) -> int:
     """Take the three steps of all runs; returns a bit for each in which H is worn.
 

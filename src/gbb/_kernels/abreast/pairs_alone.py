@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb._kernels._jit import compiled
 from gbb._kernels.abreast.covariance import (
     RENEWED,
     Pairs,
@@ -24,6 +23,7 @@ from gbb._kernels.abreast.covariance import (
 from gbb._kernels.abreast.pairs import mix
 from gbb._kernels.abreast.pick_alone import Board, pick_alone
 from gbb._kernels.abreast.runs import Couples, Lane, Runs, Stretch, count, find_radii, keep
+from gbb._kernels.jit import kernel
 from gbb._kernels.lanes import (
     ALL,
     WIDTH,
@@ -75,14 +75,14 @@ class Sheet(NamedTuple):
     entry: NDArray[np.int32]
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def take_diagonal(pairs: Pairs, sheet: Sheet, g: Lane) -> None:
     """The variances of one regime from H."""
     for s in range(pairs.entry.shape[0]):
         sheet.diagonal[g, s] = pairs.H[g, pairs.entry[s, s]]
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def fill_values(
     couples: Couples, pairs: Pairs, sheet: Sheet, diagonal: FloatArray, radius: float
 ) -> None:
@@ -117,7 +117,7 @@ def fill_values(
             store(values, width + s, times_plus(scale, root(x), times_plus(w, both, mean)))
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def learn_alone(
     couples: Couples, runs: Runs, pairs: Pairs, sheet: Sheet, stretch: Stretch, t: int, p: Lane
 ) -> bool:
@@ -186,7 +186,7 @@ def learn_alone(
     return fit != ALL
 
 
-@compiled()
+@kernel()
 def play_pairs_alone(
     couples: Couples, runs: Runs, pairs: Pairs, sheet: Sheet, stretch: Stretch, begin: int
 ) -> int:

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbb._kernels._jit import compiled
 from gbb._kernels.abreast.runs import Couples, Runs, have_uniforms, next_uniform
 from gbb._kernels.choice.choose import TIE
+from gbb._kernels.jit import kernel
 from gbb._kernels.lanes import ALL, WIDTH, above, largest_lane, load, lowest, splat, where_above
 from gbb._support.checks import FloatArray, IntArray
 
@@ -31,7 +31,7 @@ class Board(NamedTuple):
     places: IntArray
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def pick_alone(couples: Couples, runs: Runs, board: Board) -> int:
     """The number of the best couple, or -1 where there is a tie and nothing left to break it with.
 
@@ -54,7 +54,7 @@ def pick_alone(couples: Couples, runs: Runs, board: Board) -> int:
     return break_ties_alone(runs, board, floor) if have_uniforms(runs) else -1
 
 
-@compiled()
+@kernel()
 def break_ties_alone(runs: Runs, board: Board, floor: float) -> int:
     """One of the couples that are worth ``floor`` or more, at random; mirror images count too."""
     ties = 0

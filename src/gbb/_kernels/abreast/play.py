@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbb._kernels._jit import compiled
 from gbb._kernels.abreast.choose import decide
 from gbb._kernels.abreast.covariance import (
     RENEWED,
@@ -18,11 +17,12 @@ from gbb._kernels.abreast.covariance import (
 from gbb._kernels.abreast.orthogonal import learn_couple, value_orthogonal
 from gbb._kernels.abreast.pairs import learn, respond, value_pairs
 from gbb._kernels.abreast.runs import Couples, Runs, Stretch, keep
+from gbb._kernels.jit import kernel
 from gbb._kernels.lanes import ALL, WIDTH
 from gbb._support.checks import FloatArray
 
 
-@compiled()
+@kernel()
 def play_orthogonal_abreast(
     couples: Couples, runs: Runs, pairs: FloatArray, stretch: Stretch, begin: int
 ) -> int:
@@ -41,7 +41,7 @@ def play_orthogonal_abreast(
     return int(stretch.radii.size)
 
 
-@compiled()
+@kernel()
 def play_pairs_abreast(
     couples: Couples, runs: Runs, pairs: Pairs, stretch: Stretch, begin: int
 ) -> int:

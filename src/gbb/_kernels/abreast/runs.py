@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb._kernels._jit import compiled
 from gbb._kernels.choice.choose import TIE
+from gbb._kernels.jit import kernel
 from gbb._kernels.lanes import WIDTH
 from gbb._support.checks import FloatArray, IntArray
 
@@ -128,7 +128,7 @@ class Stretch(NamedTuple):
     recorded: IntArray
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def find_radii(couples: Couples, runs: Runs, given: float) -> None:
     """The confidence radius of this round, in every run."""
     for lane in range(runs.radius.size):
@@ -139,7 +139,7 @@ def find_radii(couples: Couples, runs: Runs, given: float) -> None:
             runs.radius[lane] = given
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def grow(logs: FloatArray, growths: FloatArray, lane: Lane, factor: float) -> None:
     """A determinant grew by so much; its logarithm is ``logs + log growths``."""
     growth = growths[lane] * factor
@@ -149,7 +149,7 @@ def grow(logs: FloatArray, growths: FloatArray, lane: Lane, factor: float) -> No
     growths[lane] = growth
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def have_uniforms(runs: Runs) -> bool:
     """Whether every run has a number left to break a tie with."""
     most = 0
@@ -158,7 +158,7 @@ def have_uniforms(runs: Runs) -> bool:
     return bool(most < runs.uniforms.shape[1])
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def next_uniform(runs: Runs, lane: int) -> float:
     """A number in [0, 1) of this run's own."""
     found = runs.uniforms[lane, runs.used[lane]]
@@ -166,7 +166,7 @@ def next_uniform(runs: Runs, lane: int) -> float:
     return float(found)
 
 
-@compiled()
+@kernel()
 def break_ties(runs: Runs, lane: int) -> None:
     """The best couple of a run by all values; those within 1e-12 of the largest, relatively, tie."""
     values, size = runs.values, runs.plays.shape[1]
@@ -186,7 +186,7 @@ def break_ties(runs: Runs, lane: int) -> None:
             left -= 1
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def settle(couples: Couples, runs: Runs, near: int) -> None:
     """Break the ties of all runs; ``near`` has a bit for each whose two best values are close."""
     K = couples.pair.shape[0]
@@ -200,7 +200,7 @@ def settle(couples: Couples, runs: Runs, near: int) -> None:
                 runs.best[lane] = b * K + a
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def keep(runs: Runs, recorded: IntArray, t: int) -> None:
     """Write round t down if it is recorded."""
     k = runs.kept[0]
@@ -211,7 +211,7 @@ def keep(runs: Runs, recorded: IntArray, t: int) -> None:
         runs.kept[0] = k + 1
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def count(couples: Couples, runs: Runs, lane: Lane, g: Lane, p: Lane, t: int) -> None:
     """A run has played couple p in round t of the stretch, which is of regime g."""
     runs.plays[g, p, lane] += 1

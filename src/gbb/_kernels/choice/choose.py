@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbb._kernels._jit import compiled
+from gbb._kernels.jit import kernel
 from gbb._support.checks import FloatArray
 
 TIE = 1e-12
 
 
-@compiled(fastmath={"nnan", "nsz"})
+@kernel(fastmath={"nnan", "nsz"})
 def largest(values: FloatArray) -> float:
     """The largest value; none may be NaN."""
     best = values[0]
@@ -19,7 +19,7 @@ def largest(values: FloatArray) -> float:
     return float(best)
 
 
-@compiled(fastmath={"nnan", "nsz"})
+@kernel(fastmath={"nnan", "nsz"})
 def largest_size(values: FloatArray) -> float:
     """The largest absolute value; none may be NaN."""
     size = 0.0
@@ -28,7 +28,7 @@ def largest_size(values: FloatArray) -> float:
     return float(size)
 
 
-@compiled(allocates=True)
+@kernel(allocates=True)
 def pick_near(values: FloatArray, rng: np.random.Generator) -> int:
     """Position of the largest value; values within 1e-12 of the largest magnitude of all tie.
 

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbb._kernels._jit import compiled
 from gbb._kernels.choice.choose import TIE, largest_size, pick_near
 from gbb._kernels.choice.counts import Counted, ascend_counts, count_arms, count_tuple
 from gbb._kernels.choice.linear import (
@@ -20,6 +19,7 @@ from gbb._kernels.choice.links import Links, draw_arms, place
 from gbb._kernels.choice.reply import GAIN
 from gbb._kernels.choice.tuples import next_start
 from gbb._kernels.choice.whitened import Whitened, ascend_whitened
+from gbb._kernels.jit import kernel
 from gbb._support.checks import FloatArray, IntArray
 
 
@@ -48,7 +48,7 @@ class Room(NamedTuple):
     proposed: IntArray
 
 
-@compiled(inline="always")
+@kernel(inline="always")
 def climb(
     links: Links,
     values: FloatArray,
@@ -109,7 +109,7 @@ def climb(
     return best, value
 
 
-@compiled(allocates=True)
+@kernel(allocates=True)
 def climb_alone(
     links: Links,
     values: FloatArray,

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbb._kernels._jit import compiled
 from gbb._kernels.choice.links import Links, is_known
 from gbb._kernels.choice.passing import is_alike, largest_var, next_due, tilt
 from gbb._kernels.choice.reply import SWEEPS, best_of_lane, margin_of
+from gbb._kernels.jit import kernel
 from gbb._kernels.lanes import (
     WIDTH,
     largest_lane,
@@ -104,7 +104,7 @@ class Counted(NamedTuple):
     found: FloatArray
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def count_tuple(links: Links, counted: Counted, played: IntArray) -> None:
     """Counts, and what is around every agent, when every group plays its arm of ``played``."""
     clear(links, counted)
@@ -122,7 +122,7 @@ def count_tuple(links: Links, counted: Counted, played: IntArray) -> None:
     halve_level(links, counted)
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def count_arms(links: Links, counted: Counted, ends: IntArray, found: int) -> None:
     """Counts, and what is around every agent, when the agents play ``ends[found]``."""
     clear(links, counted)
@@ -135,7 +135,7 @@ def count_arms(links: Links, counted: Counted, ends: IntArray, found: int) -> No
     halve_level(links, counted)
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def clear(links: Links, counted: Counted) -> None:
     """Nobody plays anything."""
     counted.around[:, :] = 0.0
@@ -145,7 +145,7 @@ def clear(links: Links, counted: Counted) -> None:
         counted.counts[links.used[k], :, :] = 0.0
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def halve_level(links: Links, counted: Counted) -> None:
     """An arm with itself has one place where a table is its own mate, to which both ends have added."""
     for k in range(links.used.size):
@@ -154,7 +154,7 @@ def halve_level(links: Links, counted: Counted) -> None:
             counted.counts[t, a, a] *= 0.5
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def totals(links: Links, counted: Counted) -> tuple[float, float]:
     """``sum c_s mu_s`` and ``sum c_s^2 var_s``."""
     mean, norm2 = 0.0, 0.0
@@ -169,7 +169,7 @@ def totals(links: Links, counted: Counted) -> tuple[float, float]:
     return mean, norm2
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def move(links: Links, counted: Counted, i: int, now: int, best: int) -> None:
     """Agent i leaves arm ``now`` for ``best``; it and its neighbours are to be looked at."""
     count, around, mate = counted.counts, counted.around, counted.mate
@@ -200,7 +200,7 @@ def move(links: Links, counted: Counted, i: int, now: int, best: int) -> None:
         around[x, best] += w
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def best_reply(
     links: Links,
     counted: Counted,
@@ -277,7 +277,7 @@ def best_reply(
     return int(best), spare
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def ascend_counts(
     links: Links, counted: Counted, radius: float, ends: IntArray, found: int, fresh: bool
 ) -> float:

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbb._kernels._jit import compiled
 from gbb._kernels.choice.counts import Counted
 from gbb._kernels.choice.rule import Rule, add_offset, log_of_product
+from gbb._kernels.jit import kernel
 from gbb._kernels.lanes import WIDTH, gather, load, root, splat, store, times, times_plus
 from gbb._support.checks import FloatArray, IntArray
 
@@ -43,7 +43,7 @@ class Diagonal(NamedTuple):
     lam: float
 
 
-@compiled()
+@kernel()
 def refresh_all(diagonal: Diagonal, counted: Counted | None, N: FloatArray, Y: FloatArray) -> None:
     """Estimates and variances of all regressors from the record."""
     for g in range(N.shape[0]):
@@ -51,7 +51,7 @@ def refresh_all(diagonal: Diagonal, counted: Counted | None, N: FloatArray, Y: F
             refresh_diagonal(diagonal, counted, N, Y, g, s)
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def refresh_diagonal(
     diagonal: Diagonal, counted: Counted | None, N: FloatArray, Y: FloatArray, g: int, s: int
 ) -> None:
@@ -74,7 +74,7 @@ def refresh_diagonal(
         place_counted(counted, g, a, b, mean, var)
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def place_counted(counted: Counted, g: int, a: int, b: int, mean: float, var: float) -> None:
     """Mean and variance of the regressor of arms a and b of type g, where they are searched on."""
     mate = counted.mate[g]
@@ -84,7 +84,7 @@ def place_counted(counted: Counted, g: int, a: int, b: int, mean: float, var: fl
         counted.level[g, a] = counted.level[mate, a] = var
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def draw_diagonal(rule: Rule, diagonal: Diagonal, rng: np.random.Generator, mu: FloatArray) -> None:
     """What the regressors in play pay: their means, or a draw around them."""
     mean, var, v, count = diagonal.mean, diagonal.var, rule.v, diagonal.norm2.size
@@ -96,7 +96,7 @@ def draw_diagonal(rule: Rule, diagonal: Diagonal, rng: np.random.Generator, mu: 
                 mu[s] += v * np.sqrt(var[s]) * rng.standard_normal()
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def pay_tuples(rule: Rule, mu: FloatArray, values: FloatArray) -> None:
     """Values of the tuples without optimism."""
     regressor, amount = rule.tuple_regressor, rule.tuple_amount
@@ -108,7 +108,7 @@ def pay_tuples(rule: Rule, mu: FloatArray, values: FloatArray) -> None:
         store(values, p, x)
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def value_tuples(
     rule: Rule, mean: FloatArray, var: FloatArray, radius: float, values: FloatArray
 ) -> None:
@@ -124,7 +124,7 @@ def value_tuples(
         store(values, p, times_plus(splat(radius), root(norm2), x))
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def radius_diagonal(rule: Rule, diagonal: Diagonal) -> float:
     """The radius that follows the estimate."""
     smallest, count = np.inf, diagonal.norm2.size

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbb._kernels._jit import compiled
 from gbb._kernels.choice.links import Links
 from gbb._kernels.choice.rule import Rule, add_offset, log_of_product
+from gbb._kernels.jit import kernel
 from gbb._kernels.lanes import WIDTH, load, plus, root, splat, store, times_plus
 from gbb._kernels.learning.triangular import smallest_eigenvalue, solve_back, whiten_columns
 from gbb._support.checks import FloatArray, IntArray
@@ -60,7 +60,7 @@ class Triangular(NamedTuple):
     norm2: FloatArray
 
 
-@compiled(forceinline=True, fastmath={"contract", "reassoc"})
+@kernel(forceinline=True, fastmath={"contract", "reassoc"})
 def draw_triangular(
     rule: Rule, triangular: Triangular, rng: np.random.Generator, mu: FloatArray
 ) -> None:
@@ -85,7 +85,7 @@ def draw_triangular(
             mu[g * count + s] = value
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def value_objectives(rule: Rule, triangular: Triangular, radius: float, values: FloatArray) -> None:
     """Optimistic values of the tuples."""
     U, white, norm2 = triangular.U, triangular.white_objectives, triangular.norm2
@@ -108,7 +108,7 @@ def value_objectives(rule: Rule, triangular: Triangular, radius: float, values: 
         store(values, p, times_plus(splat(radius), width, load(values, p)))
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def fill_tables(rule: Rule, links: Links, triangular: Triangular, tables: FloatArray) -> None:
     """The whitened vectors of the tables in use, and what they pay."""
     U, columns = triangular.U, triangular.columns
@@ -123,7 +123,7 @@ def fill_tables(rule: Rule, links: Links, triangular: Triangular, tables: FloatA
             whiten_columns(U, 0, columns, 0, tables, 0, t * own, (t + 1) * own)
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def radius_triangular(rule: Rule, triangular: Triangular) -> float:
     """The radius that follows triangular factors."""
     U, shares = triangular.U, triangular.scratch

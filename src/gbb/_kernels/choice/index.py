@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from gbb._kernels._jit import compiled
 from gbb._kernels.choice.choose import TIE
 from gbb._kernels.choice.climb import Room
 from gbb._kernels.choice.counts import Counted
@@ -20,10 +19,11 @@ from gbb._kernels.choice.optimism import find_optimistic, mean_and_spread
 from gbb._kernels.choice.propose import propose
 from gbb._kernels.choice.rule import Rule
 from gbb._kernels.choice.whitened import Whitened
+from gbb._kernels.jit import kernel
 from gbb._support.checks import IntArray
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def choose_index(
     rule: Rule,
     links: Links,
@@ -77,7 +77,7 @@ def choose_index(
     return number, value
 
 
-@compiled(allocates=True)
+@kernel(allocates=True)
 def choose_alone(*given: Any) -> tuple[int, float]:
     """As :func:`choose_index`, to be called from Python."""
     return choose_index(*given)

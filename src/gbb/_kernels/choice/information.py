@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbb._kernels._jit import compiled
 from gbb._kernels.choice.edges import Edges
+from gbb._kernels.jit import kernel
 from gbb._support.checks import FloatArray, IntArray
 
 SAME = 1e-9
@@ -76,7 +76,7 @@ class Information(NamedTuple):
     told: FloatArray
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def keep_sample(
     info: Information, s: int, known: int, mu: FloatArray, arms: IntArray, number: int
 ) -> tuple[int, float]:
@@ -114,7 +114,7 @@ def keep_sample(
     return known + 1, found
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def spread_within(between: float, total: float, known: int, samples: int) -> float:
     """The variance within groups, from that of their means and that of all samples.
 
@@ -128,7 +128,7 @@ def spread_within(between: float, total: float, known: int, samples: int) -> flo
     return min(left * (samples - 1) / (samples - known), total)
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def average(info: Information, known: int) -> None:
     """Means of the regressors over all samples and each group; variances of all and within groups."""
     samples, regressors = info.draws.shape
@@ -158,7 +158,7 @@ def average(info: Information, known: int) -> None:
         info.within[r] = spread_within(between / samples, info.total[r], known, samples)
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def gain_of_edges(info: Information, k: int, noise: float) -> float:
     """The information gain of allocation k where rounds report every edge, or every link.
 
@@ -179,7 +179,7 @@ def gain_of_edges(info: Information, k: int, noise: float) -> float:
     return gain
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def add_squares(
     info: Information, k: int, more: FloatArray, row: int, weight: float, to: int
 ) -> None:
@@ -196,7 +196,7 @@ def add_squares(
         told[to, o] += weight * told[0, o] * told[0, o]
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def gain_of_sums(info: Information, k: int, known: int, noise: float) -> float:
     """The information gain of allocation k where rounds report sums over edges."""
     gain, told, samples = 0.0, info.told, info.group.size
@@ -212,7 +212,7 @@ def gain_of_sums(info: Information, k: int, known: int, noise: float) -> float:
     return gain
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def share_of(regret: FloatArray, gain: FloatArray, power: float, i: int, j: int) -> float:
     """How often to play i, and else j, for the least ratio; i has more of both, or is j.
 
@@ -225,7 +225,7 @@ def share_of(regret: FloatArray, gain: FloatArray, power: float, i: int, j: int)
     return float(min(1.0, max(0.0, (regret[j] / x - power * gain[j] / y) / (power - 1.0))))
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def ratio_of(regret: FloatArray, gain: FloatArray, power: float, i: int, j: int) -> float:
     """The least ratio of a mixture of i and j; infinite unless i has more of both, or is j.
 
@@ -240,7 +240,7 @@ def ratio_of(regret: FloatArray, gain: FloatArray, power: float, i: int, j: int)
     return float(lost**power / gained) if gained > 0.0 else np.inf
 
 
-@compiled()
+@kernel()
 def best_mixture(
     regret: FloatArray, gain: FloatArray, power: float, known: int
 ) -> tuple[int, int, float]:
@@ -259,7 +259,7 @@ def best_mixture(
     return -1, -1, 1.0
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def decide(
     info: Information,
     known: int,

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbb._kernels._jit import compiled
 from gbb._kernels.choice.links import Links, is_known
 from gbb._kernels.choice.reply import GAIN, SWEEPS
+from gbb._kernels.jit import kernel
 from gbb._kernels.lanes import (
     ALL,
     WIDTH,
@@ -60,7 +60,7 @@ class Linear(NamedTuple):
     sparse: bool
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def fill_pay(mu: FloatArray, used: IntArray, one: IntArray, two: IntArray, pay: FloatArray) -> None:
     """The tables in use from what the regressors pay."""
     for k in range(used.size):
@@ -70,7 +70,7 @@ def fill_pay(mu: FloatArray, used: IntArray, one: IntArray, two: IntArray, pay: 
                 pay[t, b, a] = 0.5 * (mu[one[t, b, a]] + mu[two[t, b, a]])
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def pays_of_tuple(links: Links, linear: Linear, played: IntArray) -> None:
     """Pays when every group plays its arm of ``played``, from the agents' bundles."""
     K, width = linear.pay.shape[1], linear.pay.shape[2]
@@ -87,7 +87,7 @@ def pays_of_tuple(links: Links, linear: Linear, played: IntArray) -> None:
             store(linear.pays, i * width + lane, x)
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def pays_of_degrees(links: Links, linear: Linear, played: IntArray) -> None:
     """:func:`pays_of_tuple` where links are plain: a bundle is the agent's degree in a group.
 
@@ -109,7 +109,7 @@ def pays_of_degrees(links: Links, linear: Linear, played: IntArray) -> None:
             store(linear.pays, i * width + lane, x)
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def pays_of_arms(links: Links, linear: Linear, ends: IntArray, found: int) -> None:
     """Pays when the agents play ``ends[found]``."""
     K, width = linear.pay.shape[1], linear.pay.shape[2]
@@ -123,7 +123,7 @@ def pays_of_arms(links: Links, linear: Linear, ends: IntArray, found: int) -> No
             store(linear.pays, i * width + lane, x)
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def find_beaten(pays: FloatArray, arms: IntArray, first: int, those: int, least: float) -> int:
     """Which of ``those`` agents, bits from ``first`` on, have an arm that pays more than their own."""
     width, found = pays.shape[1], 0
@@ -138,7 +138,7 @@ def find_beaten(pays: FloatArray, arms: IntArray, first: int, those: int, least:
     return found
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def best_paid(pays: FloatArray, i: int, least: float) -> int:
     """The first of agent i's arms that pay the most, up to ``least``."""
     width = pays.shape[1]
@@ -155,21 +155,21 @@ def best_paid(pays: FloatArray, i: int, least: float) -> int:
     return first + lowest(those)
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def mark_due(linear: Linear, i: int) -> None:
     """Mark agent i as due for a look; in a dense network a move marks everybody instead."""
     if linear.sparse:
         linear.due[np.uint64(i >> SHIFT)] |= 1 << (i & (BITS - 1))
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def mark_all(linear: Linear) -> None:
     """Mark everybody as due for a look."""
     for word in range(linear.due.size):
         linear.due[word] = (1 << min(BITS, linear.pays.shape[0] - word * BITS)) - 1
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def tell_neighbours(links: Links, linear: Linear, i: int, now: int, best: int) -> None:
     """The neighbours' pays after agent i has left arm ``now`` for ``best``; they are to be looked at."""
     pay, pays = linear.pay, linear.pays
@@ -200,7 +200,7 @@ def tell_neighbours(links: Links, linear: Linear, i: int, now: int, best: int) -
                 mark_due(linear, links.other[e])
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def ascend_linear(
     links: Links,
     linear: Linear,
@@ -256,7 +256,7 @@ def ascend_linear(
     return worth if fresh else -np.inf
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def sum_pays(pays: FloatArray, arms: IntArray) -> float:
     """The value of an allocation, in four sums that do not wait for one another."""
     total = one = two = three = 0.0

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb._kernels._jit import compiled
 from gbb._kernels.choice.tuples import fill_digits
+from gbb._kernels.jit import kernel
 from gbb._support.checks import FloatArray, IntArray
 
 
@@ -71,7 +71,7 @@ class Links(NamedTuple):
     two: IntArray
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def place(links: Links, number: int, chosen: IntArray, played: IntArray, arms: IntArray) -> None:
     """Every agent plays its part's arm of tuple ``number``, or its first allowed one.
 
@@ -84,7 +84,7 @@ def place(links: Links, number: int, chosen: IntArray, played: IntArray, arms: I
         arms[i] = played[links.group[i]]
 
 
-@compiled()
+@kernel()
 def draw_arms(links: Links, rng: np.random.Generator, arms: IntArray) -> None:
     """Every agent draws one of its allowed arms uniformly."""
     K = links.instead.shape[1]
@@ -95,7 +95,7 @@ def draw_arms(links: Links, rng: np.random.Generator, arms: IntArray) -> None:
             draw_allowed(links.bars, i, K, rng, arms)
 
 
-@compiled()
+@kernel()
 def draw_allowed(
     bars: FloatArray, i: int, K: int, rng: np.random.Generator, arms: IntArray
 ) -> None:
@@ -112,7 +112,7 @@ def draw_allowed(
             left -= 1
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def is_known(ends: NDArray[np.int64], found: int, moved: int) -> bool:
     """Whether end number ``found`` is one of those before it, now that agent ``moved`` has moved.
 

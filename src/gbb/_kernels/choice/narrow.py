@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbb._kernels._jit import compiled
 from gbb._kernels.choice.factors import Triangular
+from gbb._kernels.jit import kernel
 from gbb._kernels.lanes import WIDTH, load, plus, splat, store, times, times_plus
 from gbb._kernels.learning.triangular import whiten_columns
 from gbb._support.checks import FloatArray
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def narrow(whole: Triangular, F: FloatArray, own: Triangular) -> None:
     """Write to ``own`` the factor of the round whose ``c (x) S`` are the columns of ``whole``.
 

@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb._kernels._jit import compiled
 from gbb._kernels.choice.counts import Counted
 from gbb._kernels.choice.diagonal import place_counted
 from gbb._kernels.choice.rule import Rule, add_offset, log_of_product
+from gbb._kernels.jit import kernel
 from gbb._kernels.lanes import WIDTH, load, minus, splat, store, times, times_plus
 from gbb._support.checks import FloatArray, IntArray
 
@@ -80,7 +80,7 @@ class Numbers(NamedTuple):
     columns: FloatArray
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def estimate_numbers(numbers: Numbers, counted: Counted | None) -> None:
     """Mean and variance of every regressor in this round, also where they are searched on.
 
@@ -110,7 +110,7 @@ def estimate_numbers(numbers: Numbers, counted: Counted | None) -> None:
             place_counted(counted, 0, a, b, numbers.mean[s], numbers.var[s])
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def draw_numbers(rule: Rule, numbers: Numbers, rng: np.random.Generator, mu: FloatArray) -> None:
     """What the regressors pay for theta_hat, or for a draw from ``N(theta_hat, v^2 A^-1)``.
 
@@ -136,7 +136,7 @@ def draw_numbers(rule: Rule, numbers: Numbers, rng: np.random.Generator, mu: Flo
         store(mu, lane, times(load(numbers.norm, lane), pay))
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def learn_numbers(rule: Rule, numbers: Numbers, s: int) -> None:
     """Take in what the round has ``seen`` of regressor s, by a rotation for each row of its factor."""
     U, row, weight = numbers.U, numbers.row, numbers.seen[s, 0]
@@ -165,7 +165,7 @@ def learn_numbers(rule: Rule, numbers: Numbers, s: int) -> None:
         numbers.stale[s] = True
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def remember(
     now: FloatArray,
     gram: FloatArray,
@@ -182,7 +182,7 @@ def remember(
             gram[a, b, k, j] += weight * (now[k] * now[j])
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def radius_numbers(rule: Rule, numbers: Numbers) -> float:
     """The radius that follows the estimate.
 
@@ -204,7 +204,7 @@ def radius_numbers(rule: Rule, numbers: Numbers) -> float:
     return add_offset(rule, log_det, smallest)
 
 
-@compiled()
+@kernel()
 def smallest_of(numbers: Numbers, s: int) -> float:
     """The smallest eigenvalue of a block: rotations of U's columns until they are orthogonal."""
     X, C = numbers.columns, numbers.columns.shape[0]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbb._kernels._jit import compiled
 from gbb._kernels.choice.climb import Room, climb
 from gbb._kernels.choice.counts import Counted, count_arms, totals
 from gbb._kernels.choice.diagonal import Diagonal, radius_diagonal, value_tuples
@@ -18,10 +17,11 @@ from gbb._kernels.choice.links import Links
 from gbb._kernels.choice.numbers import Numbers, estimate_numbers, radius_numbers
 from gbb._kernels.choice.rule import Rule
 from gbb._kernels.choice.whitened import Whitened, sum_blocks
+from gbb._kernels.jit import kernel
 from gbb._support.checks import IntArray
 
 
-@compiled(inline="always")
+@kernel(inline="always")
 def find_optimistic(
     rule: Rule,
     links: Links,
@@ -63,7 +63,7 @@ def find_optimistic(
     return number, value, radius
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def mean_and_spread(
     links: Links,
     room: Room,

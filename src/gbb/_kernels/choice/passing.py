@@ -15,7 +15,7 @@ agent's limit is the drift that makes up for what its best arm is short of.
 
 from __future__ import annotations
 
-from gbb._kernels._jit import compiled
+from gbb._kernels.jit import kernel
 from gbb._kernels.lanes import (
     WIDTH,
     above,
@@ -31,7 +31,7 @@ from gbb._kernels.lanes import (
 from gbb._support.checks import FloatArray
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def is_alike(around: FloatArray, one: int, other: int) -> bool:
     """Whether ``other`` is a slot (not -1) with the same arms around it."""
     same = other >= 0
@@ -40,7 +40,7 @@ def is_alike(around: FloatArray, one: int, other: int) -> bool:
     return same
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def tilt(slopes: FloatArray, counts: FloatArray, var: FloatArray, slope: float) -> float:
     """Renew ``slopes``; returns how far apart, at most, two of them have moved."""
     double, up, down = splat(2.0 * slope), splat(0.0), splat(0.0)
@@ -52,7 +52,7 @@ def tilt(slopes: FloatArray, counts: FloatArray, var: FloatArray, slope: float) 
     return largest_lane(up) + largest_lane(down)
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def largest_var(var: FloatArray) -> float:
     """The largest variance."""
     top = splat(0.0)
@@ -62,7 +62,7 @@ def largest_var(var: FloatArray) -> float:
     return largest_lane(top)
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def next_due(
     limits: FloatArray, drift: float, i: int, stop: int, block: int, those: int
 ) -> tuple[int, int, int]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbb._kernels._jit import compiled
 from gbb._kernels.choice.climb import Room, climb
 from gbb._kernels.choice.diagonal import Diagonal, draw_diagonal, pay_tuples
 from gbb._kernels.choice.factors import Triangular, draw_triangular
@@ -13,10 +12,11 @@ from gbb._kernels.choice.linear import Linear, fill_pay
 from gbb._kernels.choice.links import Links
 from gbb._kernels.choice.numbers import Numbers, draw_numbers
 from gbb._kernels.choice.rule import Rule
+from gbb._kernels.jit import kernel
 from gbb._support.checks import IntArray
 
 
-@compiled(inline="always")
+@kernel(inline="always")
 def propose(
     rule: Rule,
     links: Links,
@@ -43,7 +43,7 @@ def propose(
     return decide(information, known, total / samples, rule.v**2, rng, arms)
 
 
-@compiled(inline="always")
+@kernel(inline="always")
 def propose_one(
     rule: Rule,
     links: Links,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbb._kernels._jit import compiled
+from gbb._kernels.jit import kernel
 from gbb._kernels.lanes import WIDTH, above, lowest, minus, splat, store, times
 from gbb._support.checks import FloatArray
 
@@ -15,13 +15,13 @@ SWEEPS = 100
 """Give up after this many passes over the agents."""
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def margin_of(mean: float, width: float) -> float:
     """What a move must gain on an allocation worth ``mean + width``."""
     return GAIN * (abs(mean) + abs(width))
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def best_of_lane(
     means: FloatArray,
     norms: FloatArray,

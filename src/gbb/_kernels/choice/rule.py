@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbb._kernels._jit import compiled
+from gbb._kernels.jit import kernel
 from gbb._support.checks import FloatArray, IntArray
 
 HUGE = 1e100
@@ -56,7 +56,7 @@ class Rule(NamedTuple):
     fading: bool
 
 
-@compiled()
+@kernel()
 def log_of_product(factors: FloatArray, count: int) -> float:
     """The logarithm of the product of the first ``count`` numbers: few logarithms, of products."""
     result, product = 0.0, 1.0
@@ -71,7 +71,7 @@ def log_of_product(factors: FloatArray, count: int) -> float:
     return float(result + np.log(product))
 
 
-@compiled()
+@kernel()
 def add_offset(rule: Rule, log_det: float, smallest: float) -> float:
     """``sigma sqrt(log_det + spread) + offset``; ``smallest`` is that eigenvalue of ``A / lam``."""
     share = 1.0 / np.sqrt(smallest) if rule.shrinking else 1.0

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbb._kernels._jit import compiled
 from gbb._kernels.choice.choose import largest
+from gbb._kernels.jit import kernel
 from gbb._support.checks import FloatArray, IntArray
 
 
-@compiled(allocates=True)
+@kernel(allocates=True)
 def digits(code: int, K: int, k: int) -> IntArray:
     """The arms of tuple number ``code``, one per part."""
     arms = np.empty(k, dtype=np.int64)
@@ -17,14 +17,14 @@ def digits(code: int, K: int, k: int) -> IntArray:
     return arms
 
 
-@compiled()
+@kernel()
 def fill_digits(code: int, K: int, arms: IntArray) -> None:
     """Write the arms of tuple number ``code`` to ``arms``."""
     for p in range(arms.size - 1, -1, -1):
         code, arms[p] = divmod(code, K)
 
 
-@compiled(allocates=True)
+@kernel(allocates=True)
 def next_start(values: FloatArray, last: int, K: int, k: int, tie: float) -> int:
     """The best tuple whose set of arms is new, -1 if there is none.
 
@@ -46,7 +46,7 @@ def next_start(values: FloatArray, last: int, K: int, k: int, tie: float) -> int
     return -1
 
 
-@compiled()
+@kernel()
 def same_arms(code: int, arms: IntArray, K: int) -> bool:
     """Whether tuple number ``code`` plays the same set of arms as ``arms``."""
     covered = 0

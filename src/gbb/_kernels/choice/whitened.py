@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbb._kernels._jit import compiled
 from gbb._kernels.choice.links import Links, is_known
 from gbb._kernels.choice.reply import SWEEPS, best_of_lane, margin_of
+from gbb._kernels.jit import kernel
 from gbb._kernels.lanes import WIDTH, load, minus, plus, splat, spread, store, times, times_plus
 from gbb._support.checks import FloatArray, IntArray
 
@@ -50,7 +50,7 @@ class Whitened(NamedTuple):
     found: FloatArray
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def sum_entries(links: Links, white: Whitened, ends: IntArray, found: int) -> None:
     """``W`` of the allocation ``ends[found]``; a link is listed by both ends, and counted once."""
     W, width = white.W, white.h.shape[2]
@@ -66,7 +66,7 @@ def sum_entries(links: Links, white: Whitened, ends: IntArray, found: int) -> No
                     W[k, c] += w * white.tables[k, c, x]
 
 
-@compiled(forceinline=True, fastmath={"contract", "reassoc"})
+@kernel(forceinline=True, fastmath={"contract", "reassoc"})
 def norm2_of_block(W: FloatArray, k: int) -> float:
     """``||W||^2`` in block k."""
     norm2 = 0.0
@@ -75,7 +75,7 @@ def norm2_of_block(W: FloatArray, k: int) -> float:
     return norm2
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def sum_blocks(links: Links, white: Whitened, ends: IntArray, found: int) -> tuple[float, float]:
     """``<W, centre>`` and ``||W||^2`` of the allocation ``ends[found]``."""
     W, mean, norm2 = white.W, 0.0, 0.0
@@ -88,7 +88,7 @@ def sum_blocks(links: Links, white: Whitened, ends: IntArray, found: int) -> tup
     return mean, norm2
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def gather_entries(
     links: Links, white: Whitened, s: int, begin: int, end: int, ends: IntArray, found: int
 ) -> None:
@@ -110,7 +110,7 @@ def gather_entries(
                 store(h, to, x if e == begin else plus(x, load(h, to)))
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def best_reply(
     white: Whitened, bars: FloatArray, i: int, now: int, radius: float, mean: float, norm2: float
 ) -> int:
@@ -157,7 +157,7 @@ def best_reply(
     return best
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def ascend_whitened(
     links: Links, white: Whitened, radius: float, ends: IntArray, found: int, fresh: bool
 ) -> float:

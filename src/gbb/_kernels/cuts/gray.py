@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb._kernels._jit import compiled
+from gbb._kernels.jit import kernel
 from gbb._support.checks import IntArray
 
 
-@compiled(allocates=True)
+@kernel(allocates=True)
 def enumerate_cuts(
     indptr: IntArray, indices: NDArray[np.integer], state: IntArray, steps: int
 ) -> bool:

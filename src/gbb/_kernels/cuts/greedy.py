@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb._kernels._jit import compiled
+from gbb._kernels.jit import kernel
 from gbb._support.checks import IntArray
 
 
-@compiled(allocates=True)
+@kernel(allocates=True)
 def greedy_sides(indptr: IntArray, indices: NDArray[np.integer]) -> NDArray[np.int8]:
     """Side (0 for V1, 1 for V2) of each agent by the paper's Approx-MAX-CUT, in O(n + m)."""
     n = indptr.shape[0] - 1
@@ -27,7 +27,7 @@ def greedy_sides(indptr: IntArray, indices: NDArray[np.integer]) -> NDArray[np.i
     return sides
 
 
-@compiled(allocates=True)
+@kernel(allocates=True)
 def greedy_parts(indptr: IntArray, indices: NDArray[np.integer], k: int) -> IntArray:
     """Part (0..k-1) of each agent, in order, the first that holds fewest of its neighbours."""
     n = indptr.shape[0] - 1

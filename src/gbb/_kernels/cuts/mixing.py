@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb._kernels._jit import compiled
+from gbb._kernels.jit import kernel
 from gbb._support.checks import FloatArray, IntArray
 
 Vectors = NDArray[np.float32]
 
 
-@compiled(allocates=True, fastmath=True)
+@kernel(allocates=True, fastmath=True)
 def mix(indptr: IntArray, indices: NDArray[np.integer], V: Vectors, first: int, last: int) -> float:
     """Turn the unit vector of each agent in first..last-1 away from the sum of its neighbours'.
 
@@ -39,7 +39,7 @@ def mix(indptr: IntArray, indices: NDArray[np.integer], V: Vectors, first: int, 
     return fall
 
 
-@compiled(allocates=True)
+@kernel(allocates=True)
 def pulls(indptr: IntArray, indices: NDArray[np.integer], V: Vectors) -> FloatArray:
     """Length of the sum of each agent's neighbours' vectors: its multiplier in the dual."""
     n = indptr.shape[0] - 1

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb._kernels._jit import compiled
+from gbb._kernels.jit import kernel
 from gbb._support.checks import IntArray
 
 
-@compiled(allocates=True)
+@kernel(allocates=True)
 def star_centres(indptr: IntArray, indices: NDArray[np.integer]) -> NDArray[np.integer]:
     """Centre of the star that each agent belongs to (a centre's is itself).
 
@@ -52,7 +52,7 @@ def star_centres(indptr: IntArray, indices: NDArray[np.integer]) -> NDArray[np.i
     return centre
 
 
-@compiled(allocates=True)
+@kernel(allocates=True)
 def place_stars(
     indptr: IntArray,
     indices: NDArray[np.integer],

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbb._kernels._jit import compiled
+from gbb._kernels.jit import kernel
 from gbb._support.checks import FloatArray, IntArray
 
 
-@compiled(allocates=True)
+@kernel(allocates=True)
 def pivoted_qr(rows: FloatArray, y: FloatArray) -> tuple[FloatArray, IntArray]:
     """Householder QR with column pivoting, in place: R in the top of ``rows``, Q'y in ``y``.
 
@@ -48,7 +48,7 @@ def pivoted_qr(rows: FloatArray, y: FloatArray) -> tuple[FloatArray, IntArray]:
     return Q.T.copy(), pivots
 
 
-@compiled(fastmath={"contract", "reassoc"})
+@kernel(fastmath={"contract", "reassoc"})
 def reflect(vector: FloatArray, target: FloatArray, k: int, scale: float) -> None:
     """``target -= scale <vector, target> vector`` from position k on."""
     dot = 0.0
@@ -59,7 +59,7 @@ def reflect(vector: FloatArray, target: FloatArray, k: int, scale: float) -> Non
         target[i] -= dot * vector[i]
 
 
-@compiled(allocates=True)
+@kernel(allocates=True)
 def factor(
     features: FloatArray, weight: FloatArray, total: FloatArray, lam: float
 ) -> tuple[FloatArray, FloatArray, IntArray, FloatArray]:
@@ -98,7 +98,7 @@ def factor(
     return stacked[:size].copy(), y[:size].copy(), pivots, white
 
 
-@compiled()
+@kernel()
 def solve_transposed(R: FloatArray, q: FloatArray, pivots: IntArray, result: FloatArray) -> None:
     """``result = R^-T P' q``."""
     for j in range(result.size):
@@ -108,7 +108,7 @@ def solve_transposed(R: FloatArray, q: FloatArray, pivots: IntArray, result: Flo
         result[j] = value / R[j, j]
 
 
-@compiled(allocates=True)
+@kernel(allocates=True)
 def whiten(R: FloatArray, pivots: IntArray, vectors: FloatArray) -> FloatArray:
     """``R^-T P' v`` for every row v of ``vectors``."""
     white = np.empty_like(vectors)
@@ -117,7 +117,7 @@ def whiten(R: FloatArray, pivots: IntArray, vectors: FloatArray) -> FloatArray:
     return white
 
 
-@compiled(allocates=True)
+@kernel(allocates=True)
 def solve_upper(R: FloatArray, y: FloatArray, pivots: IntArray) -> FloatArray:
     """``P R^-1 y``."""
     theta = np.empty_like(y)

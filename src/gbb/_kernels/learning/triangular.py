@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbb._kernels._jit import compiled
+from gbb._kernels.jit import kernel
 from gbb._kernels.lanes import WIDTH, load, minus, plus, splat, spread, store, times, times_plus
 from gbb._support.checks import FloatArray, IntArray
 
@@ -27,7 +27,7 @@ ROUNDING = 1e-15
 """Of the largest entry of A: what the elimination of its rows may be off by."""
 
 
-@compiled()
+@kernel()
 def append_rows(
     U: FloatArray, blocks: IntArray, rows: FloatArray, counts: IntArray, scratch: FloatArray
 ) -> None:
@@ -67,7 +67,7 @@ def append_rows(
             U[g, j, j] = norm
 
 
-@compiled(fastmath={"contract", "reassoc"})
+@kernel(fastmath={"contract", "reassoc"})
 def solve_back(U: FloatArray, g: int, right: FloatArray, theta: FloatArray) -> None:
     """``theta[g] = U[g]^-1 right``; ``right`` is used up."""
     size = U.shape[1]
@@ -78,7 +78,7 @@ def solve_back(U: FloatArray, g: int, right: FloatArray, theta: FloatArray) -> N
             right[j] -= U[g, j, k] * x
 
 
-@compiled()
+@kernel()
 def whiten_columns(
     U: FloatArray,
     g: int,
@@ -132,7 +132,7 @@ def whiten_columns(
             store(F, target + j * columns + p, times(scale, plus(x, y)))
 
 
-@compiled(fastmath={"contract", "reassoc"})
+@kernel(fastmath={"contract", "reassoc"})
 def orthonormalise(X: FloatArray) -> None:
     """Orthonormal columns that span those of X; columns that add nothing become 0."""
     for one in range(DIRECTIONS):
@@ -153,7 +153,7 @@ def orthonormalise(X: FloatArray) -> None:
             X[j, one] *= scale
 
 
-@compiled()
+@kernel()
 def largest_of_small(G: FloatArray) -> float:
     """The largest eigenvalue of a small symmetric matrix, by Jacobi rotations; G is used up."""
     for _ in range(TURNS):
@@ -185,7 +185,7 @@ def largest_of_small(G: FloatArray) -> float:
     return float(found)
 
 
-@compiled(fastmath={"contract", "reassoc"})
+@kernel(fastmath={"contract", "reassoc"})
 def improve(U: FloatArray, g: int, X: FloatArray, Y: FloatArray, G: FloatArray) -> float:
     """A step of inverse iteration on the columns of ``X[g]``; returns the least Rayleigh quotient.
 
@@ -219,7 +219,7 @@ def improve(U: FloatArray, g: int, X: FloatArray, Y: FloatArray, G: FloatArray) 
     return 1.0 / largest_of_small(G)
 
 
-@compiled()
+@kernel()
 def first_below(U: FloatArray, g: int, shift: float, C: FloatArray) -> int:
     """The first row of ``A - shift I`` that shows it is not positive definite, -1 if it is.
 
@@ -244,7 +244,7 @@ def first_below(U: FloatArray, g: int, shift: float, C: FloatArray) -> int:
     return -1
 
 
-@compiled()
+@kernel()
 def smallest_eigenvalue(
     U: FloatArray,
     g: int,

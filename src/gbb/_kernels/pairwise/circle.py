@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb._kernels._jit import compiled
+from gbb._kernels.jit import kernel
 from gbb._support.checks import IntArray
 
 
-@compiled(allocates=True)
+@kernel(allocates=True)
 def order_around(indptr: IntArray, indices: NDArray[np.integer]) -> IntArray:
     """The agents of a circle in the order of a walk around it, from agent 0."""
     n = indptr.shape[0] - 1

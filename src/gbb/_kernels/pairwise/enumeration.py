@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbb._kernels._jit import compiled
+from gbb._kernels.jit import kernel
 from gbb._kernels.pairwise.moves import PairArrays
 from gbb._support.checks import FloatArray, IntArray
 
 
-@compiled(allocates=True)
+@kernel(allocates=True)
 def enumerate_arms(pairs: PairArrays) -> IntArray:
     """The best of all allowed allocations, the last agents turning fastest."""
     indptr, indices, types, tables, allowed = pairs
@@ -42,7 +42,7 @@ def enumerate_arms(pairs: PairArrays) -> IntArray:
     return best
 
 
-@compiled(allocates=True)
+@kernel(allocates=True)
 def enumerate_counts(n: int, W: FloatArray) -> IntArray:
     """How many agents of a complete graph play each arm at the best, over all compositions of n.
 

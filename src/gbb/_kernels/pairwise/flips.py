@@ -10,14 +10,14 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb._kernels._jit import compiled
+from gbb._kernels.jit import kernel
 from gbb._support.checks import FloatArray, IntArray
 
 Sides = NDArray[np.int8]
 Gains = NDArray[np.int32]
 
 
-@compiled(allocates=True)
+@kernel(allocates=True)
 def flip_gains(indptr: IntArray, indices: NDArray[np.integer], sides: Sides) -> Gains:
     """Gain of flipping each agent: its neighbours on its own side minus those across."""
     n = indptr.shape[0] - 1
@@ -30,7 +30,7 @@ def flip_gains(indptr: IntArray, indices: NDArray[np.integer], sides: Sides) -> 
     return gains
 
 
-@compiled(inline="always")
+@kernel(inline="always")
 def _flip(
     i: int, indptr: IntArray, indices: NDArray[np.integer], sides: Sides, gains: Gains
 ) -> None:
@@ -46,7 +46,7 @@ def _flip(
     gains[i] = -gains[i]
 
 
-@compiled()
+@kernel()
 def ascend_sides(
     indptr: IntArray, indices: NDArray[np.integer], sides: Sides, gains: Gains, sweeps: int
 ) -> int:
@@ -67,7 +67,7 @@ def ascend_sides(
     return flips
 
 
-@compiled()
+@kernel()
 def anneal_sides(
     indptr: IntArray,
     indices: NDArray[np.integer],

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb._kernels._jit import compiled
+from gbb._kernels.jit import kernel
 from gbb._kernels.pairwise.moves import PairArrays, change_arm
 from gbb._support.checks import FloatArray, IntArray
 
 
-@compiled(allocates=True)
+@kernel(allocates=True)
 def induced_forest(
     indptr: IntArray, indices: NDArray[np.integer], order: IntArray
 ) -> tuple[IntArray, IntArray]:
@@ -68,7 +68,7 @@ def induced_forest(
     return parent, queue[:tail]
 
 
-@compiled(allocates=True)
+@kernel(allocates=True)
 def ascend_forest(pairs: PairArrays, arms: IntArray, pays: FloatArray, order: IntArray) -> float:
     """Give an induced forest its best arms, in place, by dynamic programming; returns the gain."""
     indptr, indices, types, tables, allowed = pairs

@@ -7,12 +7,12 @@ kept at the edges from a smaller to a larger agent).
 
 from __future__ import annotations
 
-from gbb._kernels._jit import compiled
+from gbb._kernels.jit import kernel
 from gbb._kernels.pairwise.moves import PairArrays
 from gbb._support.checks import FloatArray
 
 
-@compiled(fastmath=True)
+@kernel(fastmath=True)
 def augmented(
     pairs: PairArrays,
     V: FloatArray,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb._kernels._jit import compiled
+from gbb._kernels.jit import kernel
 from gbb._support.checks import FloatArray, IntArray
 
 Allowed = NDArray[np.bool_]
@@ -31,7 +31,7 @@ class PairArrays(NamedTuple):
     allowed: Allowed
 
 
-@compiled(allocates=True)
+@kernel(allocates=True)
 def arm_pays(pairs: PairArrays, arms: IntArray) -> FloatArray:
     """What the edges of each agent pay for each of its arms (n x K)."""
     indptr, indices, types, tables, _ = pairs
@@ -47,7 +47,7 @@ def arm_pays(pairs: PairArrays, arms: IntArray) -> FloatArray:
     return pays
 
 
-@compiled(inline="always")
+@kernel(inline="always")
 def change_arm(i: int, arm: int, pairs: PairArrays, arms: IntArray, pays: FloatArray) -> None:
     """Give agent i another arm and bring its neighbours' pays up to date."""
     indptr, indices, types, tables, _ = pairs
@@ -60,7 +60,7 @@ def change_arm(i: int, arm: int, pairs: PairArrays, arms: IntArray, pays: FloatA
     arms[i] = arm
 
 
-@compiled()
+@kernel()
 def ascend_arms(pairs: PairArrays, arms: IntArray, pays: FloatArray, sweeps: int) -> int:
     """Agents in turn take, in place, their best allowed arm; the changes of the last sweep.
 
@@ -86,7 +86,7 @@ def ascend_arms(pairs: PairArrays, arms: IntArray, pays: FloatArray, sweeps: int
     return changes
 
 
-@compiled()
+@kernel()
 def anneal_arms(
     pairs: PairArrays,
     arms: IntArray,

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb._kernels._jit import compiled
 from gbb._kernels.choice.choose import TIE
+from gbb._kernels.jit import kernel
 from gbb._kernels.learning.factor import factor
 from gbb._kernels.rounds.rounds import Block, Plan, Tally, by_pair, keep, radius_of, respond
 from gbb._support.checks import FloatArray, IntArray
@@ -27,7 +27,7 @@ SLACK = 1e-10
 """Rounding that the upper bounds allow for, relative to the value and the width they bound."""
 
 
-@compiled()
+@kernel()
 def whitened_objectives(plan: Plan, pair: IntArray, white: FloatArray, V: FloatArray) -> None:
     """``V[a, i, b]`` is coordinate i of ``w (f_ab + f_ba) + w1 f_aa + w2 f_bb``."""
     K, size = V.shape[0], V.shape[1]
@@ -39,7 +39,7 @@ def whitened_objectives(plan: Plan, pair: IntArray, white: FloatArray, V: FloatA
                 V[a, i, b] = w * white[s, i] + w1 * white[sa, i] + w2 * white[sb, i]
 
 
-@compiled(fastmath={"contract"})
+@kernel(fastmath={"contract"})
 def evaluate(
     V: FloatArray,
     B: FloatArray,
@@ -71,7 +71,7 @@ def evaluate(
         width2[b] = max(width2[b], 0.0)
 
 
-@compiled()
+@kernel()
 def observe(
     B: FloatArray, centre: FloatArray, f: FloatArray, weight: float, reward: float, u: FloatArray
 ) -> tuple[float, float]:
@@ -100,7 +100,7 @@ def observe(
     return grown, along / grown / norm2 if norm2 > 0.0 else 1.0
 
 
-@compiled(allocates=True)
+@kernel(allocates=True)
 def drift(
     plan: Plan, X: FloatArray, inverse: FloatArray, moved: FloatArray, size: FloatArray
 ) -> None:
@@ -138,7 +138,7 @@ def drift(
         size[a] += 2.0 * abs(plan.w) * own[a] * np.sqrt(longest) + abs(plan.w2) * largest
 
 
-@compiled(allocates=True)
+@kernel(allocates=True)
 def inverse_factor(R: FloatArray, pivots: IntArray) -> FloatArray:
     """``F^-1`` for ``F = R P'``, so that ``A^-1 = F^-1 F^-T``."""
     size = R.shape[0]
@@ -152,7 +152,7 @@ def inverse_factor(R: FloatArray, pivots: IntArray) -> FloatArray:
     return result
 
 
-@compiled(allocates=True)
+@kernel(allocates=True)
 def choose(
     V: FloatArray,
     B: FloatArray,
@@ -234,7 +234,7 @@ class Kept(NamedTuple):
     worn: NDArray[np.bool_]
 
 
-@compiled(allocates=True)
+@kernel(allocates=True)
 def refactor(plan: Plan, tally: Tally, g: int, features: FloatArray, kept: Kept) -> None:
     """Factorise regime g, and its log-determinant, from the tally."""
     weight, total = by_pair(tally, g, features.shape[0])
@@ -246,7 +246,7 @@ def refactor(plan: Plan, tally: Tally, g: int, features: FloatArray, kept: Kept)
     tally.log_det[g] = 2.0 * np.sum(np.log(np.abs(np.diag(R)))) - size * np.log(plan.lam)
 
 
-@compiled(allocates=True)
+@kernel(allocates=True)
 def play_features(
     plan: Plan,
     tally: Tally,
@@ -278,7 +278,7 @@ def play_features(
     play_kept(plan, tally, kept, features, X, block, *scratch, steps, seen, rng)
 
 
-@compiled(inner=True)
+@kernel(inner=True)
 def play_kept(
     plan: Plan,
     tally: Tally,

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gbb._kernels._jit import compiled
 from gbb._kernels.choice.climb import Room
 from gbb._kernels.choice.counts import Counted
 from gbb._kernels.choice.diagonal import Diagonal, refresh_diagonal
@@ -19,6 +18,7 @@ from gbb._kernels.choice.links import Links
 from gbb._kernels.choice.numbers import Numbers, learn_numbers, remember
 from gbb._kernels.choice.rule import Rule
 from gbb._kernels.choice.whitened import Whitened
+from gbb._kernels.jit import kernel
 from gbb._kernels.learning.triangular import append_rows
 from gbb._kernels.rounds.rounds import Block
 from gbb._support.checks import FloatArray, IntArray
@@ -113,20 +113,20 @@ class Setting(NamedTuple):
     by_edge: bool
 
 
-@compiled(allocates=True)
+@kernel(allocates=True)
 def play_index(*given: Any) -> None:
     """As :func:`play_rounds`, to be called from Python."""
     play_rounds(*given)
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def play_rounds(setting: Setting, block: Block, rng: np.random.Generator) -> None:
     """Play the rounds of ``block``."""
     for t in range(block.radii.size):
         play_round(setting, block, t, rng)
 
 
-@compiled(inline="always")
+@kernel(inline="always")
 def play_round(setting: Setting, block: Block, t: int, rng: np.random.Generator) -> None:
     """Play round t of ``block``, and keep it if it is to be kept."""
     rule, world, run, counted = setting.rule, setting.world, setting.run, setting.counted
@@ -164,7 +164,7 @@ def play_round(setting: Setting, block: Block, t: int, rng: np.random.Generator)
         run.kept[0] += 1
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def add_edges(
     rule: Rule,
     world: World,
@@ -238,7 +238,7 @@ def add_edges(
     return reward
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def count_edges(edges: Edges, arms: IntArray, run: Run) -> int:
     """Fill ``run.new_N`` and ``run.touched`` where edges are plain; returns how many are touched.
 
@@ -267,7 +267,7 @@ def count_edges(edges: Edges, arms: IntArray, run: Run) -> int:
     return count
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def append_seen(rule: Rule, triangular: Triangular) -> None:
     """Update the factors with what a round added to the regressors."""
     features, seen, rows = triangular.features, triangular.seen, triangular.rows
@@ -287,7 +287,7 @@ def append_seen(rule: Rule, triangular: Triangular) -> None:
     append_rows(triangular.U, rule.blocks, rows, triangular.counts, triangular.scratch)
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def add_sums(
     rule: Rule,
     world: World,

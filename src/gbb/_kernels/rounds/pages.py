@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gbb._kernels._jit import compiled
 from gbb._kernels.choice.climb import Room
 from gbb._kernels.choice.counts import Counted
 from gbb._kernels.choice.edges import Edges
@@ -19,6 +18,7 @@ from gbb._kernels.choice.information import Information
 from gbb._kernels.choice.links import Links
 from gbb._kernels.choice.rule import Rule
 from gbb._kernels.choice.whitened import Whitened
+from gbb._kernels.jit import kernel
 from gbb._kernels.rounds.index import Setting, World, play_round
 from gbb._kernels.rounds.rounds import Block
 from gbb._support.checks import FloatArray, IntArray
@@ -51,21 +51,21 @@ class Book(NamedTuple):
     ends: IntArray
 
 
-@compiled(inline="always")
+@kernel(inline="always")
 def numbers_of(book: Book, page: int, which: int) -> IntArray:
     """A list of whole numbers."""
     first = book.number_at[page, which, 0]
     return book.numbers[first : first + book.number_at[page, which, 1]]
 
 
-@compiled(inline="always")
+@kernel(inline="always")
 def weights_of(book: Book, page: int, which: int) -> FloatArray:
     """A list of other numbers."""
     first = book.weight_at[page, which, 0]
     return book.weights[first : first + book.weight_at[page, which, 1]]
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def turn_rule(book: Book, page: int, rule: Rule) -> Rule:
     """The policy's numbers on this page."""
     columns = rule.tuple_amount.shape[1]
@@ -91,7 +91,7 @@ def turn_rule(book: Book, page: int, rule: Rule) -> Rule:
     )
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def turn_links(book: Book, page: int, links: Links) -> Links:
     """The links on this page."""
     return Links(
@@ -118,7 +118,7 @@ def turn_links(book: Book, page: int, links: Links) -> Links:
     )
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def turn_edges(book: Book, page: int, edges: Edges) -> Edges:
     """The directed edges on this page."""
     return Edges(
@@ -133,20 +133,20 @@ def turn_edges(book: Book, page: int, edges: Edges) -> Edges:
     )
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def turn_world(book: Book, page: int, world: World) -> World:
     """What a simulated round is made of on this page."""
     return World(turn_edges(book, page, world.edges), world.R, world.sigma, world.in_turn)
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def turn_room(book: Book, page: int, room: Room) -> Room:
     """Scratch space for as many searches as this page has."""
     ends = room.ends[: book.ends[page]]
     return Room(ends, room.chosen, room.played, room.values, room.mu, room.proposed)
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def turn_counted(book: Book, page: int, counted: Counted | None) -> Counted | None:
     """What a search on counts takes on this page."""
     if counted is None:
@@ -181,7 +181,7 @@ def turn_counted(book: Book, page: int, counted: Counted | None) -> Counted | No
     )
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def turn_whitened(book: Book, page: int, white: Whitened | None) -> Whitened | None:
     """What a search on whitened tables takes on this page."""
     if white is None:
@@ -200,7 +200,7 @@ def turn_whitened(book: Book, page: int, white: Whitened | None) -> Whitened | N
     )
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def turn_information(book: Book, page: int, information: Information | None) -> Information | None:
     """What a choice among the allocations of many draws takes on this page."""
     if information is None:
@@ -228,7 +228,7 @@ def turn_information(book: Book, page: int, information: Information | None) -> 
     )
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def turn_triangular(
     book: Book, page: int, triangular: Triangular | None, white: Whitened | None
 ) -> Triangular | None:
@@ -259,13 +259,13 @@ def turn_triangular(
     )
 
 
-@compiled(allocates=True)
+@kernel(allocates=True)
 def play_pages(*given: Any) -> None:
     """As :func:`play_all_pages`, to be called from Python."""
     play_all_pages(*given)
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def play_all_pages(
     book: Book, pages: IntArray, setting: Setting, block: Block, rng: np.random.Generator
 ) -> None:

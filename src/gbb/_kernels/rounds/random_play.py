@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb._kernels._jit import compiled
 from gbb._kernels.choice.links import draw_allowed
+from gbb._kernels.jit import kernel
 from gbb._support.checks import FloatArray, IntArray
 
 
-@compiled(allocates=True)
+@kernel(allocates=True)
 def play_random(
     indptr: IntArray,
     indices: NDArray[np.integer],

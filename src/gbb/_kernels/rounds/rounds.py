@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbb._kernels._jit import compiled
+from gbb._kernels.jit import kernel
 from gbb._support.checks import FloatArray, IntArray
 
 
@@ -110,7 +110,7 @@ class Tally(NamedTuple):
     cumulative: FloatArray
 
 
-@compiled(inline="always")
+@kernel(inline="always")
 def radius_of(plan: Plan, tally: Tally, given: float) -> float:
     """The confidence radius of this round."""
     if plan.adaptive:
@@ -118,7 +118,7 @@ def radius_of(plan: Plan, tally: Tally, given: float) -> float:
     return given
 
 
-@compiled(inline="always")
+@kernel(inline="always")
 def keep(tally: Tally, k: int, p: int, total: float) -> int:
     """Record couple p and the cumulative expected reward as the k-th kept round; returns k + 1."""
     tally.couple[k] = p
@@ -126,14 +126,14 @@ def keep(tally: Tally, k: int, p: int, total: float) -> int:
     return k + 1
 
 
-@compiled(inline="always")
+@kernel(inline="always")
 def add(tally: Tally, g: int, a: int, b: int, count: int, reward: float) -> None:
     """``count`` more edges were played with (a, b) in regime g and paid ``reward`` together."""
     tally.N[g, a, b] += count
     tally.Y[g, a, b] += reward
 
 
-@compiled(inline="always")
+@kernel(inline="always")
 def respond(
     plan: Plan,
     tally: Tally,
@@ -181,7 +181,7 @@ def respond(
     return count
 
 
-@compiled(allocates=True)
+@kernel(allocates=True)
 def by_pair(tally: Tally, g: int, size: int) -> tuple[FloatArray, FloatArray]:
     """Observations of each unordered pair of arms in regime g and the sum of their rewards."""
     weight = np.zeros(size)

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gbb._kernels._jit import compiled
 from gbb._kernels.choice.choose import pick_near
 from gbb._kernels.choice.diagonal import value_tuples
 from gbb._kernels.choice.factors import Triangular, value_objectives
 from gbb._kernels.choice.numbers import Numbers, estimate_numbers, learn_numbers, remember
 from gbb._kernels.choice.rule import Rule
+from gbb._kernels.jit import kernel
 from gbb._kernels.learning.triangular import append_rows
 from gbb._kernels.rounds.rounds import Block, Plan, Tally, keep, respond
 from gbb._kernels.rounds.vectors import Vectors, multiply_edge_arms
@@ -44,7 +44,7 @@ class Space(NamedTuple):
     seen: FloatArray
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def pay(plan: Plan, vectors: Vectors, t: int, a: int, b: int) -> float:
     """Write what edges of arms a and b pay in round t to the plan; returns what the couple does."""
     R = plan.R
@@ -60,7 +60,7 @@ def pay(plan: Plan, vectors: Vectors, t: int, a: int, b: int) -> float:
     return float(plan.m12 * (R[0, a, b] + R[0, b, a]) + inside)
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def move_to_record(tally: Tally, now: FloatArray, space: Space, a: int, b: int) -> None:
     """Enter in the record what the tally has of an edge-arm, which is then empty again."""
     if tally.N[0, a, b] > 0:
@@ -70,13 +70,13 @@ def move_to_record(tally: Tally, now: FloatArray, space: Space, a: int, b: int) 
         tally.Y[0, a, b] = 0.0
 
 
-@compiled(allocates=True)
+@kernel(allocates=True)
 def play_vector_couples(*given: Any) -> None:
     """As :func:`play_all_vector_couples`, to be called from Python."""
     play_all_vector_couples(*given)
 
 
-@compiled(inner=True)
+@kernel(inner=True)
 def play_all_vector_couples(
     plan: Plan,
     tally: Tally,

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbb._kernels._jit import compiled
 from gbb._kernels.choice.factors import Triangular, radius_triangular
 from gbb._kernels.choice.narrow import narrow
 from gbb._kernels.choice.numbers import Numbers
 from gbb._kernels.choice.whitened import Whitened
+from gbb._kernels.jit import kernel
 from gbb._kernels.rounds.index import Setting, play_round
 from gbb._kernels.rounds.rounds import Block
 from gbb._support.checks import FloatArray
@@ -47,7 +47,7 @@ class Vectors(NamedTuple):
     F: FloatArray
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def multiply(vectors: Vectors, t: int, R: FloatArray) -> None:
     """Write what edges pay in round t to R."""
     R[:, :, :] = 0.0
@@ -57,7 +57,7 @@ def multiply(vectors: Vectors, t: int, R: FloatArray) -> None:
                 R[0, a, b] += vectors.numbers[t, k] * vectors.R[k, a, b]
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def multiply_edge_arms(vectors: Vectors, t: int, triangular: Triangular) -> None:
     """Write the edge-arms of round t to the estimate."""
     count, size = vectors.features.shape
@@ -73,7 +73,7 @@ def multiply_edge_arms(vectors: Vectors, t: int, triangular: Triangular) -> None
                 triangular.objectives[0, first + i, x] = c * vectors.objectives[0, i, x]
 
 
-@compiled(allocates=True)
+@kernel(allocates=True)
 def play_vectors(
     vectors: Vectors, setting: Setting, block: Block, rng: np.random.Generator
 ) -> None:
@@ -82,7 +82,7 @@ def play_vectors(
     tell_rounds(vectors, setting, *estimates, block, rng)
 
 
-@compiled(forceinline=True)
+@kernel(forceinline=True)
 def tell_rounds(
     vectors: Vectors,
     setting: Setting,

@@ -26,7 +26,7 @@ COMPILING = "gbb: compiling the loops (once; it may take half a minute; gbb warm
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 
-def compiled(
+def kernel(
     *, allocates: bool = False, inner: bool | None = None, **options: Any
 ) -> Callable[[Kernel], Kernel]:
     """Decorator that compiles a kernel; kept on disk where some folder for that can be written.
@@ -44,12 +44,12 @@ def compiled(
         given: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": allocates}
         if inner:
             given |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-        kernel = njit(**given, **options)(function)
-        if inner and isinstance(kernel, CPUDispatcher):  # not where nothing is compiled
-            kernel.__class__ = _Inner
+        compiled = njit(**given, **options)(function)
+        if inner and isinstance(compiled, CPUDispatcher):  # not where nothing is compiled
+            compiled.__class__ = _Inner
         with suppress(RuntimeError):  # numba found no folder it may write to
-            kernel._cache = _Cache(function)
-        return cast(Kernel, kernel)
+            compiled._cache = _Cache(function)
+        return cast(Kernel, compiled)
 
     return decorate
 
