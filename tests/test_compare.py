@@ -318,11 +318,9 @@ def test_the_command_refuses(capsys, args, message):
 
 
 OWN = """
-from dataclasses import dataclass
 import numpy as np
 from gbb.policies import Choice, Policy
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class Same(Policy[int]):
     arm: int = 0
     def init(self):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -32,7 +32,6 @@ def make_environment(arms: str = "one-hot") -> gbb.Environment:
     return gbb.Environment(problem, M)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class Parts(P.IndexPolicy):
     """A policy of any parts."""
 

@@ -1,5 +1,5 @@
 import pickle
-from dataclasses import FrozenInstanceError, dataclass, replace
+from dataclasses import FrozenInstanceError, replace
 from functools import cached_property
 
 import numpy as np
@@ -199,8 +199,8 @@ class TestExploreThenCommit:
         assert couples[:exploring] == [None] * exploring
         assert len(set(couples[exploring:])) == 1
         assert couples[-1] is not None
-        assert state.learned.rounds == exploring
-        assert state.learned.record.N.sum() == exploring * env.problem.m
+        assert state.explored == exploring
+        assert state.record.N.sum() == exploring * env.problem.m
 
     def test_commits_to_the_best_estimated_couple(self):
         for seed in range(5):
@@ -210,7 +210,7 @@ class TestExploreThenCommit:
             choices, state = self.run(env, policy, 12)
             allocations = [choice.allocation for choice in choices[:10]]
             A = naive.gram(env.problem.arms, env.problem.graph.edges, allocations, 0.5)
-            b = state.learned.record.Y.ravel() @ env.problem.edge_arms
+            b = state.record.Y.ravel() @ env.problem.edge_arms
             M_hat = np.linalg.solve(A, b).reshape(env.problem.d, -1, order="F")
             R = env.problem.arms @ M_hat @ env.problem.arms.T
             a, b = choices[-1].couple
@@ -307,7 +307,6 @@ def test_delta_may_be_one_and_an_equal_graph_will_do():
 PROBLEM = gbb.Problem(gbb.Graph.complete(3), np.eye(2))
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class Demanding(UniformRandom):
     """A policy with a setting that has no default."""
 

@@ -314,9 +314,8 @@ def test_bad_settings_are_refused(options, message):
 class Careless(UniformRandom):
     """Returns what it is told to."""
 
-    def __init__(self, problem, chosen, after=0):
-        super().__init__(problem, name="mine")
-        self.chosen, self.after = chosen, after
+    chosen: object
+    after: object = 0
 
     def select(self, *_):
         return self.chosen
@@ -344,20 +343,20 @@ class Careless(UniformRandom):
     ],
 )
 def test_what_a_policy_may_not_return(chosen, after, message):
-    policy = Careless(PROBLEM, chosen, after)
+    policy = Careless(PROBLEM, name="mine", chosen=chosen, after=after)
     with pytest.raises(gbb.InputError, match=message):
         gbb.simulate(ENV, policy, rounds=2, method="reference")
 
 
 def test_an_allocation_may_be_a_list():
-    listed, same = Careless(PROBLEM, Choice([0] * N)), Careless(PROBLEM, Choice(np.zeros(N, int)))
+    listed, same = (Careless(PROBLEM, chosen=Choice(arms)) for arms in ([0] * N, np.zeros(N, int)))
     given = {"rounds": 3, "method": "reference", "keep_allocations": True}
     assert gbb.simulate(ENV, listed, **given).identical(gbb.simulate(ENV, same, **given))
 
 
 @pytest.mark.parametrize("play", [gbb.simulate, gbb.compare])
 def test_a_slow_policy_is_said_of_the_callers_line(play):
-    policy = Careless(PROBLEM, Choice([0] * N))
+    policy = Careless(PROBLEM, name="mine", chosen=Choice([0] * N))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         play(ENV, policy, rounds=2)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from gbb import cuts
+from gbb.cuts import Cut
 from gbb.learning.record import AnyRecord
 from gbb.policies._index import Index
 from gbb.policies._learner import RidgeLearner
-from gbb.policies._policy import Choice, RecordPolicy
+from gbb.policies._policy import DERIVED, Choice, RecordPolicy
 from gbb.policies._search import Search
 
 
@@ -23,8 +23,18 @@ class IndexPolicy(RecordPolicy[Any]):
     it, and the *search* looks for the best allocation. All three are settings without a problem. The
     compiled engine plays every combination of the parts of this package; a policy with a part of its
     own, or a method of its own, is played by the reference loop.
+
+    Parameters
+    ----------
+    problem
+        What the learner knows.
+    cut
+        The parts whose tuples of arms the search compares, or starts from; the best cut by default.
     """
 
+    cut: Cut = DERIVED
+
+    cut_parts: ClassVar[int | None] = None
     requires = ""
     plays_shards = True
     estimates_scales = True
@@ -51,8 +61,6 @@ class IndexPolicy(RecordPolicy[Any]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if getattr(self, "cut", self) is None:
-            self._set("cut", cuts.best(self.problem.graph))
         # Here, or what does not fit the problem would be noticed in the first round.
         for part in (self.learner, self.index, self.search):
             part.check(self.problem)
@@ -69,11 +77,6 @@ class IndexPolicy(RecordPolicy[Any]):
         return self.index.choose(self.learner.posterior(self.problem, state), self.search, rng)
 
     def absorb(
-        self,
-        state: Any,
-        choice: Choice | None,  # noqa: ARG002
-        record: AnyRecord,
-        *,
-        rounds: int = 1,
+        self, state: Any, choice: Choice | None, record: AnyRecord, *, rounds: int = 1
     ) -> Any:
         return self.learner.update(self.problem, state, record, rounds)

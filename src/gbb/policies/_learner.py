@@ -68,11 +68,11 @@ class Memory:
         merged = state.record.merge(record)
         return state._replace(rounds=state.rounds + rounds, record=merged)
 
-    def recall(self, problem: Problem, state: Any) -> tuple[float, AnyRecord]:  # noqa: ARG002
+    def recall(self, problem: Problem, state: Any) -> tuple[float, AnyRecord]:
         """Return how many rounds the memory counts as, and their record."""
         return state.rounds, state.record
 
-    def delta(self, state: Any, delta: float) -> float:  # noqa: ARG002
+    def delta(self, state: Any, delta: float) -> float:
         """Return the probability left for the confidence set of this round.
 
         Each time something is forgotten the noise left is another sum, for which the bound starts anew.
@@ -127,7 +127,7 @@ class SlidingWindow(Memory):
     def __post_init__(self) -> None:
         checks.integer("window", self.window, low=1)
 
-    def init(self, problem: Problem) -> Any:  # noqa: ARG002
+    def init(self, problem: Problem) -> Any:
         return Window(0, ())
 
     def add(self, state: Any, record: AnyRecord, rounds: int) -> Any:
@@ -176,7 +176,7 @@ class RidgeLearner:
     sigma: float | None = None
     delta: float = 1e-3
 
-    def check(self, problem: Problem) -> None:  # noqa: ARG002
+    def check(self, problem: Problem) -> None:
         """Raise InputError if a setting is out of range."""
         if self.lam is not None:
             check_lam(self.lam)

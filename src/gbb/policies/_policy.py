@@ -5,14 +5,16 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from functools import cache, cached_property, lru_cache
-from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar, dataclass_transform
 
 import numpy as np
 
+from gbb import cuts
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
+from gbb.cuts import Cut
 from gbb.learning.record import AnyRecord, Moments, Record, observe
 from gbb.learning.scales import Scales
 from gbb.problem import Problem, rounds_kept
@@ -68,8 +70,17 @@ def parameters(kind: type[Any]) -> Mapping[str, inspect.Parameter]:
     return dict(taken)
 
 
-@dataclass(frozen=True, eq=False)
-class Policy(ABC, Generic[State]):
+@dataclass_transform(eq_default=False, kw_only_default=True, frozen_default=True)
+class Settings:
+    """Makes every subclass a frozen dataclass of its annotated settings, which needs no decorator."""
+
+    def __init_subclass__(cls, *, kw_only: bool = True) -> None:
+        super().__init_subclass__()
+        # A class that forgot a decorator could set attributes that `replace` would lose in round 1.
+        dataclass(frozen=True, eq=False, kw_only=kw_only)(cls)
+
+
+class Policy(Settings, ABC, Generic[State], kw_only=False):
     """Chooses an allocation each round from what it has seen.
 
     A policy is a frozen dataclass of settings; all that it learns is in the state. Randomness comes
@@ -95,6 +106,8 @@ class Policy(ABC, Generic[State]):
     """Whether it plays problems whose sigma or S is unknown: it estimates them, or needs neither."""
     controllable: ClassVar[bool] = False
     """Whether a controller can run it: it learns from records, in whatever parts they arrive."""
+    cut_parts: ClassVar[int | None] = 2
+    """How many parts its cut has, if it has the setting ``cut``; None for any number of them."""
     theorem: ClassVar[str | None] = None
     """The alpha of the theory report that it is proven to have no regret against, if any."""
 
@@ -114,10 +127,12 @@ class Policy(ABC, Generic[State]):
         return super().__new__(cls)
 
     def __post_init__(self) -> None:
-        self.check_problem(self.problem)
+        self._check_problem()
         self._set("name", self.name or type(self).__name__)
         if not isinstance(self.name, str) or "\0" in self.name:
             raise checks.input_error("name", "be a text without NUL", repr(self.name))
+        if any(field.name == "cut" for field in fields(self)):
+            self._set("cut", self._choose_cut(getattr(self, "cut", None)))
 
     def _set(self, name: str, value: Any) -> None:
         """Replace a setting by its checked or default value while the policy is made."""
@@ -128,25 +143,29 @@ class Policy(ABC, Generic[State]):
         """Return whether policies of this class play problems of this kind."""
         return not cls.requires or bool(getattr(problem, cls.requires))
 
-    @classmethod
-    def check_problem(cls, problem: Problem) -> None:
-        """Raise InputError if policies of this class do not play ``problem``."""
+    def _check_problem(self) -> None:
+        problem, who = self.problem, type(self).__name__
         if not isinstance(problem, Problem):
             raise checks.input_error("problem", "be a gbb.Problem", type(problem).__name__)
-        who, cure = cls.__name__, "JointOFUL and ThompsonSampling play any problem."
-        if not cls.plays(problem):
+        if not self.plays(problem):
             plain = "no weights, no contexts" if problem.contexts is not None else "no weights"
-            seen = REQUIREMENTS.get(cls.requires, f"`{cls.requires}`")
+            seen = REQUIREMENTS.get(self.requires, f"`{self.requires}`")
             rule = f"have one matrix, {plain}, {seen} and all arms allowed for {who}"
+            cure = "JointOFUL and ThompsonSampling play any problem."
             raise checks.input_error("problem", rule, repr(problem), cure)
-        if problem.parts is not None and not cls.plays_shards:
+        if problem.parts is not None and not self.plays_shards:
             cure = "OFUL, ImprovedOFUL, KCutOFUL and ThompsonSampling(starts=0) play such networks."
             rule = f"list every agent and link for {who}"
             raise checks.input_error("problem", rule, "a network in shards", cure)
-        if problem.unknown and not cls.estimates_scales:
+        if problem.unknown and not self.estimates_scales:
             unknown = " and ".join(problem.unknown)
             cure = "JointOFUL and ThompsonSampling estimate them; or declare a bound."
             raise checks.input_error("problem", f"declare {unknown} for {who}", "None", cure)
+
+    def _choose_cut(self, cut: Cut | None) -> Cut:
+        """Return the cut to play over: the best one if it is left out."""
+        graph = self.problem.graph
+        return cuts.best(graph) if cut is None else cuts.check_cut(graph, cut, k=self.cut_parts)
 
     @abstractmethod
     def init(self) -> State:
@@ -211,7 +230,7 @@ class RecordPolicy(Policy[State]):
         ``choice`` is None if this policy did not choose the allocation.
         """
 
-    def relearn(self, state: State, record: AnyRecord, *, rounds: int) -> State:  # noqa: ARG002
+    def relearn(self, state: State, record: AnyRecord, *, rounds: int) -> State:
         """Return the state that has learnt this record alone, as after a retraction."""
         return self.absorb(self.init(), None, record, rounds=rounds)
 

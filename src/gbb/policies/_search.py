@@ -89,12 +89,9 @@ class CutSearch:
         best = pick_near(values, rng)
         return Choice(tuples.allocation(best), couple_of(tuples, best), float(values[best]))
 
-    def tuples(self, problem: Problem) -> Tuples:
-        """Return the tuples of arms on a round's problem, with what each edge counts for."""
-        return self._tuples(problem)
-
     @cached_property
-    def _tuples(self) -> Callable[[Problem], Tuples]:
+    def tuples(self) -> Callable[[Problem], Tuples]:
+        """Return the tuples of arms on a round's problem, with what each edge counts for."""
         return lru_cache(rounds_kept(self.cut.graph.m))(self._make_tuples)
 
     def _make_tuples(self, problem: Problem) -> Tuples:
@@ -177,7 +174,7 @@ class LocalSearch:
 
 def local_search(cut: Cut, starts: int) -> CutSearch | LocalSearch:
     """Return the local search from so many tuples; with 0 the best tuple as it is."""
-    return CutSearch(cut) if starts == 0 else LocalSearch(cut, starts)
+    return LocalSearch(cut, starts) if checks.integer("starts", starts, low=0) else CutSearch(cut)
 
 
 def check_parts(problem: Problem, cut: Cut) -> None:

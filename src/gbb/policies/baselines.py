@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,30 +23,23 @@ class _Unlearning(RecordPolicy[int]):
     def init(self) -> int:
         return 0
 
-    def update(self, state: int, choice: Choice, rewards: FloatArray) -> int:  # noqa: ARG002
+    def update(self, state: int, choice: Choice, rewards: FloatArray) -> int:
         self.problem.rewards(rewards, missing=True)
         return state + 1
 
     def absorb(
-        self,
-        state: int,
-        choice: Choice | None,  # noqa: ARG002
-        record: AnyRecord,  # noqa: ARG002
-        *,
-        rounds: int = 1,
+        self, state: int, choice: Choice | None, record: AnyRecord, *, rounds: int = 1
     ) -> int:
         return state + rounds
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class UniformRandom(_Unlearning):
     """Every agent plays an arm drawn uniformly at random."""
 
-    def select(self, state: int, rng: np.random.Generator) -> Choice:  # noqa: ARG002
+    def select(self, state: int, rng: np.random.Generator) -> Choice:
         return Choice(draw_allowed(self.problem.allowed, rng))
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class FixedAllocation(_Unlearning):
     """Plays one given allocation for ever.
 
@@ -66,7 +58,7 @@ class FixedAllocation(_Unlearning):
         super().__post_init__()
         self._set("allocation", allowed_allocation(self.problem, "allocation", self.allocation))
 
-    def select(self, state: int, rng: np.random.Generator) -> Choice:  # noqa: ARG002
+    def select(self, state: int, rng: np.random.Generator) -> Choice:
         return Choice(self.allocation)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import InitVar, dataclass, replace
+from dataclasses import InitVar, replace
 from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple, cast
@@ -58,7 +58,6 @@ class ConservativeState(NamedTuple):
     ledger: Ledger
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class Conservative(AccountingPolicy[ConservativeState]):
     """Plays what ``policy`` proposes if that is safe, and a known baseline otherwise.
 

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from gbb import cuts
 from gbb._support import checks
 from gbb._support.checks import FloatArray
-from gbb.cuts import Cut, check_cut
+from gbb.cuts import Cut
 from gbb.learning.design import Design, g_optimal
 from gbb.learning.low_rank import LowPopArt, LowRank
 from gbb.learning.record import AnyRecord, Record, empty
 from gbb.learning.ridge import Ridge
-from gbb.policies._policy import DERIVED, Choice, Learned, RecordPolicy
+from gbb.policies._policy import DERIVED, Choice, RecordPolicy
 from gbb.policies._search import Weights, pick_near
 from gbb.policies.baselines import draw_arms
 from gbb.problem import check_lam
@@ -36,18 +34,13 @@ LOW_RANK: dict[str, type[LowRank] | type[LowPopArt]] = {
 
 
 class Committed(NamedTuple):
-    """What was seen while exploring, and the couple once it is settled."""
+    """The number of exploring rounds, their record, and the couple once it is settled."""
 
-    learned: Learned
-    couple: tuple[int, int] | None
-
-    @property
-    def record(self) -> AnyRecord:
-        """The record of the exploring rounds."""
-        return self.learned.record
+    explored: float
+    record: AnyRecord
+    couple: tuple[int, int] | None = None
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class ExploreThenCommit(RecordPolicy[Committed]):
     """Explore by a design for a third of the horizon, then play the best estimated couple.
 
@@ -99,8 +92,6 @@ class ExploreThenCommit(RecordPolicy[Committed]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        graph = self.problem.graph
-        self._set("cut", cuts.best(graph) if self.cut is DERIVED else check_cut(graph, self.cut))
         if self.exploration is DERIVED:
             cure = "Give the horizon, or the number of exploring rounds as `exploration`."
             horizon = checks.integer("horizon", self.horizon, low=1, cure=cure)
@@ -122,12 +113,12 @@ class ExploreThenCommit(RecordPolicy[Committed]):
         return g_optimal(self.problem.arms)
 
     def init(self) -> Committed:
-        return Committed(Learned(0, empty(self.problem)), None)
+        return Committed(0, empty(self.problem))
 
     def select(self, state: Committed, rng: np.random.Generator) -> Choice:
         if state.couple is not None:
             return Choice(self.cut.allocation(state.couple), state.couple)
-        if state.learned.rounds < self.exploration:
+        if state.explored < self.exploration:
             return Choice(draw_arms(self.design.weights, self.problem.n, rng))
         values = self.couple_values(state.record).ravel()
         # Mirrored couples (a, b) and (b, a) always tie, so this draw decides real numbers of Figure 2.
@@ -149,9 +140,7 @@ class ExploreThenCommit(RecordPolicy[Committed]):
         self, state: Committed, choice: Choice | None, record: AnyRecord, *, rounds: int = 1
     ) -> Committed:
         if choice is not None and choice.couple is not None:
-            return Committed(state.learned, choice.couple)
+            return state._replace(couple=choice.couple)
         if state.couple is not None:
             return state
-        learned = state.learned
-        merged = learned.record.merge(record)
-        return Committed(learned._replace(rounds=learned.rounds + rounds, record=merged), None)
+        return Committed(state.explored + rounds, state.record.merge(record))

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from gbb import cuts
 from gbb._support import checks
 from gbb._support.checks import FloatArray
-from gbb.cuts import Cut, check_cut
+from gbb.cuts import Cut
 from gbb.learning.coordinates import symmetric_edge_arms
 from gbb.learning.design import g_optimal
 from gbb.learning.record import observe
@@ -25,7 +23,6 @@ class Weighted(NamedTuple):
     total: FloatArray
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class ExponentialWeights(Policy[Weighted]):
     """Draws a couple with probability growing exponentially in what it would have earned.
 
@@ -71,11 +68,9 @@ class ExponentialWeights(Policy[Weighted]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        problem, graph = self.problem, self.problem.graph
-        self._set("cut", cuts.best(graph) if self.cut is DERIVED else check_cut(graph, self.cut))
         # L S may be 0; a given bound may not.
         if self.bound is DERIVED:
-            self._set("bound", problem.L * problem.S)
+            self._set("bound", self.problem.L * self.problem.S)
         else:
             checks.real("bound", self.bound, low=0.0, low_open=True)
         checks.real("rate", self.rate, low=0.0, low_open=True)

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import replace
+from typing import ClassVar
 
-from gbb.cuts import Cut
+from gbb._support import checks
 from gbb.learning.radius import Radius
-from gbb.policies._index import Guarded, Index, Optimistic, PosteriorSample
-from gbb.policies._index_policy import IndexPolicy
+from gbb.policies._index import Guarded, Index, Optimistic
 from gbb.policies._learner import RidgeLearner
-from gbb.policies._policy import DERIVED
-from gbb.policies._search import STARTS, LocalSearch
+from gbb.policies.thompson_sampling import ThompsonSampling
 
 BETA = 0.9
 """The guard if none is given."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class GuardedThompson(IndexPolicy):
+class GuardedThompson(ThompsonSampling):
     """Thompson sampling's allocation as long as that is nearly as optimistic as the best.
 
     With U the optimistic value of an allocation and a_J the allocation of :class:`JointOFUL`, what
@@ -48,36 +45,39 @@ class GuardedThompson(IndexPolicy):
         The number of couples that local search starts from, for either; at least 1.
     """
 
-    cut: Cut = DERIVED
     beta: float | None = None
     c: float | None = None
     radius: str | Radius = "default"
-    v: float | None = None
-    starts: int = STARTS
-    lam: float | None = None
     delta: float = 1e-3
 
+    default_beta: ClassVar[float | None] = BETA
     theorem = "alpha_2"
 
     def __post_init__(self) -> None:
-        if self.beta is None and self.c is None:
-            self._set("beta", BETA)
+        if not self.guarded:
+            self._set("beta", self.default_beta)
+        if self.guarded:  # the guard compares with an allocation, not with a tuple
+            checks.integer("starts", self.starts, low=1)
         super().__post_init__()
+
+    @property
+    def guarded(self) -> bool:
+        """Whether its proposals are guarded by optimism."""
+        return self.beta is not None or self.c is not None
 
     @property
     def guaranteed_share(self) -> float:
         return 1.0 if self.beta is None else self.beta
 
-    @cached_property
+    @property
     def learner(self) -> RidgeLearner:
+        # The radius and the draws share one estimate: a confidence set holds for any lam.
         symmetric = self.radius != "complete"
-        return RidgeLearner(lam=self.lam, v=self.v, symmetric=symmetric, delta=self.delta)
+        return replace(super().learner, symmetric=symmetric, delta=self.delta)
 
-    @cached_property
+    @property
     def index(self) -> Index:
-        guard = Optimistic(self.radius, shrinking=True)
-        return Guarded(PosteriorSample(), guard, self.beta, self.c)
+        return self._guard(super().index)
 
-    @cached_property
-    def search(self) -> LocalSearch:
-        return LocalSearch(self.cut, self.starts)
+    def _guard(self, proposal: Index) -> Guarded:
+        return Guarded(proposal, Optimistic(self.radius, shrinking=True), self.beta, self.c)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
-from gbb.cuts import Cut, check_cut
 from gbb.learning.radius import Radius
 from gbb.policies._index import Optimistic
 from gbb.policies._index_policy import IndexPolicy
 from gbb.policies._learner import RidgeLearner
-from gbb.policies._policy import DERIVED
 from gbb.policies._search import CutSearch
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class ImprovedOFUL(IndexPolicy):
     """The couple of arms with the largest optimistic reward over the whole cut graph.
 
@@ -48,23 +44,19 @@ class ImprovedOFUL(IndexPolicy):
     about one shared matrix, and a radius that is ``released`` or a function has none.
     """
 
-    cut: Cut = DERIVED
     radius: str | Radius = "paper"
     lam: float = 1.0
     delta: float = 1e-3
 
+    cut_parts = 2  # V1 and V2
     theorem = "alpha_2"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_cut(self.problem.graph, self.cut)  # of two parts
-
-    @cached_property
+    @property
     def learner(self) -> RidgeLearner:  # theta_hat_t = A_t^-1 b_t (equation 3)
         # With the paper's radius exactly the paper's estimate, in all d^2 dimensions.
         return RidgeLearner(lam=self.lam, symmetric=self.radius == "symmetric", delta=self.delta)
 
-    @cached_property
+    @property
     def index(self) -> Optimistic:  # max over theta in C_{t-1} of <phi, theta>
         return Optimistic(self.radius)
 

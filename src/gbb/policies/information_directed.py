@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import replace
 
-from gbb._support import checks
-from gbb.cuts import Cut
-from gbb.learning.radius import Radius
-from gbb.policies._index import Guarded, Index, Optimistic
-from gbb.policies._index_policy import IndexPolicy
+from gbb.policies._index import Index
 from gbb.policies._information import InformationRatio
 from gbb.policies._learner import RidgeLearner
-from gbb.policies._policy import DERIVED
-from gbb.policies._search import STARTS, Search, local_search
+from gbb.policies.guarded_thompson import GuardedThompson
 
 SAMPLES = 100
 """Draws from the posterior in every round."""
@@ -29,8 +23,7 @@ PRIOR_SCALE = 2.0
 """How many times as wide as Thompson sampling's the prior is without a guard."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class InformationDirected(IndexPolicy):
+class InformationDirected(GuardedThompson):
     """What loses least for what it tells, of the allocations that are best for posterior draws.
 
     For every draw it finds the best allocation, as :class:`ThompsonSampling` does for one, and plays the
@@ -70,55 +63,23 @@ class InformationDirected(IndexPolicy):
     Gyorgy (2021), "Mirror descent and the information ratio", for other powers.
     """
 
-    cut: Cut = DERIVED
     samples: int = SAMPLES
     power: float = POWER
     floor: float = FLOOR
-    beta: float | None = None
-    c: float | None = None
-    radius: str | Radius = "default"
-    v: float | None = None
-    starts: int = STARTS
-    lam: float | None = None
-    delta: float = 1e-3
 
-    theorem = "alpha_2"  # behind a guard
-    plays_shards = False
-
-    def __post_init__(self) -> None:
-        checks.integer("starts", self.starts, low=1 if self.guarded else 0)
-        super().__post_init__()
-
-    @property
-    def guarded(self) -> bool:
-        """Whether its proposals are guarded by optimism."""
-        return self.beta is not None or self.c is not None
+    default_beta = None  # no guard unless one is asked for
 
     @property
     def guarantee(self) -> str | None:
         return super().guarantee if self.guarded else None
 
     @property
-    def guaranteed_share(self) -> float:
-        return 1.0 if self.beta is None else self.beta
-
-    @cached_property
     def learner(self) -> RidgeLearner:
-        return RidgeLearner(
-            lam=self.lam,
-            v=self.v,
-            prior_scale=1.0 if self.guarded else PRIOR_SCALE,
-            symmetric=not self.guarded or self.radius != "complete",
-            delta=self.delta,
-        )
+        if self.guarded:
+            return super().learner
+        return replace(super().learner, symmetric=True, prior_scale=PRIOR_SCALE)
 
-    @cached_property
+    @property
     def index(self) -> Index:
         ratio = InformationRatio(samples=self.samples, power=self.power, floor=self.floor)
-        if not self.guarded:
-            return ratio
-        return Guarded(ratio, Optimistic(self.radius, shrinking=True), self.beta, self.c)
-
-    @cached_property
-    def search(self) -> Search:
-        return local_search(self.cut, self.starts)
+        return self._guard(ratio) if self.guarded else ratio

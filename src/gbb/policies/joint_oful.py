@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar
 
-from gbb.cuts import Cut
 from gbb.learning.radius import Radius
 from gbb.policies._index import Optimistic
 from gbb.policies._index_policy import IndexPolicy
 from gbb.policies._learner import Discounted, RidgeLearner, SlidingWindow, Window
-from gbb.policies._policy import DERIVED, RecordPolicy
+from gbb.policies._policy import RecordPolicy
 from gbb.policies._search import STARTS, LocalSearch
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class JointOFUL(IndexPolicy):
     """The allocation with the largest optimistic reward that local search finds.
 
@@ -53,7 +51,6 @@ class JointOFUL(IndexPolicy):
     Rizk, Colin, Thomas, Laraki and Chevaleyre (2022), Algorithm 3 and Theorem 4.1, for the couple.
     """
 
-    cut: Cut = DERIVED
     radius: str | Radius = "default"
     starts: int = STARTS
     lam: float = 1.0
@@ -61,11 +58,11 @@ class JointOFUL(IndexPolicy):
 
     theorem: ClassVar[str | None] = "alpha_2"
 
-    @cached_property
+    @property
     def learner(self) -> RidgeLearner:
         return RidgeLearner(lam=self.lam, symmetric=self.radius != "complete", delta=self.delta)
 
-    @cached_property
+    @property
     def index(self) -> Optimistic:
         return Optimistic(self.radius, shrinking=True)
 
@@ -74,7 +71,6 @@ class JointOFUL(IndexPolicy):
         return LocalSearch(self.cut, self.starts)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class DiscountedOFUL(JointOFUL):
     """:class:`JointOFUL` on a record in which a round of age s weighs ``gamma^s``, for a drifting M*.
 
@@ -96,15 +92,13 @@ class DiscountedOFUL(JointOFUL):
     gamma: float = 0.99
 
     estimates_scales = controllable = False  # a record does not know which rounds are old
-    plays_shards = False
     theorem = None
 
-    @cached_property
+    @property
     def learner(self) -> RidgeLearner:
         return replace(super().learner, memory=Discounted(self.gamma))
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class SlidingWindowOFUL(JointOFUL):
     """:class:`JointOFUL` on the record of the last ``window`` rounds, for an M* that drifts or jumps.
 
@@ -123,10 +117,9 @@ class SlidingWindowOFUL(JointOFUL):
     window: int = 100
 
     estimates_scales = controllable = False
-    plays_shards = False
     theorem = None
     state_types = (*RecordPolicy.state_types, Window)
 
-    @cached_property
+    @property
     def learner(self) -> RidgeLearner:
         return replace(super().learner, memory=SlidingWindow(self.window))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 from gbb.policies._search import CutSearch
 from gbb.policies.improved_oful import ImprovedOFUL
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class OFUL(ImprovedOFUL):
     """The couple of arms with the largest optimistic reward on one edge of the cut.
 

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb import cuts
 from gbb._support import checks
 from gbb._support.checks import FloatArray
-from gbb.cuts import Cut, check_cut
+from gbb.cuts import Cut
 from gbb.learning.confidence import Confidence
-from gbb.learning.design import Design, g_optimal
+from gbb.learning.design import g_optimal
 from gbb.learning.record import AnyRecord, empty
 from gbb.learning.tuples import Tuples
-from gbb.policies._policy import DERIVED, Choice, Learned, RecordPolicy
+from gbb.policies._policy import DERIVED, Choice, RecordPolicy
 from gbb.policies.baselines import draw_arms
 from gbb.problem import check_lam
 
@@ -28,7 +26,7 @@ class Phased(NamedTuple):
 
     Attributes
     ----------
-    learned
+    rounds, record
         The rounds seen and their record.
     ends_at
         After how many rounds the phase ends.
@@ -42,20 +40,15 @@ class Phased(NamedTuple):
         The certified couple, once there is one.
     """
 
-    learned: Learned
+    rounds: float
+    record: AnyRecord
     ends_at: float
     alive: NDArray[np.bool_]
     weights: FloatArray
     gap: float = math.inf
     couple: tuple[int, int] | None = None
 
-    @property
-    def record(self) -> AnyRecord:
-        """What was seen."""
-        return self.learned.record
 
-
-@dataclass(frozen=True, eq=False, kw_only=True)
 class PhasedExploration(RecordPolicy[Phased]):
     """Explores by a G-optimal design until a couple is certified, and plays that one for good.
 
@@ -108,8 +101,7 @@ class PhasedExploration(RecordPolicy[Phased]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        problem, graph = self.problem, self.problem.graph
-        self._set("cut", cuts.best(graph) if self.cut is DERIVED else check_cut(graph, self.cut))
+        problem = self.problem
         if self.epsilon is DERIVED:
             self._set("epsilon", problem.m * problem.L * problem.S / 100)
         checks.real("epsilon", self.epsilon, low=0.0)
@@ -118,22 +110,16 @@ class PhasedExploration(RecordPolicy[Phased]):
         checks.real("growth", self.growth, low=1.0, low_open=True)
 
     @cached_property
-    def design(self) -> Design:
-        """The G-optimal design over all arms."""
-        return g_optimal(self.problem.arms)
-
-    @cached_property
     def couples(self) -> Tuples:
         """The couples of arms over the cut."""
         sides = self.cut.sides.astype(np.int64)
         return Tuples(self.problem, sides, 2, self.problem.edge_weights)
 
     def init(self) -> Phased:
-        K, d = self.problem.K, self.problem.d
-        learned = Learned(0, empty(self.problem))
-        first = math.ceil(d * (d + 1) / 2 / self.problem.observations)
+        problem, alive = self.problem, np.ones((self.problem.K,) * 2, dtype=np.bool_)
         # Fewer rewards than parameters tell little.
-        return Phased(learned, first, np.ones((K, K), dtype=np.bool_), self.design.weights)
+        first = math.ceil(problem.d * (problem.d + 1) / 2 / problem.observations)
+        return Phased(0, empty(problem), first, alive, self._design(alive))
 
     def select(self, state: Phased, rng: np.random.Generator) -> Choice:
         if state.couple is not None:
@@ -141,21 +127,14 @@ class PhasedExploration(RecordPolicy[Phased]):
         return Choice(draw_arms(state.weights, self.problem.n, rng))
 
     def absorb(
-        self,
-        state: Phased,
-        choice: Choice | None,  # noqa: ARG002
-        record: AnyRecord,
-        *,
-        rounds: int = 1,
+        self, state: Phased, choice: Choice | None, record: AnyRecord, *, rounds: int = 1
     ) -> Phased:
-        seen = Learned(state.learned.rounds + rounds, state.record.merge(record))
-        return self._examine(state._replace(learned=seen))
+        total, merged = state.rounds + rounds, state.record.merge(record)
+        state = state._replace(rounds=total, record=merged)
+        return state if state.couple or total < state.ends_at else self._next_phase(state)
 
-    def _examine(self, state: Phased) -> Phased:
-        """Drop couples, and perhaps certify one, if this is the end of a phase."""
-        rounds = state.learned.rounds
-        if state.couple is not None or rounds < state.ends_at:
-            return state
+    def _next_phase(self, state: Phased) -> Phased:
+        """Return the state with couples dropped, and perhaps one certified."""
         seen = Confidence(self.problem, state.record, self.lam)
         # Rewards may be missing in one phase and not in another: two ellipsoids must hold.
         combine, radius = self.couples.combine, seen.ellipsoid(self.delta / 2)
@@ -167,8 +146,8 @@ class PhasedExploration(RecordPolicy[Phased]):
         remaining = (alive & (excess >= 0.0)).reshape(state.alive.shape)
         weights = state.weights if (remaining == state.alive).all() else self._design(remaining)
         couple = divmod(leader, self.problem.K) if gap <= self.epsilon else None
-        ends_at = max(rounds + 1, math.ceil(self.growth * rounds))
-        return Phased(state.learned, ends_at, remaining, weights, gap, couple)
+        ends_at = max(state.rounds + 1, math.ceil(self.growth * state.rounds))
+        return Phased(state.rounds, state.record, ends_at, remaining, weights, gap, couple)
 
     def _design(self, alive: NDArray[np.bool_]) -> FloatArray:
         """Return the G-optimal design over the arms of the couples that are left."""

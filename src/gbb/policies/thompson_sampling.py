@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import cached_property
 
-from gbb._support import checks
-from gbb.cuts import Cut
 from gbb.learning.record import BERNOULLI_SIGMA, bernoulli_weights
-from gbb.policies._index import EpsilonRandom, PosteriorSample
+from gbb.policies._index import EpsilonRandom, Index, PosteriorSample
 from gbb.policies._index_policy import IndexPolicy
 from gbb.policies._learner import RidgeLearner
-from gbb.policies._policy import DERIVED
 from gbb.policies._search import STARTS, Search, local_search
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class ThompsonSampling(IndexPolicy):
     """The best allocation that local search finds for a draw from the posterior.
 
@@ -48,21 +44,16 @@ class ThompsonSampling(IndexPolicy):
     Van Roy (2014), "Learning to optimize via posterior sampling".
     """
 
-    cut: Cut = DERIVED
     v: float | None = None
     starts: int = STARTS
     lam: float | None = None
 
-    def __post_init__(self) -> None:
-        checks.integer("starts", self.starts, low=0)
-        super().__post_init__()
-
-    @cached_property
+    @property
     def learner(self) -> RidgeLearner:
         return RidgeLearner(lam=self.lam, v=self.v)
 
-    @cached_property
-    def index(self) -> PosteriorSample:
+    @property
+    def index(self) -> Index:
         return PosteriorSample()
 
     @cached_property
@@ -79,16 +70,12 @@ class BernoulliThompson(ThompsonSampling):
     """
 
     requires = "is_paper_problem"
-    plays_shards = False
 
-    @cached_property
+    @property
     def learner(self) -> RidgeLearner:
-        return RidgeLearner(
-            lam=self.lam, v=self.v, reweight=bernoulli_weights, sigma=BERNOULLI_SIGMA
-        )
+        return replace(super().learner, reweight=bernoulli_weights, sigma=BERNOULLI_SIGMA)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class EpsilonGreedy(IndexPolicy):
     """The best estimated allocation that local search finds, or now and then a random one.
 
@@ -105,21 +92,16 @@ class EpsilonGreedy(IndexPolicy):
         The ridge regulariser lambda, > 0.
     """
 
-    cut: Cut = DERIVED
     epsilon: float = 0.05
     starts: int = STARTS
     lam: float = 1.0
 
-    def __post_init__(self) -> None:
-        checks.integer("starts", self.starts, low=0)
-        super().__post_init__()
-
-    @cached_property
+    @property
     def learner(self) -> RidgeLearner:
         return RidgeLearner(lam=self.lam)
 
-    @cached_property
-    def index(self) -> EpsilonRandom:
+    @property
+    def index(self) -> Index:
         return EpsilonRandom(PosteriorSample(), self.epsilon)
 
     @cached_property

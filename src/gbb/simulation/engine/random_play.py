@@ -11,7 +11,7 @@ from gbb._support.checks import FloatArray, IntArray
 from gbb._support.rows import distinct
 from gbb.environment import Environment
 from gbb.learning.record import Record
-from gbb.policies import Choice, ExploreThenCommit, FixedAllocation, Learned, UniformRandom
+from gbb.policies import Choice, ExploreThenCommit, FixedAllocation, UniformRandom
 from gbb.policies.explore_then_commit import Committed
 from gbb.problem import Problem
 from gbb.simulation._trace import Trace
@@ -170,7 +170,7 @@ def run_explore_then_commit(env: Environment, policy: ExploreThenCommit, asked: 
     if explored == rounds:
         return trace
     assert trace.record is not None
-    choice = policy.select(Committed(Learned(explored, trace.record), None), asked.rng)
+    choice = policy.select(Committed(explored, trace.record), asked.rng)
     late = recorded[recorded > explored] - explored
     rest = asked._replace(rounds=rounds - explored, recorded=late)
     return trace.followed_by(run_constant(env, choice, rest), so_far)

@@ -25,7 +25,6 @@ class BestOfDraws:
         return max((search.maximise(each, rng) for each in drawn), key=lambda found: found.value)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class BoldThompson(ThompsonSampling):
     """The best allocation for the most promising of several posterior draws.
 

@@ -1,14 +1,11 @@
 """Greedy, agent by agent, with random rounds that grow rare."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from gbb.learning import AnyRecord, Ridge, empty
 from gbb.policies import Choice, Learned, RecordPolicy
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class FadingGreedy(RecordPolicy[Learned]):
     """Plays at random with probability ``explore / (1 + t)``, else what is estimated to pay most.
 
