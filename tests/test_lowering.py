@@ -36,9 +36,9 @@ class Parts(P.IndexPolicy):
     """A policy of any parts."""
 
     cut: gbb.Cut = CUT
-    learner: P.RidgeLearner = P.RidgeLearner()  # noqa: RUF009  (frozen)
-    index: P.Index = P.Optimistic()  # noqa: RUF009
-    search: P.Search = P.LocalSearch(CUT)  # noqa: RUF009
+    learner: P.RidgeLearner = P.RidgeLearner()
+    index: P.Index = P.Optimistic()
+    search: P.Search = P.LocalSearch(CUT)
 
 
 def bold(problem, rounds, lam, delta):  # noqa: ARG001

@@ -68,11 +68,12 @@ def _collect(room: str, found: dict[str, list[Page]], seen: dict[int, str]) -> N
 
 
 def _public(module: ModuleType) -> list[str]:
-    """What ``__all__`` lists; without it, the functions and classes that the module defines."""
+    """What ``__all__`` lists; without it, the functions and classes of the module or its files."""
     defined = [
         name
         for name, item in vars(module).items()
-        if not name.startswith("_") and getattr(item, "__module__", None) == module.__name__
+        if not name.startswith("_")
+        and f"{getattr(item, '__module__', None)}.".startswith(f"{module.__name__}.")
     ]
     return list(getattr(module, "__all__", defined))
 

@@ -9,87 +9,57 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import fields
-from functools import cache
+from functools import partial
 from typing import Any, TypeAlias
 
 from gbb import cuts
 from gbb._support import checks, plugins
-from gbb.policies._index import EpsilonRandom, Guarded, Index, Optimistic, PosteriorSample
-from gbb.policies._index_policy import IndexPolicy
-from gbb.policies._information import InformationRatio
-from gbb.policies._learner import Discounted, Memory, Posterior, RidgeLearner, SlidingWindow
-from gbb.policies._policy import (
-    AccountingPolicy,
-    AnyPolicy,
-    Choice,
-    Learned,
-    Policy,
-    RecordPolicy,
-    parameters,
-)
-from gbb.policies._search import CutSearch, LocalSearch, Objective, Search
-from gbb.policies.baselines import FixedAllocation, UniformRandom
-from gbb.policies.conservative import Conservative
-from gbb.policies.explore_then_commit import ExploreThenCommit
-from gbb.policies.exponential_weights import ExponentialWeights
-from gbb.policies.guarded_thompson import GuardedThompson
-from gbb.policies.improved_oful import ImprovedOFUL
-from gbb.policies.information_directed import InformationDirected
-from gbb.policies.joint_oful import DiscountedOFUL, JointOFUL, SlidingWindowOFUL
-from gbb.policies.k_cut_oful import KCutOFUL
-from gbb.policies.oful import OFUL
-from gbb.policies.phased_exploration import PhasedExploration
-from gbb.policies.thompson_sampling import BernoulliThompson, EpsilonGreedy, ThompsonSampling
+from gbb.policies._index import EpsilonRandom as EpsilonRandom
+from gbb.policies._index import Guarded as Guarded
+from gbb.policies._index import Index as Index
+from gbb.policies._index import Optimistic as Optimistic
+from gbb.policies._index import PosteriorSample as PosteriorSample
+from gbb.policies._index_policy import IndexPolicy as IndexPolicy
+from gbb.policies._information import InformationRatio as InformationRatio
+from gbb.policies._learner import Discounted as Discounted
+from gbb.policies._learner import Memory as Memory
+from gbb.policies._learner import Posterior as Posterior
+from gbb.policies._learner import RidgeLearner as RidgeLearner
+from gbb.policies._learner import SlidingWindow as SlidingWindow
+from gbb.policies._policy import AccountingPolicy as AccountingPolicy
+from gbb.policies._policy import AnyPolicy as AnyPolicy
+from gbb.policies._policy import Choice as Choice
+from gbb.policies._policy import Learned as Learned
+from gbb.policies._policy import Policy as Policy
+from gbb.policies._policy import RecordPolicy as RecordPolicy
+from gbb.policies._policy import parameters as _parameters
+from gbb.policies._search import CutSearch as CutSearch
+from gbb.policies._search import LocalSearch as LocalSearch
+from gbb.policies._search import Objective as Objective
+from gbb.policies._search import Search as Search
+from gbb.policies.baselines import FixedAllocation as FixedAllocation
+from gbb.policies.baselines import UniformRandom as UniformRandom
+from gbb.policies.conservative import Conservative as Conservative
+from gbb.policies.explore_then_commit import ExploreThenCommit as ExploreThenCommit
+from gbb.policies.exponential_weights import ExponentialWeights as ExponentialWeights
+from gbb.policies.guarded_thompson import GuardedThompson as GuardedThompson
+from gbb.policies.improved_oful import ImprovedOFUL as ImprovedOFUL
+from gbb.policies.information_directed import InformationDirected as InformationDirected
+from gbb.policies.joint_oful import DiscountedOFUL as DiscountedOFUL
+from gbb.policies.joint_oful import JointOFUL as JointOFUL
+from gbb.policies.joint_oful import SlidingWindowOFUL as SlidingWindowOFUL
+from gbb.policies.k_cut_oful import KCutOFUL as KCutOFUL
+from gbb.policies.oful import OFUL as OFUL
+from gbb.policies.phased_exploration import PhasedExploration as PhasedExploration
+from gbb.policies.thompson_sampling import BernoulliThompson as BernoulliThompson
+from gbb.policies.thompson_sampling import EpsilonGreedy as EpsilonGreedy
+from gbb.policies.thompson_sampling import ThompsonSampling as ThompsonSampling
 from gbb.problem import Problem
 
-__all__ = [
-    "OFUL",
-    "AccountingPolicy",
-    "AnyPolicy",
-    "BernoulliThompson",
-    "Choice",
-    "Conservative",
-    "CutSearch",
-    "Discounted",
-    "DiscountedOFUL",
-    "EpsilonGreedy",
-    "EpsilonRandom",
-    "ExploreThenCommit",
-    "ExponentialWeights",
-    "FixedAllocation",
-    "Guarded",
-    "GuardedThompson",
-    "ImprovedOFUL",
-    "Index",
-    "IndexPolicy",
-    "InformationDirected",
-    "InformationRatio",
-    "JointOFUL",
-    "KCutOFUL",
-    "Learned",
-    "LocalSearch",
-    "Memory",
-    "Objective",
-    "Optimistic",
-    "PhasedExploration",
-    "Policy",
-    "Posterior",
-    "PosteriorSample",
-    "RecordPolicy",
-    "RidgeLearner",
-    "Search",
-    "SlidingWindow",
-    "SlidingWindowOFUL",
-    "ThompsonSampling",
-    "UniformRandom",
-    "build",
-    "find",
-    "make_policies",
-    "name_of",
-    "names",
-    "setting_names",
-    "settings",
-]
+PolicyLike: TypeAlias = (
+    "str | AnyPolicy | type[AnyPolicy] | Callable[[Problem], PolicyLike] | Iterable[PolicyLike]"
+)
+"""Policies for any problem: names, classes, functions of the problem, policies of one environment."""
 
 
 def _is_policy(item: Any) -> bool:
@@ -101,42 +71,42 @@ _POLICIES: dict[str, type[AnyPolicy]] = {
 }
 """gbb's own policies: those imported above."""
 
-PolicyLike: TypeAlias = (
-    "str | AnyPolicy | type[AnyPolicy] | Callable[[Problem], PolicyLike] | Iterable[PolicyLike]"
-)
-"""Policies for any problem: names, classes, functions of the problem, policies of one environment."""
+_members = partial(plugins.members, "gbb.policies", _POLICIES, _is_policy)
 
 
 def names() -> list[str]:
     """Return the names of all policies, including those of installed packages."""
-    return sorted(plugins.members("gbb.policies", _POLICIES, _is_policy))
+    return sorted(_members())
 
 
-def find(name: str, *, argument: str = "policy") -> type[AnyPolicy]:
-    """Return a policy class by name or as ``package.module:Class``; errors call it ``argument``."""
-    return plugins.load("gbb.policies", name, _POLICIES, _is_policy, argument=argument)
+def find(policy: str | type[AnyPolicy], *, argument: str = "policy") -> type[AnyPolicy]:
+    """Return a policy class by name, as ``package.module:Class`` or itself.
+
+    Errors call it ``argument``.
+    """
+    if not inspect.isclass(policy):
+        return plugins.load("gbb.policies", policy, _POLICIES, _is_policy, argument=argument)
+    if not _is_policy(policy):
+        cure = "Derive it from gbb.policies.Policy and define its abstract methods."
+        raise checks.input_error(argument, "be a policy class", repr(policy), cure)
+    return policy
 
 
 def name_of(kind: type[AnyPolicy]) -> str:
     """Return the name by which :func:`find` finds this class again."""
-    members = plugins.members("gbb.policies", _POLICIES, _is_policy)
-    names = (name for name, member in members.items() if member is kind)
+    names = (name for name, member in _members().items() if member is kind)
     return next(names, f"{kind.__module__}:{kind.__qualname__}")
 
 
 def settings(policy: AnyPolicy) -> dict[str, Any]:
     """Return the settings of a policy by name, all that its constructor takes besides the problem."""
-    return {
-        field.name: getattr(policy, field.name)
-        for field in fields(policy)
-        if field.name != "problem"
-    }
+    names = (field.name for field in fields(policy) if field.name != "problem")
+    return {name: getattr(policy, name) for name in names}
 
 
 def setting_names(policy: str | type[AnyPolicy]) -> list[str]:
     """Return the names of what may be set of a policy, besides its problem and its name."""
-    kind = find(policy) if isinstance(policy, str) else policy
-    return sorted(parameters(kind).keys() - {"problem", "name"})
+    return sorted(_parameters(find(policy)).keys() - {"problem", "name"})
 
 
 def build(policy: str | type[AnyPolicy], problem: Problem, /, **settings: Any) -> AnyPolicy:
@@ -144,41 +114,29 @@ def build(policy: str | type[AnyPolicy], problem: Problem, /, **settings: Any) -
 
     Others must be settings of some other policy, so that one set serves a list of policies.
     """
-    kind = find(policy) if isinstance(policy, str) else policy
-    if not _is_policy(kind):
-        cure = "Derive it from gbb.policies.Policy and define its abstract methods."
-        raise checks.input_error("policy", "be a policy class", repr(policy), cure)
-    taken = parameters(kind)
+    kind = find(policy)
+    taken = _parameters(kind)
     if strange := settings.keys() - taken.keys():
-        members = plugins.members("gbb.policies", _POLICIES, _is_policy).values()
-        strange -= {name for member in members for name in parameters(member)}
+        # Other packages' policies are looked through only for a setting that this one lacks.
+        strange -= {name for member in _members().values() for name in _parameters(member)}
         checks.known_names(kind.__name__, "setting", strange, setting_names(kind))
     return kind(problem, **{key: value for key, value in settings.items() if key in taken})
 
 
 def make_policies(policies: object, problem: Problem, horizon: int) -> list[AnyPolicy]:
     """Return the policies that play ``problem``; those by name or class over the best cut."""
-
-    @cache
-    def best() -> cuts.Cut:
-        return cuts.best(problem.graph)
-
-    def make(item: object) -> list[AnyPolicy]:
-        match item:
-            case Policy():
-                return [item]
-            case str() | type():
-                kind = find(item) if isinstance(item, str) else item
-                over_cut = _is_policy(kind) and "cut" in parameters(kind)
-                shared = {"cut": best()} if over_cut else {}
-                return [build(kind, problem, **shared, horizon=horizon)]
-            case Iterable():
-                return [policy for part in item for policy in make(part)]
-            case _ if callable(item):
-                return make(item(problem))
-            case _:
-                rule = "be policies, their names or classes, or a function of a problem"
-                cure = "A policy is of a class derived from gbb.policies.Policy."
-                raise checks.input_error("policies", rule, type(item).__name__, cure)
-
-    return make(policies)
+    match policies:
+        case Policy():
+            return [policies]
+        case str() | type():
+            kind = find(policies)
+            # A class of somebody's own may ask for a cut; the best one is found once a graph.
+            over_cut = {"cut": cuts.best(problem.graph)} if "cut" in _parameters(kind) else {}
+            return [build(kind, problem, **over_cut, horizon=horizon)]
+        case Iterable():
+            return [policy for part in policies for policy in make_policies(part, problem, horizon)]
+        case _ if callable(policies):
+            return make_policies(policies(problem), problem, horizon)
+    rule = "be policies, their names or classes, or a function of a problem"
+    cure = "A policy is of a class derived from gbb.policies.Policy."
+    raise checks.input_error("policies", rule, type(policies).__name__, cure)
