@@ -156,7 +156,7 @@ def test_a_player_is_told_every_hour_and_learns_once_a_day(farm, wakes, tables):
     ledger = player.state.ledger
     assert ledger.at_baseline.rounds + ledger.away.rounds == TOLD + 2
     assert ledger.missing.size == 0
-    assert math.fsum(ledger.at_baseline.baseline_rewards) == pytest.approx(
+    assert math.fsum(ledger.at_baseline.weights) == pytest.approx(
         sum(map(tables.zero_yaw(wakes), zip(series.measured, series.speeds, strict=True)))
     )  # too early to have saved for anything else
     record = player.state.record

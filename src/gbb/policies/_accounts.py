@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -103,57 +103,35 @@ def _cumulative_norms(q: FloatArray, blocks: IntArray) -> FloatArray:
 
 
 class Promise(NamedTuple):
-    """What was earned at least, what that is compared with, and the confidence set.
+    """What was earned at least, and what that is compared with.
 
     Attributes
     ----------
-    ridge, radius
-        The confidence set.
-    baseline
-        The allocation that is known to work.
     eps
-        The share of its reward that may be lost.
-    floor
-        As in :func:`min_reward`.
+        The share of the baseline's reward that may be lost.
+    weight
+        That of the present round: 1, or what the baseline pays in it if that is known by context.
+    at_baseline, away
+        The sums of the weights of the rounds at the baseline and away from it.
     earned
         A lower bound on the expected reward of the rounds away from the baseline.
-    at_baseline, away
-        The rounds at the baseline and away from it: their number, or the sum of what the baseline pays
-        in them if that is known by context.
-    weight
-        What the present round adds to these: 1, or what the baseline pays in it.
     min_baseline, max_baseline
         Bounds on the baseline's reward in a round of weight 1.
     """
 
-    ridge: Ridge
-    radius: float
-    baseline: IntArray
     eps: float
-    floor: float | None
-    earned: float
+    weight: float
     at_baseline: float
     away: float
-    weight: float
+    earned: float
     min_baseline: float
     max_baseline: float
 
-    def min_reward(self, allocation: IntArray) -> float:
-        """Return a lower bound on the expected reward of a round with this allocation."""
-        return min_reward(self.ridge, self.radius, allocation, self.floor)
-
-    def holds(self, plan: Iterable[IntArray]) -> bool:
-        """Return whether the promise holds after every round of a plan."""
-        promise = self
-        for allocation in plan:
-            if np.array_equal(allocation, self.baseline):
-                promise = promise._replace(at_baseline=promise.at_baseline + self.weight)
-            else:
-                earned = promise.earned + self.min_reward(allocation)
-                promise = promise._replace(away=promise.away + self.weight, earned=earned)
-            if not promise.margin >= 0.0:  # nor if it is NaN
-                return False
-        return True
+    def after(self, min_reward: float | None) -> Promise:
+        """Return the promise after one more round, at the baseline or with at least this reward."""
+        if min_reward is None:
+            return self._replace(at_baseline=self.at_baseline + self.weight)
+        return self._replace(away=self.away + self.weight, earned=self.earned + min_reward)
 
     @property
     def _credit(self) -> float:
@@ -171,8 +149,8 @@ class Promise(NamedTuple):
 
     def report(self) -> dict[str, float | None]:
         """Return what was promised and earned, and the rest of the budget; None if unknown."""
-        total = (self.at_baseline + self.away) * self._baseline_reward
-        budget, margin = self.eps * total, self.margin
+        total, margin = (self.at_baseline + self.away) * self._baseline_reward, self.margin
+        budget = self.eps * total
         values = {
             "promised": (1.0 - self.eps) * total,
             "earned": self.at_baseline * self._baseline_reward + self.earned,
@@ -198,27 +176,28 @@ class Account(NamedTuple):
         How many rounds at the baseline were observed completely.
     rewards
         The sum of the observed rewards, as an expansion (:func:`add_exactly`).
-    baseline_rewards
-        The sum of what the baseline pays in the rounds, likewise, if that is known by context.
+    weights
+        The sum of their weights likewise: 1 each, or what the baseline pays in them if that is known by
+        context.
     """
 
     rounds: int = 0
     observed: int = 0
     complete: int = 0
     rewards: tuple[float, ...] = ()
-    baseline_rewards: tuple[float, ...] = ()
+    weights: tuple[float, ...] = ()
 
-    def add_rounds(self, rounds: int, baseline_reward: float) -> Account:
-        """Return the account with more rounds; with fewer if negative."""
-        rewards = add_exactly(self.baseline_rewards, rounds * baseline_reward)
-        return self._replace(rounds=self.rounds + rounds, baseline_rewards=rewards)
+    def add_round(self, sign: int, weight: float) -> Account:
+        """Return the account with a round more (``sign`` 1) or less (-1)."""
+        weights = add_exactly(self.weights, sign * weight)
+        return self._replace(rounds=self.rounds + sign, weights=weights)
 
-    def add_rewards(self, count: int, total: float, complete: int = 0) -> Account:
-        """Return the account with more observed rewards and complete rounds; with fewer if negative."""
+    def add_rewards(self, sign: int, rewards: FloatArray, *, complete: bool) -> Account:
+        """Return the account with the observed rewards of a round more (``sign`` 1) or less (-1)."""
         return self._replace(
-            observed=self.observed + count,
-            complete=self.complete + complete,
-            rewards=add_exactly(self.rewards, total),
+            observed=self.observed + sign * len(rewards),
+            complete=self.complete + sign * complete,
+            rewards=add_exactly(self.rewards, sign * float(rewards.sum())),
         )
 
 
@@ -332,48 +311,8 @@ class Ledger(NamedTuple):
             return self._replace(path=path[max(0, last - 1) :])
         return self._replace(path=path[:last] + path[last + 1 :] or path)
 
-    def add_round(
-        self, problem: Problem, baseline: IntArray, arms: IntArray, reward: float, sign: int
-    ) -> Ledger:
-        """Return the ledger with a round more (``sign`` 1) or less (-1), of which nothing is observed.
 
-        ``reward`` is what the baseline pays in it if that is known by context, else 0.
-        """
-        if np.array_equal(arms, baseline):
-            return self._replace(at_baseline=self.at_baseline.add_rounds(sign, reward))
-        missing = self.missing.add(problem, arms, problem.report.nonzero, sign)
-        return self._replace(away=self.away.add_rounds(sign, reward), missing=missing)
-
-    def add_rewards(
-        self,
-        problem: Problem,
-        baseline: IntArray,
-        arms: IntArray,
-        rewards: FloatArray,
-        sign: int,
-        *,
-        symmetric: bool,
-    ) -> Ledger:
-        """Return the ledger with the rewards of a round observed (``sign`` 1) or taken back (-1).
-
-        With ``symmetric`` one direction of a link counts only together with the other.
-        """
-        nonzero = problem.report.nonzero
-        observed = nonzero & ~np.isnan(rewards)
-        if symmetric and problem.feedback == "edge":
-            # The set of symmetric parts bounds the sum of both directions alone. The rule must not
-            # follow which set is in force: what is added now may be taken back under the other one.
-            observed &= observed[problem.graph.reverse]
-        count, total = sign * int(np.count_nonzero(observed)), sign * float(rewards[observed].sum())
-        if not np.array_equal(arms, baseline):
-            missing = self.missing.add(problem, arms, observed, -sign)
-            return self._replace(away=self.away.add_rewards(count, total), missing=missing)
-        if not np.array_equal(observed, nonzero):
-            return self
-        return self._replace(at_baseline=self.at_baseline.add_rewards(count, total, sign))
-
-
-LEDGER_TYPES = (Ledger, Account, Missing, Step)
+TYPES = (Ledger, Account, Missing, Step)
 """What a ledger is made of, for a log that decodes one."""
 
 

@@ -13,7 +13,7 @@ from gbb.learning.radius import RADII_BY_ROUND, Radius, check_radius, confidence
 from gbb.policies._learner import Posterior
 from gbb.policies._policy import Choice
 from gbb.policies._search import TIE, Objective, Search
-from gbb.policies.baselines import draw_allowed
+from gbb.policies.baselines import draw_arms
 from gbb.problem import Problem
 
 
@@ -116,7 +116,7 @@ class EpsilonRandom:
 
     def choose(self, posterior: Posterior, search: Search, rng: np.random.Generator) -> Choice:
         if self.epsilon > 0.0 and rng.random() < self.epsilon:
-            return Choice(draw_allowed(posterior.problem.allowed, rng))
+            return Choice(draw_arms(posterior.problem.allowed, posterior.problem.n, rng))
         return self.index.choose(posterior, search, rng)
 
 

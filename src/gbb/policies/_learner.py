@@ -68,16 +68,12 @@ class Memory:
         merged = state.record.merge(record)
         return state._replace(rounds=state.rounds + rounds, record=merged)
 
-    def recall(self, problem: Problem, state: Any) -> tuple[float, AnyRecord]:
-        """Return how many rounds the memory counts as, and their record."""
-        return state.rounds, state.record
-
-    def delta(self, state: Any, delta: float) -> float:
-        """Return the probability left for the confidence set of this round.
+    def recall(self, problem: Problem, state: Any, delta: float) -> tuple[float, AnyRecord, float]:
+        """Return how many rounds the memory counts as, their record, and what is left of ``delta``.
 
         Each time something is forgotten the noise left is another sum, for which the bound starts anew.
         """
-        return delta
+        return state.rounds, state.record, delta
 
 
 CUMULATIVE = Memory()
@@ -99,11 +95,10 @@ class Discounted(Memory):
         faded = state.record.discount(self.gamma).merge(record)
         return state._replace(rounds=state.rounds + rounds, record=faded)
 
-    def recall(self, problem: Problem, state: Any) -> tuple[float, AnyRecord]:
-        return state.record.weight(problem) / problem.gram_growth_per_round, state.record
-
-    def delta(self, state: Any, delta: float) -> float:
-        return delta_after(state.rounds, delta) if self.gamma < 1.0 else delta
+    def recall(self, problem: Problem, state: Any, delta: float) -> tuple[float, AnyRecord, float]:
+        rounds = state.record.weight(problem) / problem.gram_growth_per_round
+        left = delta_after(state.rounds, delta) if self.gamma < 1.0 else delta
+        return rounds, state.record, left
 
 
 class Window(NamedTuple):
@@ -133,12 +128,10 @@ class SlidingWindow(Memory):
     def add(self, state: Any, record: AnyRecord, rounds: int) -> Any:
         return Window(state.rounds + rounds, (*state.records, record)[-self.window :])
 
-    def recall(self, problem: Problem, state: Any) -> tuple[float, AnyRecord]:
-        return len(state.records), state.record or empty(problem)
-
-    def delta(self, state: Any, delta: float) -> float:
-        # Also before the first round is dropped, as some will be.
-        return delta_after(state.rounds - len(state.records), delta)
+    def recall(self, problem: Problem, state: Any, delta: float) -> tuple[float, AnyRecord, float]:
+        kept, record = len(state.records), state.record or empty(problem)
+        # Half of delta even before the first round is dropped, as some will be.
+        return kept, record, delta_after(state.rounds - kept, delta)
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,8 +197,7 @@ class RidgeLearner:
 
     def posterior(self, problem: Problem, state: Any) -> Posterior:
         """Return the posterior: here alone block, scales and share of delta are decided."""
-        rounds, record = self.memory.recall(problem, state)
-        delta = self.memory.delta(state, self.delta)
+        rounds, record, delta = self.memory.recall(problem, state, self.delta)
         bounded, v, lam = self.scale(problem, getattr(state, "scales", None))
         if "sigma" in problem.unknown and self.sigma is None:
             delta /= 2.0  # the other half is for the bound on sigma

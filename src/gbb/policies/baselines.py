@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from gbb._support import checks
@@ -23,10 +24,6 @@ class _Unlearning(RecordPolicy[int]):
     def init(self) -> int:
         return 0
 
-    def update(self, state: int, choice: Choice, rewards: FloatArray) -> int:
-        self.problem.rewards(rewards, missing=True)
-        return state + 1
-
     def absorb(
         self, state: int, choice: Choice | None, record: AnyRecord, *, rounds: int = 1
     ) -> int:
@@ -36,8 +33,8 @@ class _Unlearning(RecordPolicy[int]):
 class UniformRandom(_Unlearning):
     """Every agent plays an arm drawn uniformly at random."""
 
-    def select(self, state: int, rng: np.random.Generator) -> Choice:
-        return Choice(draw_allowed(self.problem.allowed, rng))
+    def select(self, state: int, rng: Generator) -> Choice:
+        return Choice(draw_arms(self.problem.allowed, self.problem.n, rng))
 
 
 class FixedAllocation(_Unlearning):
@@ -58,22 +55,14 @@ class FixedAllocation(_Unlearning):
         super().__post_init__()
         self._set("allocation", allowed_allocation(self.problem, "allocation", self.allocation))
 
-    def select(self, state: int, rng: np.random.Generator) -> Choice:
+    def select(self, state: int, rng: Generator) -> Choice:
         return Choice(self.allocation)
 
 
-def draw_arms(weights: FloatArray, n: int, rng: np.random.Generator) -> IntArray:
-    """Draw one arm per agent, independently from ``weights``."""
-    steps = np.cumsum(weights)
-    arms = np.searchsorted(steps, rng.random(n) * steps[-1], side="right")
-    chosen: IntArray = np.minimum(arms, weights.size - 1)
-    return chosen
-
-
-def draw_allowed(allowed: NDArray[np.bool_], rng: np.random.Generator) -> IntArray:
-    """Draw one of its allowed arms per agent, uniformly (``allowed`` is n x K)."""
-    steps = np.cumsum(allowed, axis=1)
-    drawn = rng.random(len(allowed)) * steps[:, -1]
+def draw_arms(weights: FloatArray | NDArray[np.bool_], n: int, rng: Generator) -> IntArray:
+    """Draw one arm per agent, independently from ``weights`` (K, or n x K for each its own)."""
+    steps = np.cumsum(weights, axis=-1, dtype=np.float64)
+    drawn = rng.random(n) * steps[..., -1]
     arms: IntArray = np.argmax(steps > drawn[:, None], axis=1)
     return arms
 

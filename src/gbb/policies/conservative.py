@@ -3,42 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import InitVar, replace
 from functools import cached_property
 from itertools import chain
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gbb import cuts
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.cuts import Cut
 from gbb.learning.radius import check_radius, confidence_radius, default_radius
 from gbb.learning.record import AnyRecord, empty, observe
 from gbb.learning.ridge import Ridge
-from gbb.policies._accounts import (
-    LEDGER_TYPES,
-    Ledger,
-    Promise,
-    Step,
-    as_good,
-    deviation,
-    noise_scale,
-    way_home,
-    way_out,
-)
+from gbb.policies import _accounts as accounts
 from gbb.policies._learner import RidgeLearner
-from gbb.policies._policy import (
-    DERIVED,
-    AccountingPolicy,
-    AnyPolicy,
-    Choice,
-    Learned,
-    Policy,
-    RecordPolicy,
-)
+from gbb.policies._policy import DERIVED, AccountingPolicy, Choice, Learned, Policy, RecordPolicy
 from gbb.policies.baselines import allowed_allocation
 from gbb.policies.joint_oful import JointOFUL
 from gbb.problem import Problem, check_lam
@@ -55,7 +36,7 @@ class ConservativeState(NamedTuple):
 
     inner: Any
     record: AnyRecord
-    ledger: Ledger
+    ledger: accounts.Ledger
 
 
 class Conservative(AccountingPolicy[ConservativeState]):
@@ -189,25 +170,28 @@ class Conservative(AccountingPolicy[ConservativeState]):
     baseline_reward: float | Callable[[Any], float] | None = None
     floor: float | None = None
     max_changes: int | None = None
-    cut: InitVar[Cut | None] = None  # no setting of its own: the policy inside has it
+    cut: InitVar[Cut] = DERIVED  # no setting of its own: the policy inside has it
     lam: float = 1.0
     delta: float = 1e-3
     confidence: str = DERIVED
     shared_noise: bool = False
 
     requires = ""
+    state_types = (*RecordPolicy.state_types, ConservativeState, *accounts.TYPES)
 
-    def __post_init__(self, cut: Cut | None) -> None:
+    def __post_init__(self, cut: Cut) -> None:
         super().__post_init__()
         problem = self.problem
         confidence = self.confidence or default_radius(problem)
         self._set("confidence", checks.choice("confidence", confidence, CONFIDENCES))
         check_radius(problem, self.confidence)
-        self._set("policy", self._inner(cut))
+        if self.policy is DERIVED:
+            radius = default_radius(problem)
+            inner = JointOFUL(problem, cut=cut, lam=self.lam, delta=self.delta, radius=radius)
+            self._set("policy", inner)
+        self._check_policy()
         self._set("cut", getattr(self.policy, "cut", None))
-        # What it may do and what its state holds depend on the policy inside.
         self._set("controllable", self.policy.controllable)
-        self._set("state_types", (*self.policy.state_types, ConservativeState, *LEDGER_TYPES))
 
         self._set("baseline", allowed_allocation(problem, "baseline", self.baseline))
         self._set("eps", checks.real("eps", self.eps, low=0.0, low_open=True, high=1.0))
@@ -223,36 +207,25 @@ class Conservative(AccountingPolicy[ConservativeState]):
                     "rounds of unknown context."
                 )
             self._set("max_changes", checks.integer("max_changes", self.max_changes, low=1))
-        self._check_baseline_reward()
+        if callable(self.baseline_reward):
+            if problem.root.contexts is None:
+                rule = "be a number for a problem without contexts"
+                raise checks.input_error("baseline_reward", rule, "a function")
+            _ = self._weight  # checked here, or an error would come in the middle of a round
+        elif self.baseline_reward is not None:
+            reward = checks.real("baseline_reward", self.baseline_reward, low=0.0)
+            self._set("baseline_reward", reward)
 
-    def _inner(self, cut: Cut | None) -> AnyPolicy:
-        """Return the policy inside, checked; JointOFUL by default."""
-        problem, policy = self.problem, cast(Any, self.policy)
-        if policy is None:
-            cut = cuts.best(problem.graph) if cut is None else cut
-            radius = default_radius(problem)
-            return JointOFUL(problem, cut=cut, lam=self.lam, delta=self.delta, radius=radius)
-        rule = "be a policy for the same problem"
-        if not isinstance(policy, Policy):
-            raise checks.input_error("policy", rule, repr(policy))
-        if policy.problem is not problem:
+    def _check_policy(self) -> None:
+        policy: Any = self.policy
+        if not isinstance(policy, Policy) or policy.problem is not self.problem:
             cure = "Build it on this Problem."
-            raise checks.input_error("policy", rule, f"{type(policy).__name__} for another", cure)
+            rule = "be a policy for the same problem"
+            raise checks.input_error("policy", rule, repr(policy), cure)
         if not isinstance(policy, RecordPolicy) or isinstance(policy, AccountingPolicy):
             rule = "learn from records and keep no accounts of its own"
             cure = "JointOFUL and ThompsonSampling do."
             raise checks.input_error("policy", rule, type(policy).__name__, cure)
-        return policy
-
-    def _check_baseline_reward(self) -> None:
-        reward = self.baseline_reward
-        if callable(reward):
-            if self.problem.root.contexts is None:
-                rule = "be a number for a problem without contexts"
-                raise checks.input_error("baseline_reward", rule, "a function")
-            _ = self._weight  # checked here, or an error would come in the middle of a round
-        elif reward is not None:
-            self._set("baseline_reward", checks.real("baseline_reward", reward, low=0.0))
 
     @cached_property
     def _weight(self) -> float:
@@ -263,21 +236,17 @@ class Conservative(AccountingPolicy[ConservativeState]):
             return math.nan
         return checks.real("baseline_reward", self.baseline_reward(self.problem.context), low=0.0)
 
-    @cached_property
+    @property
     def learner(self) -> RidgeLearner:
         """What makes the confidence set."""
         symmetric = self.confidence == "symmetric"
         return RidgeLearner(lam=self.lam, symmetric=symmetric, delta=self.delta / EVENTS)
 
-    @cached_property
-    def _noise_scale(self) -> float:
-        return noise_scale(self.problem, shared=self.shared_noise)
-
     def _on_round(self, problem: Problem) -> Conservative:
         return replace(self, problem=problem, policy=self.policy.on(problem))
 
     def init(self, current: IntArray | None = None) -> ConservativeState:
-        ledger = Ledger.start(self.problem, self.baseline if current is None else current)
+        ledger = accounts.Ledger.start(self.problem, self.baseline if current is None else current)
         return ConservativeState(self.policy.init(), empty(self.problem), ledger)
 
     def update(
@@ -302,112 +271,122 @@ class Conservative(AccountingPolicy[ConservativeState]):
         return state._replace(inner=inner, record=record)
 
     def on_ask(self, state: ConservativeState, trial: int, choice: Choice) -> ConservativeState:
-        step = Step(trial, choice.allocation, choice.target, choice.substituted)
-        return state._replace(ledger=self._enter(state.ledger.follow(step), choice, 1))
+        step = accounts.Step(trial, choice.allocation, choice.target, choice.substituted)
+        return state._replace(ledger=self._count(state.ledger.follow(step), choice, 1))
 
     def on_close(
         self, state: ConservativeState, trial: int, choice: Choice, rewards: FloatArray | None
     ) -> ConservativeState:
         ledger = state.ledger.settle(trial, played=rewards is not None)
         sign = -1 if rewards is None else 1
-        return state._replace(ledger=self._enter(ledger, choice, sign, rewards))
+        return state._replace(ledger=self._count(ledger, choice, sign, rewards))
 
     def on_reopen(
         self, state: ConservativeState, trial: int, choice: Choice, rewards: FloatArray | None
     ) -> ConservativeState:
         if rewards is None:
             return self.on_ask(state, trial, choice)
-        return state._replace(ledger=self._enter(state.ledger, choice, -1, rewards))
+        return state._replace(ledger=self._count(state.ledger, choice, -1, rewards))
 
-    def _enter(
-        self, ledger: Ledger, choice: Choice, sign: int, rewards: FloatArray | None = None
-    ) -> Ledger:
+    def _count(
+        self, ledger: accounts.Ledger, choice: Choice, sign: int, rewards: FloatArray | None = None
+    ) -> accounts.Ledger:
         """Return the ledger with a round, or with its rewards, more (``sign`` 1) or less (-1)."""
-        problem, baseline, arms = self.problem, self.baseline, choice.allocation
-        if rewards is None:
-            reward = self._weight if callable(self.baseline_reward) else 0.0
-            return ledger.add_round(problem, baseline, arms, reward, sign)
-        symmetric = self.confidence == "symmetric"
-        return ledger.add_rewards(problem, baseline, arms, rewards, sign, symmetric=symmetric)
+        problem, arms, nonzero = self.problem, choice.allocation, self.problem.report.nonzero
+        at_baseline, missing, more = np.array_equal(arms, self.baseline), nonzero, sign
+        account = ledger.at_baseline if at_baseline else ledger.away
+        if rewards is None:  # of a round that is asked for, all rewards are missing
+            account = account.add_round(sign, self._weight)
+        else:
+            observed = nonzero & ~np.isnan(rewards)
+            if self.confidence == "symmetric" and problem.feedback == "edge":
+                # The set of symmetric parts bounds the sum of both directions alone. The rule must not
+                # follow which set is in force: what is added now may be taken back under the other one.
+                observed &= observed[problem.graph.reverse]
+            if at_baseline and not np.array_equal(observed, nonzero):
+                return ledger  # the baseline's reward is estimated from whole rounds
+            account = account.add_rewards(sign, rewards[observed], complete=at_baseline)
+            missing, more = observed, -sign
+        if at_baseline:
+            return ledger._replace(at_baseline=account)
+        return ledger._replace(
+            away=account, missing=ledger.missing.add(problem, arms, missing, more)
+        )
 
     def select(self, state: ConservativeState, rng: np.random.Generator) -> Choice:
-        proposal = self.policy.select(state.inner, rng)
-        promise = self._promise(state)
-        ridge, radius = promise.ridge, promise.radius
-        current, target = self._in_play(state.ledger)
-        limit = self.problem.n if self.max_changes is None else self.max_changes
+        proposal, limit = self.policy.select(state.inner, rng), self.max_changes or self.problem.n
+        promise, ridge, radius = self._promise(state)
+        # An arm that is no longer allowed gives way at once, and so does a target that has one.
+        last, agents, allowed = (
+            state.ledger.path[-1],
+            np.arange(self.problem.n),
+            self.problem.allowed,
+        )
+        current = np.where(allowed[agents, last.allocation], last.allocation, self.baseline)
         goal = proposal.allocation
         if np.count_nonzero(goal != current) > limit:
             # Neither leave nor turn for what is no better: mirror images of an allocation are common.
-            others = [arms for arms in (current, target) if arms is not None]
-            goal = next((arms for arms in others if as_good(ridge, radius, arms, goal)), goal)
-        steps = way_out(ridge, radius, current, goal, limit)
+            others = [current]
+            if last.target is not None and allowed[agents, last.target].all():
+                others.append(last.target)
+            better = (arms for arms in others if accounts.as_good(ridge, radius, arms, goal))
+            goal = next(better, goal)
+        steps = accounts.way_out(ridge, radius, current, goal, limit)
 
-        def and_home(*plan: IntArray) -> Iterator[IntArray]:
-            return chain(plan, way_home(plan[-1], self.baseline, limit))
+        def min_reward(arms: IntArray) -> float:
+            return accounts.min_reward(ridge, radius, arms, self.floor)
 
+        def affordable(*plan: IntArray) -> bool:
+            after = promise
+            for arms in chain(plan, accounts.way_home(plan[-1], self.baseline, limit)):
+                at_baseline = np.array_equal(arms, self.baseline)
+                after = after.after(None if at_baseline else min_reward(arms))
+                if not after.margin >= 0.0:  # nor if it is NaN
+                    return False
+            return True
+
+        # Below 0 a share of the baseline's reward would be no promise.
         if promise.max_baseline >= 0.0:
             # It does not set out before it can afford all of the way: it would turn back halfway.
-            plans = [and_home(steps[0]), *([and_home(*steps)] if len(steps) > 1 else [])]
-            if all(map(promise.holds, plans)):
+            if affordable(steps[0]) and (len(steps) == 1 or affordable(*steps)):
                 if np.array_equal(steps[0], proposal.allocation):
                     return proposal
                 target = None if steps[0] is goal else goal
                 return Choice(steps[0], target=target, substituted=True)
             reward = promise.max_baseline * promise.weight
-            if promise.min_reward(current) >= reward and promise.holds(and_home(current)):
+            if min_reward(current) >= reward and affordable(current):
                 return Choice(current, substituted=True)
-        return Choice(next(way_home(current, self.baseline, limit)), substituted=True)
+        home = next(accounts.way_home(current, self.baseline, limit))
+        return Choice(home, substituted=True)
 
-    def _in_play(self, ledger: Ledger) -> tuple[IntArray, IntArray | None]:
-        """Return the allocation in play and its target, as far as they are still allowed."""
-        agents, step, allowed = np.arange(self.problem.n), ledger.path[-1], self.problem.allowed
-        current = np.where(allowed[agents, step.allocation], step.allocation, self.baseline)
-        target = step.target
-        if target is not None and not allowed[agents, target].all():
-            target = None
-        return current, target
-
-    def _promise(self, state: ConservativeState) -> Promise:
-        """Return what was earned at least, and the confidence set for what may be played next."""
+    def _promise(self, state: ConservativeState) -> tuple[accounts.Promise, Ridge, float]:
+        """Return what was earned at least, and the estimate and the radius of the confidence set."""
         _, at_baseline, away, missing = state.ledger
         posterior = self.learner.posterior(self.problem, Learned(0, state.record))
-
-        def radius_of(ridge: Ridge) -> float:
-            scale = self._noise_scale
-            return confidence_radius(ridge, posterior.delta, shrinking=True, scale=scale)
-
-        ridge, radius = posterior.ridge, radius_of(posterior.ridge)
+        ridge, scale = posterior.ridge, accounts.noise_scale(self.problem, shared=self.shared_noise)
+        # Missing rewards are of rounds with any context: the root's set has all matrices, and not only
+        # those in play now.
+        radius, root_radius = (
+            confidence_radius(ridge.at(problem), posterior.delta, shrinking=True, scale=scale)
+            for problem in (self.problem, self.problem.root)
+        )
         earned = math.fsum(away.rewards) - self._deviation(away.observed)
         if self.floor is not None:
             earned = max(earned, self.floor * away.observed)
         if missing.size:
-            # They are of rounds with any context: of all matrices, not only of those in play now.
-            earned += missing.min_reward(ridge, radius_of(ridge.at(self.problem.root)), self.floor)
+            earned += missing.min_reward(ridge, root_radius, self.floor)
         low, high = self.baseline_bounds(state)
-        incomplete = at_baseline.rounds > at_baseline.complete
-        if incomplete and self.baseline_reward is None and self.problem.contexts is None:
+        estimated = self.baseline_reward is None and self.problem.contexts is None
+        if estimated and at_baseline.rounds > at_baseline.complete:
             mean, width = ridge.total(self.baseline)
             low, high = max(low, mean - radius * width), min(high, mean + radius * width)
-        rounds: tuple[float, float] = at_baseline.rounds, away.rounds
-        if callable(self.baseline_reward):
-            rounds = math.fsum(at_baseline.baseline_rewards), math.fsum(away.baseline_rewards)
-        return Promise(
-            ridge,
-            radius,
-            baseline=self.baseline,
-            eps=self.eps,
-            floor=self.floor,
-            earned=earned,
-            at_baseline=rounds[0],
-            away=rounds[1],
-            weight=self._weight,
-            min_baseline=low,
-            max_baseline=high,
-        )
+        rounds = math.fsum(at_baseline.weights), math.fsum(away.weights)
+        promise = accounts.Promise(self.eps, self._weight, *rounds, earned, low, high)
+        return promise, ridge, radius
 
     def _deviation(self, count: int) -> float:
-        return deviation(self.problem, count, self.delta / EVENTS, self._noise_scale)
+        scale = accounts.noise_scale(self.problem, shared=self.shared_noise)
+        return accounts.deviation(self.problem, count, self.delta / EVENTS, scale)
 
     def baseline_bounds(self, state: ConservativeState) -> tuple[float, float]:
         """Return bounds on the baseline's reward per round of weight 1, by its complete rounds."""
@@ -436,7 +415,7 @@ class Conservative(AccountingPolicy[ConservativeState]):
             "at_baseline": at_baseline.rounds,
             "away": away.rounds,
             "missing": missing.size,
-            **self._promise(state).report(),
+            **self._promise(state)[0].report(),
             "substituted": path[-1].substituted,
             "baseline": self.baseline.tolist(),
         }

@@ -14,6 +14,7 @@ from gbb.learning.coordinates import symmetric_edge_arms
 from gbb.learning.design import g_optimal
 from gbb.learning.record import observe
 from gbb.policies._policy import DERIVED, Choice, Policy
+from gbb.policies.baselines import draw_arms
 
 
 class Weighted(NamedTuple):
@@ -120,9 +121,7 @@ class ExponentialWeights(Policy[Weighted]):
         return Weighted(0, np.zeros(self._pairs.shape[1]))
 
     def select(self, state: Weighted, rng: np.random.Generator) -> Choice:
-        steps = np.cumsum(self.probabilities(state))
-        drawn = int(np.searchsorted(steps, rng.random() * steps[-1], side="right"))
-        couple = divmod(min(drawn, steps.size - 1), self.problem.K)
+        couple = divmod(int(draw_arms(self.probabilities(state), 1, rng)[0]), self.problem.K)
         return Choice(self.cut.allocation(couple), couple)
 
     def update(self, state: Weighted, choice: Choice, rewards: FloatArray) -> Weighted:
