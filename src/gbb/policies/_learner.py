@@ -229,10 +229,9 @@ class RidgeLearner:
 
     def prior(self, problem: Problem) -> tuple[float, float]:
         """Return v and lam, or what follows from the problem's sigma and S if they are None."""
-        v, lam = self.v, self.lam
-        if v is None or lam is None:
-            d, S, smallest = problem.d, problem.S, MIN_NOISE * problem.L
-            v = max(problem.sigma, smallest * S / d) if v is None else v
-            if lam is None:
-                lam = (min(1.0, max(v * d / S, smallest)) / self.prior_scale) ** 2
-        return v, lam
+        v, smallest = self.v, MIN_NOISE * problem.L
+        if v is None:  # without noise, too, what is unknown is drawn as widely as the prior says
+            v = max(problem.sigma, smallest * problem.S / problem.d)
+        if self.lam is not None:
+            return v, self.lam
+        return v, (min(1.0, max(v * problem.d / problem.S, smallest)) / self.prior_scale) ** 2

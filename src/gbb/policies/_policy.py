@@ -117,13 +117,12 @@ class Policy(Settings, ABC, Generic[State], kw_only=False):
         if not any(item.kind is item.VAR_KEYWORD for item in taken.values()):
             names = taken.keys() - {"problem", "name"}
             checks.known_names(cls.__name__, "setting", settings.keys() - taken.keys(), names)
-        if args or settings:  # unlike copies, which have all their settings already
-            for name, item in taken.items():
-                needed = item.kind is item.KEYWORD_ONLY and item.default is item.empty
-                if needed and name not in settings:
-                    raise checks.conflict(
-                        f"{cls.__name__} needs the setting {name!r}: pass {name}=..."
-                    )
+        for name, item in taken.items():
+            needed = item.kind is item.KEYWORD_ONLY and item.default is item.empty
+            # Copies and pickles, made without arguments, have all their settings already.
+            if needed and (args or settings) and name not in settings:
+                text = f"{cls.__name__} needs the setting {name!r}: pass {name}=..."
+                raise checks.conflict(text)
         return super().__new__(cls)
 
     def __post_init__(self) -> None:
@@ -144,23 +143,23 @@ class Policy(Settings, ABC, Generic[State], kw_only=False):
         return not cls.requires or bool(getattr(problem, cls.requires))
 
     def _check_problem(self) -> None:
-        problem, who = self.problem, type(self).__name__
+        problem = self.problem
         if not isinstance(problem, Problem):
             raise checks.input_error("problem", "be a gbb.Problem", type(problem).__name__)
         if not self.plays(problem):
             plain = "no weights, no contexts" if problem.contexts is not None else "no weights"
             seen = REQUIREMENTS.get(self.requires, f"`{self.requires}`")
-            rule = f"have one matrix, {plain}, {seen} and all arms allowed for {who}"
+            rule, got = f"have one matrix, {plain}, {seen} and all arms allowed", repr(problem)
             cure = "JointOFUL and ThompsonSampling play any problem."
-            raise checks.input_error("problem", rule, repr(problem), cure)
-        if problem.parts is not None and not self.plays_shards:
+        elif problem.parts is not None and not self.plays_shards:
+            rule, got = "list every agent and link", "a network in shards"
             cure = "OFUL, ImprovedOFUL, KCutOFUL and ThompsonSampling(starts=0) play such networks."
-            rule = f"list every agent and link for {who}"
-            raise checks.input_error("problem", rule, "a network in shards", cure)
-        if problem.unknown and not self.estimates_scales:
-            unknown = " and ".join(problem.unknown)
+        elif problem.unknown and not self.estimates_scales:
+            rule, got = f"declare {' and '.join(problem.unknown)}", "None"
             cure = "JointOFUL and ThompsonSampling estimate them; or declare a bound."
-            raise checks.input_error("problem", f"declare {unknown} for {who}", "None", cure)
+        else:
+            return
+        raise checks.input_error("problem", f"{rule} for {type(self).__name__}", got, cure)
 
     def _choose_cut(self, cut: Cut | None) -> Cut:
         """Return the cut to play over: the best one if it is left out."""

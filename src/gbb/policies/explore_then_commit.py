@@ -20,16 +20,10 @@ from gbb.policies._search import Weights, pick_near
 from gbb.policies.baselines import draw_arms
 from gbb.problem import check_lam
 
-COMMITS: dict[str, Weights] = {
-    "couple": (1.0, 1.0, 0.0, 0.0),
-    "edge-arm": (1.0, 0.0, 0.0, 0.0),
-}
+COMMITS: dict[str, Weights] = {"couple": (1.0, 1.0, 0.0, 0.0), "edge-arm": (1.0, 0.0, 0.0, 0.0)}
 """What the commit step maximises: the paper's ``z_xx' + z_x'x``, or ``z_xx'`` as released."""
 
-LOW_RANK: dict[str, type[LowRank] | type[LowPopArt]] = {
-    "low_rank": LowRank,
-    "low_pop_art": LowPopArt,
-}
+LOW_RANK: dict[str, type[LowRank | LowPopArt]] = {"low_rank": LowRank, "low_pop_art": LowPopArt}
 """The estimators that know the rank of M*."""
 
 

@@ -11,9 +11,6 @@ from gbb.policies._index import Guarded, Index, Optimistic
 from gbb.policies._learner import RidgeLearner
 from gbb.policies.thompson_sampling import ThompsonSampling
 
-BETA = 0.9
-"""The guard if none is given."""
-
 
 class GuardedThompson(ThompsonSampling):
     """Thompson sampling's allocation as long as that is nearly as optimistic as the best.
@@ -50,7 +47,8 @@ class GuardedThompson(ThompsonSampling):
     radius: str | Radius = "default"
     delta: float = 1e-3
 
-    default_beta: ClassVar[float | None] = BETA
+    default_beta: ClassVar[float | None] = 0.9
+    """The guard if none is given."""
     theorem = "alpha_2"
 
     def __post_init__(self) -> None:
