@@ -318,6 +318,14 @@ class Plain(OFUL):
     """A class without a decorator or settings of its own."""
 
 
+def test_only_settings_can_be_set_and_a_copy_keeps_them_all():
+    with pytest.raises(FrozenInstanceError):
+        Plain(PROBLEM).extra = 1
+    with pytest.raises(FrozenInstanceError):
+        Demanding(PROBLEM, pace=2.0).pace = 3.0
+    assert replace(Demanding(PROBLEM, pace=2.0, patience=5.0), name="other").patience == 5.0
+
+
 def test_a_class_without_settings_of_its_own_has_those_of_its_base():
     cut = gbb.Cut.of(PROBLEM.graph, [0, 1, 1])
     assert gbb.policies.setting_names(Plain) == gbb.policies.setting_names(OFUL)

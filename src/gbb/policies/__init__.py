@@ -71,6 +71,7 @@ _POLICIES: dict[str, type[AnyPolicy]] = {
 }
 """gbb's own policies: those imported above."""
 
+# Looked up at each call: a package may be installed while this one runs.
 _members = partial(plugins.members, "gbb.policies", _POLICIES, _is_policy)
 
 

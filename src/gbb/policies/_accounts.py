@@ -48,6 +48,7 @@ def deviation(problem: Problem, count: int, delta: float, scale: float = 1.0) ->
         return 0.0
     # Of the root: the regulariser must be the same in all rounds, whatever their contexts.
     size = int(np.count_nonzero(problem.root.report.nonzero))
+    # In one dimension, with A = N + o: |sum of noise| = sqrt(A) ||sum of noise||_{A^-1}.
     one = self_normalised(scale * problem.sigma, math.log((count + size) / size), delta)
     return one * math.sqrt(count + size)
 
@@ -97,7 +98,7 @@ def _cumulative_norms(q: FloatArray, blocks: IntArray) -> FloatArray:
     for block in np.unique(blocks):
         rows = np.flatnonzero(blocks == block)
         squares = (np.cumsum(q[rows], axis=0) ** 2).sum(axis=1)
-        steps[rows] = np.diff(squares, prepend=0.0)
+        steps[rows] = np.diff(squares, prepend=0.0)  # blocks are orthogonal: their squares add up
     norms: FloatArray = np.sqrt(np.maximum(np.cumsum(steps), 0.0))
     return norms
 
@@ -241,7 +242,7 @@ class Missing(NamedTuple):
     ) -> Missing:
         """Return this with some rewards of an allocation more (``sign`` 1) or less (-1)."""
         size = self.size + sign * int(np.count_nonzero(rewards))
-        if size == 0:  # sums of weights may be off by rounding
+        if size == 0:  # sums of weights, unlike those of rewards, may be off by rounding
             return Missing.none(problem)
         edges = rewards[problem.report.index]
         return Missing(size, self.weights + sign * weigh(problem, arms, edges))

@@ -116,6 +116,7 @@ class EpsilonRandom:
 
     def choose(self, posterior: Posterior, search: Search, rng: np.random.Generator) -> Choice:
         if self.epsilon > 0.0 and rng.random() < self.epsilon:
+            # Exploration is drawn first, and only if there is any: the engine draws in the same order.
             return Choice(draw_arms(posterior.problem.allowed, posterior.problem.n, rng))
         return self.index.choose(posterior, search, rng)
 
@@ -155,6 +156,7 @@ class Guarded:
         proposal = self.proposal.choose(posterior, search, rng)
         objective = self.guard.objective(posterior)
         best = search.maximise(objective, rng)
+        # U(a) = <phi, theta_hat> + radius ||phi||, phi the sum of the edge-arms of the allocation.
         mean, width = posterior.ridge.total(proposal.allocation)
         value = mean + objective.radius * width
         if self.beta is not None:

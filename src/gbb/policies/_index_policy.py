@@ -19,8 +19,8 @@ from gbb.policies._search import Search
 class IndexPolicy(RecordPolicy[Any]):
     """Plays the allocation with the best index that its search finds.
 
-    The *learner* turns the record into a posterior, the *index* says what an allocation is worth under
-    it, and the *search* looks for the best allocation. All three are settings without a problem. The
+    The *learner* turns the record into a posterior, the *index* values an allocation under it,
+    and the *search* looks for the best allocation. All three are settings without a problem. The
     compiled engine plays every combination of the parts of this package; a policy with a part of its
     own, or a method of its own, is played by the reference loop.
 
@@ -34,7 +34,7 @@ class IndexPolicy(RecordPolicy[Any]):
 
     cut: Cut = DERIVED
 
-    cut_parts: ClassVar[int | None] = None
+    cut_parts: ClassVar[int | None] = None  # a tuple has an arm for each part, however many
     requires = ""
     plays_shards = True
     estimates_scales = True

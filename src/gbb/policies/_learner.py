@@ -89,7 +89,7 @@ class Discounted(Memory):
         checks.real("gamma", self.gamma, low=0.0, low_open=True, high=1.0)
 
     def init(self, problem: Problem) -> Any:
-        return Learned(0, empty(problem).discount(1.0))
+        return Learned(0, empty(problem).discount(1.0))  # counts that fade are no whole numbers
 
     def add(self, state: Any, record: AnyRecord, rounds: int) -> Any:
         faded = state.record.discount(self.gamma).merge(record)
@@ -185,8 +185,9 @@ class RidgeLearner:
         """Return the state after ``rounds`` more rounds with this record."""
         after = self.memory.add(state, record, rounds)
         if isinstance(state, Learned):
-            # Whoever keeps the states of many rounds need not keep the estimates of all of them.
+            # A caller that keeps the states of many rounds need not keep all of their estimates.
             state.record.forget_estimates()
+        # Rarely, as an estimate takes long and changes little: at rounds 1 to 4, then 1.5 times as late.
         if problem.unknown and due(state.rounds, after.rounds):
             after = after._replace(scales=self.estimate_scales(problem, after.record))
         return after
@@ -234,4 +235,5 @@ class RidgeLearner:
             v = max(problem.sigma, smallest * problem.S / problem.d)
         if self.lam is not None:
             return v, self.lam
+        # The ridge is the posterior mean of a Gaussian prior when lam = noise variance / prior variance.
         return v, (min(1.0, max(v * problem.d / problem.S, smallest)) / self.prior_scale) ** 2

@@ -131,11 +131,12 @@ class Policy(Settings, ABC, Generic[State], kw_only=False):
         if not isinstance(self.name, str) or "\0" in self.name:
             raise checks.input_error("name", "be a text without NUL", repr(self.name))
         if any(field.name == "cut" for field in fields(self)):
+            # Left out it is found here, or every round of a context would look for it again.
             self._set("cut", self._choose_cut(getattr(self, "cut", None)))
 
     def _set(self, name: str, value: Any) -> None:
         """Replace a setting by its checked or default value while the policy is made."""
-        object.__setattr__(self, name, value)
+        object.__setattr__(self, name, value)  # a frozen class refuses its own attributes too
 
     @classmethod
     def plays(cls, problem: Problem) -> bool:

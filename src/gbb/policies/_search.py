@@ -97,6 +97,8 @@ class CutSearch:
     def _make_tuples(self, problem: Problem) -> Tuples:
         part, weights = np.array(self.cut.parts, dtype=np.int64), problem.edge_totals
         if self.weights is not None:
+            # Each edge of a class gets its share of the class's weight, so that the sum over edges is
+            # w12 z_xx' + w21 z_x'x + w1 z_xx + w2 z_x'x'.
             classes = part[problem.graph.sources], part[problem.graph.indices]
             counts = np.zeros((2, 2))
             stands_for = problem.edge_counts
@@ -193,7 +195,7 @@ def check_parts(problem: Problem, cut: Cut) -> None:
 def tuple_values(tuples: Tuples, objective: Objective) -> FloatArray:
     """Return the value of every tuple of arms over the parts (K^k)."""
     ridge, theta = objective.ridge, objective.theta
-    if objective.radius == 0.0:
+    if objective.radius == 0.0:  # sums of a table of K^2 means, with no norm to take
         return tuples.combine(objective.means)
     values = np.empty(tuples.size)
     chunk = max(1, MAX_CELLS // (theta.shape[1] + len(tuples.group_part)))
@@ -204,6 +206,7 @@ def tuple_values(tuples: Tuples, objective: Objective) -> FloatArray:
             types = np.flatnonzero(ridge.block_of == block)
             sums = tuples.combine(ridge.whitened, codes, types)
             mean += sums @ estimate
+            # Whitened: the norm of A^-1 is the Euclidean one.
             norm2 += np.einsum("ij,ij->i", sums, sums)
         values[codes] = mean + objective.radius * np.sqrt(norm2)
     return values

@@ -61,6 +61,7 @@ class FixedAllocation(_Unlearning):
 
 def draw_arms(weights: FloatArray | NDArray[np.bool_], n: int, rng: Generator) -> IntArray:
     """Draw one arm per agent, independently from ``weights`` (K, or n x K for each its own)."""
+    # One uniform number an agent, by the inverse of the distribution, as the compiled loops draw.
     steps = np.cumsum(weights, axis=-1, dtype=np.float64)
     drawn = rng.random(n) * steps[..., -1]
     arms: IntArray = np.argmax(steps > drawn[:, None], axis=1)

@@ -188,7 +188,7 @@ class Conservative(AccountingPolicy[ConservativeState]):
         if self.policy is DERIVED:
             radius = default_radius(problem)
             inner = JointOFUL(problem, cut=cut, lam=self.lam, delta=self.delta, radius=radius)
-            self._set("policy", inner)
+            self._set("policy", inner)  # with all of delta: its proposals need not be safe
         self._check_policy()
         self._set("cut", getattr(self.policy, "cut", None))
         self._set("controllable", self.policy.controllable)
@@ -278,7 +278,7 @@ class Conservative(AccountingPolicy[ConservativeState]):
         self, state: ConservativeState, trial: int, choice: Choice, rewards: FloatArray | None
     ) -> ConservativeState:
         ledger = state.ledger.settle(trial, played=rewards is not None)
-        sign = -1 if rewards is None else 1
+        sign = -1 if rewards is None else 1  # a round that was not played is taken off the books
         return state._replace(ledger=self._count(ledger, choice, sign, rewards))
 
     def on_reopen(
@@ -370,6 +370,7 @@ class Conservative(AccountingPolicy[ConservativeState]):
             confidence_radius(ridge.at(problem), posterior.delta, shrinking=True, scale=scale)
             for problem in (self.problem, self.problem.root)
         )
+        # The three events at delta / 3: this deviation, that of the baseline's rewards, and the set.
         earned = math.fsum(away.rewards) - self._deviation(away.observed)
         if self.floor is not None:
             earned = max(earned, self.floor * away.observed)

@@ -133,6 +133,7 @@ class ExploreThenCommit(RecordPolicy[Committed]):
     def absorb(
         self, state: Committed, choice: Choice | None, record: AnyRecord, *, rounds: int = 1
     ) -> Committed:
+        # The commit step's own choice is what commits: a log or a guard may play something else.
         if choice is not None and choice.couple is not None:
             return state._replace(couple=choice.couple)
         if state.couple is not None:

@@ -109,11 +109,12 @@ class ExponentialWeights(Policy[Weighted]):
     def probabilities(self, state: Weighted) -> FloatArray:
         """Return the probability of each couple in the next round (K^2)."""
         m, t, K = self.problem.m, state.rounds + 1, self.problem.K
+        # Q >= gamma_t Q_mu, so |<v_p, theta_s>| <= m^2 B h / gamma_t: eta_t moves no exponent beyond 1.
         gamma = min(0.5, float(np.sqrt(m * self.h * np.log(K * K) / (2.0 * t))))
         scale = self.bound * m * m * self.h
         gains = self._counts @ (self._pairs @ state.total)
         exponents = self.rate * gamma / scale * gains
-        weights = np.exp(exponents - exponents.max())
+        weights = np.exp(exponents - exponents.max())  # the largest is 1: nothing overflows
         mixed: FloatArray = (1.0 - gamma) * weights / weights.sum() + gamma * self.mixture
         return mixed
 

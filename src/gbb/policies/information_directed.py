@@ -18,11 +18,11 @@ class InformationDirected(GuardedThompson):
     (:class:`gbb.policies.InformationRatio` has the formulas). Where all draws agree, their allocation is
     played. With probability ``floor`` the first draw's allocation is played instead, so that whatever
     Thompson sampling plays is played at least ``floor`` times as often: the gain of a group with
-    hardly a draw is hardly known. By convexity the ratio of what is played is still at most Thompson
+    hardly a draw is hardly known. By convexity the ratio of the mixture is still at most Thompson
     sampling's.
 
     Edges on which an allocation plays the same pair of arms are one number, with less noise, unless
-    numbers are sums: what is told again tells less.
+    numbers are sums: repeated observations carry less information.
 
     Parameters
     ----------

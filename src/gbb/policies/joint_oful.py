@@ -60,6 +60,7 @@ class JointOFUL(IndexPolicy):
 
     @property
     def learner(self) -> RidgeLearner:
+        # With links seen both ways rewards follow from the symmetric part, of half the dimensions.
         return RidgeLearner(lam=self.lam, symmetric=self.radius != "complete", delta=self.delta)
 
     @property

@@ -139,6 +139,7 @@ class PhasedExploration(RecordPolicy[Phased]):
         # Rewards may be missing in one phase and not in another: two ellipsoids must hold.
         combine, radius = self.couples.combine, seen.ellipsoid(self.delta / 2)
         alive = state.alive.ravel()
+        # A couple that was dropped is certainly worse than one kept, so it need not be compared again.
         values = np.where(alive, combine(seen.means), -np.inf)
         leader = int(np.argmax(values))
         excess = seen.excess(combine, leader, radius)
@@ -154,5 +155,6 @@ class PhasedExploration(RecordPolicy[Phased]):
         arms = np.flatnonzero(alive.any(axis=0) | alive.any(axis=1))
         weights = np.zeros(self.problem.K)
         useful = bool(self.problem.arms[arms].any())
+        # Arms that are all zero have no design; any of them tells the same.
         weights[arms] = g_optimal(self.problem.arms[arms]).weights if useful else 1.0
         return weights

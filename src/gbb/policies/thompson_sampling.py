@@ -98,7 +98,7 @@ class EpsilonGreedy(IndexPolicy):
 
     @property
     def learner(self) -> RidgeLearner:
-        return RidgeLearner(lam=self.lam)
+        return RidgeLearner(lam=self.lam)  # v = 0: PosteriorSample takes the mean
 
     @property
     def index(self) -> Index:
