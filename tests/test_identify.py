@@ -221,7 +221,7 @@ def test_partial_rewards_share_delta_between_the_symmetric_and_the_full_ellipsoi
         rewards[problem.m if t < 4 else 1 :] = np.nan  # whole rounds, then one edge
         seen = observe(problem, arms, rewards)
         before, state = state, policy.absorb(state, None, seen)
-        if state.ends_at == before.ends_at:
+        if state.phase_end == before.phase_end:
             continue
         known = gbb.learning.confidence.Confidence(problem, state.record)
         kinds.add(known.symmetric)

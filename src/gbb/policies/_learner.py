@@ -69,7 +69,7 @@ class Memory:
         return state._replace(rounds=state.rounds + rounds, record=merged)
 
     def recall(self, problem: Problem, state: Any, delta: float) -> tuple[float, AnyRecord, float]:
-        """Return how many rounds the memory counts as, their record, and what is left of ``delta``.
+        """Return how many rounds the memory counts as, their record, and the delta to use.
 
         Each time something is forgotten the noise left is another sum, for which the bound starts anew.
         """
@@ -97,8 +97,8 @@ class Discounted(Memory):
 
     def recall(self, problem: Problem, state: Any, delta: float) -> tuple[float, AnyRecord, float]:
         rounds = state.record.weight(problem) / problem.gram_growth_per_round
-        left = delta_after(state.rounds, delta) if self.gamma < 1.0 else delta
-        return rounds, state.record, left
+        remaining = delta_after(state.rounds, delta) if self.gamma < 1.0 else delta
+        return rounds, state.record, remaining
 
 
 class Window(NamedTuple):
@@ -129,9 +129,9 @@ class SlidingWindow(Memory):
         return Window(state.rounds + rounds, (*state.records, record)[-self.window :])
 
     def recall(self, problem: Problem, state: Any, delta: float) -> tuple[float, AnyRecord, float]:
-        kept, record = len(state.records), state.record or empty(problem)
+        length, record = len(state.records), state.record or empty(problem)
         # Half of delta even before the first round is dropped, as some will be.
-        return kept, record, delta_after(state.rounds - kept, delta)
+        return length, record, delta_after(state.rounds - length, delta)
 
 
 @dataclass(frozen=True, eq=False)

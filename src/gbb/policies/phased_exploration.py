@@ -28,8 +28,8 @@ class Phased(NamedTuple):
     ----------
     rounds, record
         The rounds seen and their record.
-    ends_at
-        After how many rounds the phase ends.
+    phase_end
+        The number of rounds after which the phase is over.
     alive
         Which couples may still be the best (K x K).
     weights
@@ -42,7 +42,7 @@ class Phased(NamedTuple):
 
     rounds: float
     record: AnyRecord
-    ends_at: float
+    phase_end: float
     alive: NDArray[np.bool_]
     weights: FloatArray
     gap: float = math.inf
@@ -131,7 +131,7 @@ class PhasedExploration(RecordPolicy[Phased]):
     ) -> Phased:
         total, merged = state.rounds + rounds, state.record.merge(record)
         state = state._replace(rounds=total, record=merged)
-        return state if state.couple or total < state.ends_at else self._next_phase(state)
+        return state if state.couple or total < state.phase_end else self._next_phase(state)
 
     def _next_phase(self, state: Phased) -> Phased:
         """Return the state with couples dropped, and perhaps one certified."""
@@ -147,8 +147,8 @@ class PhasedExploration(RecordPolicy[Phased]):
         remaining = (alive & (excess >= 0.0)).reshape(state.alive.shape)
         weights = state.weights if (remaining == state.alive).all() else self._design(remaining)
         couple = divmod(leader, self.problem.K) if gap <= self.epsilon else None
-        ends_at = max(state.rounds + 1, math.ceil(self.growth * state.rounds))
-        return Phased(state.rounds, state.record, ends_at, remaining, weights, gap, couple)
+        phase_end = max(state.rounds + 1, math.ceil(self.growth * state.rounds))
+        return Phased(state.rounds, state.record, phase_end, remaining, weights, gap, couple)
 
     def _design(self, alive: NDArray[np.bool_]) -> FloatArray:
         """Return the G-optimal design over the arms of the couples that are left."""
