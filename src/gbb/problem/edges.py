@@ -87,17 +87,16 @@ class EdgeFeatures:
         there = np.stack([back, self.type, self.weight])[:, np.lexsort((self.type, back))]
         return np.array_equal(here, there)
 
-    def kinds(self, m: int, types: int) -> tuple[FloatArray, IntArray]:
-        """Return the distinct features of edges (kinds x types), and which of them each edge has."""
+    def combine(self, matrices: FloatArray, m: int) -> tuple[FloatArray, IntArray]:
+        """Return ``sum_k f[k] matrices[k]`` for distinct features f, and which of them each edge has."""
         if not self.single:
-            rows, which = np.unique(self.dense(m, types), axis=0, return_inverse=True)
-            return rows, which.ravel().astype(np.int64)
+            rows, which = np.unique(self.dense(m, len(matrices)), axis=0, return_inverse=True)
+            return np.tensordot(rows, matrices, 1), which.ravel()
         # By type, then by weight: the order numbers the types of a round's environment.
         weights, number = np.unique(self.weight, return_inverse=True)
         codes, which = np.unique(self.type * len(weights) + number, return_inverse=True)
-        rows = np.zeros((len(codes), types))
-        rows[np.arange(len(codes)), codes // len(weights)] = weights[codes % len(weights)]
-        return rows, which.ravel().astype(np.int64)
+        types, numbers = np.divmod(codes, len(weights))
+        return weights[numbers][:, None, None] * matrices[types], which
 
     def dense(self, m: int, types: int) -> FloatArray:
         """Return the features of all edges, m x types."""

@@ -365,7 +365,8 @@ class Problem:
         if self._root is None and self._edges.single:
             # Weights that are all 2 are one kind too, but not the paper's problem.
             return not (self._edges.weighted or self._edges.type.any())
-        return len(self._edges.kinds(self.m, self.types)[0]) == 1
+        kinds, _ = self._edges.combine(np.empty((self.types, 0, 0)), self.m)
+        return len(kinds) == 1
 
     @cached_property
     def report(self) -> Report:
