@@ -32,21 +32,17 @@ MIN_PRICES = 6.0
 """A new start is made if this many times the price of setting one up remains."""
 
 
-def heuristic(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> Optimum | None:
+def heuristic(
+    pairs: PairProblem, budget: Budget, rng: np.random.Generator, method: str = "heuristic"
+) -> Optimum:
     """Search from many starts, and bound each edge by the largest reward that it can have.
 
     Starts: one arm everywhere, the best couple over a good cut (which secures alpha_2 of the
     optimum), random arms annealed, and perturbations of the best. Each is finished by coordinate
     ascent and, where that is affordable, by exact moves on random induced forests. The number of
     searches is fixed by the problem's size; the time limit can only cut it short, and so can Ctrl-C.
+    ``method`` is the solver that starts from the answer.
     """
-    return search_allocation(pairs, budget, rng)
-
-
-def search_allocation(
-    pairs: PairProblem, budget: Budget, rng: np.random.Generator, method: str = "heuristic"
-) -> Optimum:
-    """Return the best allocation found within the budget; ``method`` is the solver's name."""
     bound, clock = pairs.edge_bound, Budget()
     champion = ArmSearch(pairs, homogeneous(pairs))
     price = clock.elapsed  # what another start costs before its search begins

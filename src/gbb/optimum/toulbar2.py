@@ -20,7 +20,7 @@ import numpy as np
 
 from gbb._support.budget import Budget
 from gbb._support.checks import FloatArray
-from gbb.optimum.heuristic import search_allocation
+from gbb.optimum.heuristic import heuristic
 from gbb.optimum.optimum import Optimum
 from gbb.pairwise import PairProblem
 
@@ -53,7 +53,7 @@ def toulbar2(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> Op
     """
     if not applies(pairs):
         return None
-    known = search_allocation(pairs, budget.part(0.3), rng, "toulbar2")
+    known = heuristic(pairs, budget.part(0.3), rng, "toulbar2")
     return known if known.proven else search(pairs, known, budget)
 
 

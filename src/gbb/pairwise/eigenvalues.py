@@ -60,7 +60,10 @@ def largest_eigenvalue(
     provable = n <= DENSE and n**3 / FLOPS < budget.left
     low, high, steps = lanczos(matrix, rng, budget.part(0.9), STEPS if provable else STEPS_ALONE)
     if provable:
-        return _prove_by_factor(_dense(matrix), high, max(abs(low), abs(high)))
+        dense, scale = _dense(matrix), max(abs(low), abs(high))
+        for bound, _ in shifted_factors(dense, high, scale):
+            return bound + 4e-16 * n * (scale + abs(bound))  # rounding in the factorisation
+        return float(np.abs(dense).sum(axis=1).max())  # Gershgorin: no eigenvalue is larger
     # Theorem 4.2 solved for the miss that it allows with probability FAILURE after so many steps. It
     # is relative to the spread of the spectrum, which the estimates bound from below.
     miss = (math.log(1.648 * math.sqrt(n) / FAILURE) / (2 * steps - 1)) ** 2
@@ -109,13 +112,6 @@ def shifted_factors(
         except LinAlgError:
             continue
         yield shift, factor
-
-
-def _prove_by_factor(matrix: FloatArray, estimate: float, scale: float) -> float:
-    """Return the first number above the estimate that a factor proves, or the largest sum of a row."""
-    for bound, _ in shifted_factors(matrix, estimate, scale):
-        return bound + 4e-16 * len(matrix) * (scale + abs(bound))  # rounding in the factorisation
-    return float(np.abs(matrix).sum(axis=1).max())
 
 
 def _dense(matrix: Any) -> FloatArray:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.linalg import cho_solve, helmert
-from scipy.optimize import OptimizeResult, minimize
+from scipy.optimize import minimize
 
 from gbb._kernels import pairwise as kernels
 from gbb._support.budget import Budget
@@ -91,13 +91,9 @@ class PairRelaxation:
             value = kernels.lagrangian.augmented(arrays, V, *multipliers, self._gradient, step)
             return -value, -self._tangent(self._gradient).ravel()
 
-        def stop(intermediate_result: OptimizeResult) -> None:  # noqa: ARG001  (scipy asks the name)
-            if budget.over:
-                raise StopIteration
-
-        settings: dict[str, Any] = {"jac": True, "method": "L-BFGS-B", "callback": stop}
-        settings["options"] = {"maxiter": LBFGS_STEPS}
-        point = minimize(lagrangian, self._free.ravel(), **settings).x
+        options: dict[str, Any] = {"jac": True, "method": "L-BFGS-B"}
+        options |= {"callback": budget.stop_when_over, "options": {"maxiter": LBFGS_STEPS}}
+        point = minimize(lagrangian, self._free.ravel(), **options).x
         self._free = point.reshape(self._free.shape)
         lagrangian(point, step=True)
 

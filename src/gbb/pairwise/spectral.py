@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 from scipy.linalg import helmert
-from scipy.optimize import OptimizeResult, minimize
+from scipy.optimize import minimize
 
 from gbb._support.budget import Budget
 from gbb._support.checks import FloatArray
@@ -96,12 +96,8 @@ class _Dual:
         best = point, self.value(point)
         bounds = [(None, None)] * count + [(0.0, None)] * count + [(None, None)]
 
-        def stop(intermediate_result: OptimizeResult) -> None:  # noqa: ARG001  (scipy asks the name)
-            if budget.over:
-                raise StopIteration
-
         options: dict[str, Any] = {"jac": True, "method": "L-BFGS-B", "bounds": bounds}
-        options |= {"callback": stop, "options": {"maxiter": LBFGS_STEPS}}
+        options |= {"callback": budget.stop_when_over, "options": {"maxiter": LBFGS_STEPS}}
         for smoothing in SMOOTHINGS:
             if budget.over:
                 break
