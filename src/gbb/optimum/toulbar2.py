@@ -66,7 +66,10 @@ def applies(pairs: PairProblem) -> bool:
 def search(pairs: PairProblem, known: Optimum, budget: Budget) -> Optimum:
     """Return ``known``, improved by what a process finds and proves from its allocation on."""
     costs, unit, top_value = costs_of(pairs)
-    edges, types = pairs.graph.edges[pairs.once].astype(np.int64), pairs.types[pairs.once]
+    edges, types = (
+        pairs.graph.edges[pairs.graph.links].astype(np.int64),
+        pairs.types[pairs.graph.links],
+    )
     arms = known.allocation[edges]
     # toulbar2 looks for what is cheaper than `top`: one unit more, so that it may confirm `known`.
     top = costs[types, arms[:, 0], arms[:, 1]].sum() + 1
@@ -96,7 +99,7 @@ def costs_of(pairs: PairProblem) -> tuple[FloatArray, float, float]:
     losses = tops[:, None, None] - pairs.tables
     unit = max(float(losses.max()) / UNITS, 1e-300)
     # Rounded down, so that a lower bound on costs is an upper bound on values as it stands.
-    return np.floor(losses / unit), unit, float(tops[pairs.types[pairs.once]].sum())
+    return np.floor(losses / unit), unit, float(tops[pairs.types[pairs.graph.links]].sum())
 
 
 def _run_worker(folder: str, seconds: float) -> None:

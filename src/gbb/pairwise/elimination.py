@@ -63,7 +63,7 @@ def best_by_elimination(
     unrestricted = bool(pairs.allowed.all())
     # Each table waits for the first of its agents to be eliminated.
     waiting: list[list[Table]] = [[] for _ in range(n)]
-    edges, types = pairs.graph.edges[pairs.once], pairs.types[pairs.once]
+    edges, types = pairs.graph.edges[pairs.graph.links], pairs.types[pairs.graph.links]
     for (i, j), t in zip(edges.tolist(), types.tolist(), strict=True):
         table = pairs.tables[t] if unrestricted else pairs.tables[t][np.ix_(arms[i], arms[j])]
         waiting[min(i, j, key=rank.item)].append(((i, j), table))

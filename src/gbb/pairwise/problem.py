@@ -64,10 +64,9 @@ class PairProblem:
         shape, meaning = ((d, d), "d x d") if one else ((types, d, d), "types x d x d")
         matrices = checks.array("M", M, shape=shape, meaning=meaning).reshape(-1, d, d)
         rewards = problem.arms @ matrices @ problem.arms.T
-        permitted = allowed_arms(problem.graph, problem.K, allowed)
-        both = problem.allowed if permitted is None else permitted & problem.allowed
-        if permitted is not None:  # each leaves every agent an arm, and together they must, too
-            allowed_arms(problem.graph, problem.K, both)
+        both = problem.allowed & allowed_arms(problem.graph, problem.K, allowed)
+        # Each leaves every agent an arm, and together they must, too.
+        both = allowed_arms(problem.graph, problem.K, both)
         return cls.directed(problem.graph, rewards, problem.edges, both)
 
     @classmethod
@@ -145,11 +144,6 @@ class PairProblem:
         spread = np.ptp(used, axis=(1, 2)) if used.size else np.zeros(1)
         smallest = spread.min(where=spread > 0.0, initial=np.inf)
         return float(smallest * self.graph.m / 2.0)
-
-    @cached_property
-    def once(self) -> IntArray:
-        """Positions of the directed edges (i, j) with i < j: each undirected edge once."""
-        return np.flatnonzero(self.graph.sources < self.graph.indices).astype(np.int64)
 
     def value(self, allocation: IntArray) -> float:
         """Return the expected global reward of an allocation, in plain numpy."""

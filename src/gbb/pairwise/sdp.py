@@ -135,14 +135,13 @@ def certified_bound(
     """
     C = _objective(pairs, E, np.maximum(N, 0.0))
     sizes = pairs.allowed.sum(axis=1)
-    several = np.repeat(sizes > 1, sizes)
     c = np.repeat(1.0 / sizes, sizes)
     constant = float(c @ C @ c)
-    if not several.any():
+    if (sizes == 1).all():  # there is one allocation
         return constant
-    basis = sparse.csr_array(sparse.block_diag([helmert(k).T for k in sizes if k > 1]))
-    linear = basis.T @ (C @ c)[several]
-    inner = basis.T @ C[np.ix_(several, several)]
+    basis = sparse.csr_array(sparse.block_diag([helmert(k).T for k in sizes]))
+    linear = basis.T @ (C @ c)
+    inner = basis.T @ C
     inner = basis.T @ inner.T
     inner = (inner + inner.T) / 2.0
     low, high, _ = lanczos(inner, rng, Budget(), STEPS)
@@ -161,8 +160,8 @@ def certified_bound(
 def _objective(pairs: PairProblem, E: FloatArray, N: FloatArray) -> FloatArray:
     """Return ``C`` on the allowed arms, as a dense matrix."""
     n, K, graph = pairs.n, pairs.K, pairs.graph
-    sources, targets = graph.sources[pairs.once], graph.indices[pairs.once]
-    blocks = pairs.tables[pairs.types[pairs.once]] + N[pairs.once]
+    sources, targets = graph.sources[pairs.graph.links], graph.indices[pairs.graph.links]
+    blocks = pairs.tables[pairs.types[pairs.graph.links]] + N[pairs.graph.links]
     C = np.zeros((n, K, n, K))
     C[sources, :, targets, :] = blocks
     C[targets, :, sources, :] = blocks.transpose(0, 2, 1)

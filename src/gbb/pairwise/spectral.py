@@ -85,7 +85,7 @@ class _Dual:
         self.W, self.low, self.high = W, low, high
         self.K = len(W)
         self.upper = np.triu_indices(self.K, 1)
-        self.basis = helmert(self.K).T if self.K > 1 else np.zeros((1, 0))
+        self.basis = helmert(self.K).T  # orthonormal, and orthogonal to 1
 
     def minimum(self, budget: Budget) -> tuple[float, FloatArray]:
         """Return the smallest value reached, and G with the eigenvalue shift moved into it."""

@@ -132,8 +132,9 @@ class Report:
         graph, m = self.graph, self.graph.m
         if self.feedback == "link":
             # Links are numbered in the order of their edges (i, j) with i < j, as `agents` names them.
-            number = np.cumsum(self._forward) - 1
-            return checks.frozen(np.where(self._forward, number, number[graph.reverse]))
+            number = np.empty(m, dtype=np.int64)
+            number[graph.links] = number[graph.reverse[graph.links]] = np.arange(m // 2)
+            return checks.frozen(number)
         index = {"edge": np.arange(m), "agent": graph.sources, "global": np.zeros(m)}
         return checks.frozen(index[self.feedback].astype(np.int64))
 
@@ -147,14 +148,9 @@ class Report:
     def agents(self) -> tuple[Integers, ...]:
         """The agents that name each number: both ends of an edge or link, one agent, or none."""
         if self.feedback in ("edge", "link"):
-            which = self._forward if self.feedback == "link" else slice(None)
+            which = self.graph.links if self.feedback == "link" else slice(None)
             return self.graph.sources[which], self.graph.indices[which]
         return (np.arange(self.graph.n),) if self.feedback == "agent" else ()
-
-    @cached_property
-    def _forward(self) -> NDArray[np.bool_]:
-        """Which edges lead from the smaller number to the larger: one for each link."""
-        return checks.frozen(self.graph.sources < self.graph.indices)
 
     @cached_property
     def weights(self) -> FloatArray:

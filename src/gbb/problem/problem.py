@@ -94,6 +94,8 @@ class Problem:
     ----------
     n, m, K, d
         The numbers of agents, directed edges and arms, and the dimension of an arm.
+    allowed
+        Which arms each agent may play (n x K).
 
     Notes
     -----
@@ -146,7 +148,7 @@ class Problem:
         self.L = widest if self._L is None else self._L
         self.arm_names = checks.names("arm_names", arm_names, length=self.K)
         self._edges = edges.read_edges(graph, edge_types, edge_weights, features)
-        self._allowed = allowed_arms(graph, self.K, allowed)
+        self.allowed = allowed_arms(graph, self.K, allowed)
         self.feedback = checks.choice("feedback", feedback, FEEDBACKS)
         self.edge_counts, self.parts = edges.read_parts(graph, edge_counts, parts)
         self.contexts = contexts
@@ -186,7 +188,7 @@ class Problem:
         """
         root, names = self.root, ("arm_names", "feedback", "contexts", "edge_counts", "parts")
         optional = {name: getattr(root, name) for name in names}
-        optional |= {"allowed": root._allowed, "L": root._L}
+        optional |= {"allowed": None if root.allowed.all() else root.allowed, "L": root._L}
         optional |= root._edges.settings(self.m, root._own_types)
         declared = {name: value for name, value in optional.items() if value is not None}
         return {"graph": root.graph, "arms": root.arms, **root._scales, **declared}
@@ -360,7 +362,7 @@ class Problem:
 
         So it is in the paper's problem, and in a round of it that has a context.
         """
-        if self._allowed is not None or self.parts is not None:
+        if self.parts is not None or not self.allowed.all():
             return False
         if self._root is None and self._edges.single:
             # Weights that are all 2 are one kind too, but not the paper's problem.
@@ -483,12 +485,6 @@ class Problem:
         return None if self._row is None or contexts is None else contexts.name(self._row)
 
     @cached_property
-    def allowed(self) -> NDArray[np.bool_]:
-        """Which arms each agent may play (n x K)."""
-        everything = np.ones((self.n, self.K), dtype=np.bool_)
-        return checks.frozen(everything) if self._allowed is None else self._allowed
-
-    @cached_property
     def first_allowed(self) -> IntArray:
         """What each agent plays for each arm: the arm itself, or its first allowed one (n x K)."""
         first = self.allowed.argmax(axis=1)[:, None]
@@ -567,7 +563,7 @@ class Problem:
         values |= {**self._scales, "L": self.L}
         usual = {"types": 1, "weighted": False, "contexts": None, "feedback": "edge"}
         values |= {k: getattr(self, k) for k, value in usual.items() if getattr(self, k) != value}
-        values |= {} if self._allowed is None else {"allowed": "some"}
+        values |= {} if self.allowed.all() else {"allowed": "some"}
         values |= {} if self.parts is None else {"links": self.link_count}
         shown = {k: f"{v:g}" if isinstance(v, float) else v for k, v in values.items()}
         return f"Problem({', '.join(f'{k}={v}' for k, v in shown.items())})"
@@ -577,16 +573,15 @@ OF_ALL_ROUNDS = {"types", "weighted", "links_alike", "edge_arms", "orthogonal"}
 CACHED = {name for name, value in vars(Problem).items() if isinstance(value, cached_property)}
 
 
-def allowed_arms(graph: Graph, K: int, allowed: ArrayLike | None) -> NDArray[np.bool_] | None:
-    """Check which arms each agent may play (n x K); None if all may play all."""
-    if allowed is None:
-        return None
+def allowed_arms(graph: Graph, K: int, allowed: ArrayLike | None) -> NDArray[np.bool_]:
+    """Check which arms each agent may play (n x K); all if None."""
+    shape = (graph.n, K)
     checks.unmasked("allowed", allowed)
-    mask, shape = np.array(allowed), (graph.n, K)
+    mask = np.ones(shape, dtype=np.bool_) if allowed is None else np.array(allowed)
     if mask.shape != shape or mask.dtype != np.bool_:
         got = f"{mask.dtype} of shape {mask.shape}"
         raise checks.input_error("allowed", f"be a boolean array of shape {shape}, n x K", got)
     if not mask.any(axis=1).all():
         agent = graph.label(int(np.argmin(mask.any(axis=1))))
         raise checks.input_error("allowed", "leave every agent an arm", f"none for agent {agent!r}")
-    return None if mask.all() else checks.frozen(mask)
+    return checks.frozen(mask)
