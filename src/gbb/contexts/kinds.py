@@ -44,8 +44,7 @@ class Regimes(Contexts):
         return replace(declared, type=declared.type + types * int(row[0]))
 
     def name(self, row: FloatArray) -> Any:
-        number = int(row[0])
-        return number if self.names is None else self.names[number]
+        return int(row[0]) if self.names is None else self.names[int(row[0])]
 
 
 class Vector(Contexts):

@@ -47,11 +47,11 @@ class Cut:
         checked = checks.indices("parts", parts, length=graph.n, high=k, meaning="one per agent")
         # The smallest type that holds k^2, as these are gathered for both ends of up to 10^8 edges.
         small = checks.frozen(checked.astype(np.min_scalar_type(-(k**2))))
-        ends = small.take(graph.sources) * k + small.take(graph.indices)
+        pairs = small.take(graph.sources) * k + small.take(graph.indices)
         if k <= FEW_PARTS:
-            counts = np.array([np.count_nonzero(ends == code) for code in range(k * k)])
+            counts = np.array([np.count_nonzero(pairs == code) for code in range(k * k)])
         else:
-            counts = np.bincount(ends, minlength=k * k)
+            counts = np.bincount(pairs, minlength=k * k)
         return cls(graph, small, checks.frozen(counts.reshape(k, k).astype(np.int64)))
 
     @property

@@ -23,8 +23,8 @@ def sdp(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> Optimum
     up to some thousand arms over all agents, the low-rank semidefinite relaxation with a repaired
     dual, which holds wherever it is stopped. Ctrl-C returns the best so far.
     """
-    known = heuristic(pairs, budget.part(0.3), rng, "sdp")
-    return known if known.proven else improve_bound(pairs, known, budget, rng)
+    start = heuristic(pairs, budget.part(0.3), rng, "sdp")
+    return start if start.proven else improve_bound(pairs, start, budget, rng)
 
 
 def improve_bound(

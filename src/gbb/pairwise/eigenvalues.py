@@ -15,7 +15,7 @@ from gbb._support.checks import FloatArray
 SMALL, DENSE = 300, 3_000
 """Sizes up to which all eigenvalues are computed, and up to which a factorisation proves the bound."""
 
-STEPS, STEPS_ALONE = 100, 1_000
+STEPS, STEPS_UNPROVEN = 100, 1_000
 """Most steps of the Lanczos method before a factorisation, and without one."""
 
 SLACKS = (1e-8, 1e-6, 1e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0)
@@ -58,11 +58,11 @@ def largest_eigenvalue(
         return float(values[-1] + 1e-13 * n * np.abs(values).max())
     budget = Budget() if budget is None else budget
     provable = n <= DENSE and n**3 / FLOPS < budget.left
-    low, high, steps = lanczos(matrix, rng, budget.part(0.9), STEPS if provable else STEPS_ALONE)
+    low, high, steps = lanczos(matrix, rng, budget.part(0.9), STEPS if provable else STEPS_UNPROVEN)
     if provable:
         dense, scale = _dense(matrix), max(abs(low), abs(high))
         for bound, _ in shifted_factors(dense, high, scale):
-            return bound + 4e-16 * n * (scale + abs(bound))  # rounding in the factorisation
+            return float(bound + 4e-16 * n * (scale + abs(bound)))  # rounding in the factorisation
         return float(np.abs(dense).sum(axis=1).max())  # Gershgorin: no eigenvalue is larger
     # Theorem 4.2 solved for the miss that it allows with probability FAILURE after so many steps. It
     # is relative to the spread of the spectrum, which the estimates bound from below.
@@ -100,8 +100,8 @@ def shifted_factors(
 ) -> Iterator[tuple[float, Any]]:
     """Yield shifts above ``estimate`` for which ``shift I - matrix`` has a Cholesky factor, and that.
 
-    The factor proves that the shift is at least the largest eigenvalue, up to rounding; nothing else
-    does, since the estimate may be anything.
+    The factor proves that the shift is at least the largest eigenvalue, up to rounding. Without it there
+    is no proof, since the estimate may be anything.
     """
     for slack in SLACKS:
         shift = estimate + slack * scale

@@ -127,6 +127,6 @@ def find_counts(W: FloatArray, n: int) -> tuple[IntArray, float | None]:
     bound = n**2 / 2 * points[0][0] if complete else None
     starts = [shares for _, shares in points[: 20 if complete else 0]]
     starts += [*np.eye(K), np.full(K, 1 / K)]
-    ends = [climb_shares(A, round_shares(shares, n) / n, 1, unit=1 / n) for shares in starts]
-    best = max(ends, key=lambda shares: float(shares @ A @ shares))
+    tops = [climb_shares(A, round_shares(shares, n) / n, 1, unit=1 / n) for shares in starts]
+    best = max(tops, key=lambda shares: float(shares @ A @ shares))
     return np.rint(n * best).astype(np.int64), bound

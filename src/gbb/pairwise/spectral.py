@@ -125,13 +125,14 @@ class _Dual:
 
     def smooth(self, point: FloatArray, temperature: float) -> tuple[float, FloatArray]:
         """Return the bound with a soft maximum, and its gradient."""
-        pieces = [np.linalg.eigh(A) for A in self.matrices(point)]
-        top = max(values[-1] for values, _ in pieces)
-        weights = [np.exp((values - top) / temperature) for values, _ in pieces]
+        spectra = [np.linalg.eigh(A) for A in self.matrices(point)]
+        top = max(values[-1] for values, _ in spectra)
+        # Softmax over all eigenvalues, shifted by the largest so that nothing overflows.
+        weights = [np.exp((values - top) / temperature) for values, _ in spectra]
         total = sum(float(weight.sum()) for weight in weights)
         P, *Q = [
             (vectors * (weight / total)) @ vectors.T
-            for weight, (_, vectors) in zip(weights, pieces, strict=True)
+            for weight, (_, vectors) in zip(weights, spectra, strict=True)
         ]
         links = P + sum(self.basis @ q @ self.basis.T for q in Q)
         gradient = np.concatenate((2 * links[self.upper], 2 * P[self.upper], [1.0 - P.sum()]))
