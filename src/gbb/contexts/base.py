@@ -35,11 +35,9 @@ class Contexts(ABC):
     symmetric: bool = True
     """Whether links whose directions are alike stay so in every round."""
 
-    weighs: bool = True
-    """Whether features are other numbers than 0 and the edges' own weights."""
-
     disjoint: ClassVar[bool] = False
-    """Whether two contexts have all their matrices in common, or none."""
+    """Whether a context only chooses matrices: those of two have none or all in common, and edges keep
+    their weights."""
 
     def __init__(self, argument: str, value: Any, max_size: float = 1.0) -> None:
         self.size, self.names = count_or_names(argument, value)

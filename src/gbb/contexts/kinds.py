@@ -29,7 +29,6 @@ class Regimes(Contexts):
 
     kind = "regimes"
     one_hot = True
-    weighs = False
     disjoint = True
 
     def __init__(self, regimes: int | Sequence[str]) -> None:

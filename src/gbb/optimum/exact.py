@@ -120,6 +120,7 @@ def arm_counts(pairs: PairProblem, _budget: Budget, _rng: np.random.Generator) -
 
     counts, bound = find_counts(W, n)
     name = "edges" if bound is None else "quadratic"
+    # The quadratic program is solved up to rounding, which the bound must cover.
     bound = pairs.edge_bound if bound is None else bound + pairs.rounding / 10
     arms = np.repeat(np.arange(K), counts)
     return Optimum.of(pairs, arms, "arm_counts", bound=bound, bound_method=name)

@@ -62,7 +62,7 @@ def heuristic(
             complete = rival.anneal(SWEEPS, cooling, rng, budget.part(0.9).less(2 * price))
             rival.finish(rng, budget)
             champion = max(champion, rival, key=lambda rival: rival.value)
-            if not complete:
+            if not complete:  # the remaining time would not do for another run
                 break
             champion = _perturb(champion, rng, budget)
     except KeyboardInterrupt:
@@ -79,13 +79,13 @@ def _perturb(champion: ArmSearch, rng: np.random.Generator, budget: Budget) -> A
         perturbed = rng.random(pairs.n) < PERTURBED
         rival = ArmSearch(pairs, np.where(perturbed, random_arms(pairs, rng), champion.arms))
         rival.finish(rng, budget)
-        if rival.value >= champion.value:
+        if rival.value >= champion.value:  # equal ones too: plateaus are walked along
             champion = rival
     return champion
 
 
 def _cooling(pairs: PairProblem) -> Cooling:
-    tables = pairs.tables[:100]
+    tables = pairs.tables[:100]  # a scale is all that is wanted
     changes = (tables[:, :, :, None] - tables[:, :, None, :]).std(axis=(1, 2, 3)).max()
     return Cooling(HOT, COLD, float(changes * np.sqrt(max(1.0, pairs.graph.m / pairs.n))))
 

@@ -125,6 +125,7 @@ def _prove_by_shape(pairs: PairProblem, budget: Budget, rng: np.random.Generator
 def _eliminate_or_search(
     pairs: PairProblem, by_shape: Optimum | None, budget: Budget, rng: np.random.Generator
 ) -> Optimum:
+    # Elimination that would take over half of the time is not begun.
     work = min(exact.MAX_WORK, ENTRIES_A_SECOND * budget.left / 2)
     eliminated = exact.elimination(pairs, budget.part(0.7), rng, work)
     if eliminated is not None:

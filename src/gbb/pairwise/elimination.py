@@ -79,6 +79,7 @@ def best_by_elimination(
         if scope:
             waiting[scope[0]].append((scope, table))
     best = np.zeros(n, dtype=np.int64)
+    # An agent's scope was eliminated after it, so backwards its arms are known.
     for i, (scope, choice) in zip(reversed(order), reversed(choices), strict=True):
         best[i] = choice[tuple(best[list(scope)])]
     return np.array([arms[i][best[i]] for i in range(n)], dtype=np.int64)
@@ -108,6 +109,7 @@ def _order(graph: Graph, logs: list[float], max_log: float, rule: str) -> tuple[
         price, i = heapq.heappop(heap)
         if gone[i] or price != costs[i]:  # a newer entry of the agent is in the heap
             continue
+        # In logarithms, since the product may be beyond a float.
         size = logs[i] + sum(logs[j] for j in near[i])
         if size > max_log + 1e-9 or len(near[i]) >= MAX_AXES:
             return math.inf, order
@@ -121,7 +123,7 @@ def _order(graph: Graph, logs: list[float], max_log: float, rule: str) -> tuple[
             if b not in near[a]:
                 near[a].add(b)
                 near[b].add(a)
-                if rule == "fill":
+                if rule == "fill":  # a and b count as linked now for those next to both
                     touched |= near[a] & near[b]
         for j in touched:
             new = cost(j)

@@ -69,6 +69,7 @@ def _stationary(
     S, groups = (*first, *more), len(first)
     inside = A[np.ix_(S, S)]
     # Shares move from the first arm of each group to its others: slopes and curvature of these moves.
+    # A flat direction is no concavity, and rounding must not make it one.
     base = [b // size for b in more]
     moves = inside[groups:] - inside[base]
     slopes, curvature = moves[:, :groups].sum(axis=1), moves[:, groups:] - moves[:, base]
@@ -98,6 +99,7 @@ def climb_shares(A: FloatArray, shares: FloatArray, groups: int, unit: float = 0
         rise = slope - slope[:, None]  # of a step from the arm of the row to that of the column
         with np.errstate(divide="ignore", invalid="ignore"):
             top = np.where(bend < 0.0, -rise / (2.0 * bend), np.inf)
+            # A parabola's best multiple of the unit is the one nearest to its top.
             top = np.rint(top / unit) * unit if unit else top
             step = np.clip(top, 0.0, p[:, None])
             gain = np.nan_to_num(step * (rise + step * bend), nan=0.0)

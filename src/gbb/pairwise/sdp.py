@@ -166,9 +166,8 @@ def _objective(pairs: PairProblem, E: FloatArray, N: FloatArray) -> FloatArray:
     C[sources, :, targets, :] = blocks
     C[targets, :, sources, :] = blocks.transpose(0, 2, 1)
     agents = np.arange(n)
-    C[agents, :, agents, :] = -(E + E.transpose(0, 2, 1)) / 2.0
     # u_i' E_i u_i = 0 needs a zero diagonal, whatever E holds there.
-    C[agents[:, None], np.arange(K), agents[:, None], np.arange(K)] = 0.0
+    C[agents, :, agents, :] = -(E + E.transpose(0, 2, 1)) / 2.0 * (1.0 - np.eye(K))
     allowed = pairs.allowed.ravel()
     flat: FloatArray = C.reshape(n * K, n * K)[np.ix_(allowed, allowed)] / 2.0
     return flat

@@ -156,7 +156,14 @@ class Problem:
         self._root: Problem | None = None
         self._row: FloatArray | None = None
         if contexts is not None:
-            self._check_contexts()
+            # By its methods, as gbb.contexts, which makes EdgeFeatures, imports this package.
+            if not hasattr(contexts, "count_matrices"):
+                cure = "Pass for example gbb.contexts.Regimes(['morning', 'noon'])."
+                raise checks.input_error("contexts", "be one of gbb.contexts", repr(contexts), cure)
+            if not self._edges.single:
+                raise checks.conflict("`contexts` cannot be combined with features.")
+            if self.types > (limit := edges.max_types(graph)):
+                raise checks.input_error("contexts", f"have at most {limit} matrices", self.types)
         if self.parts is not None:
             # A part plays one arm and its links are summed; tables that shards send have no squares.
             one_arm = np.array_equal(self.allowed, self.allowed[self.parts])
@@ -170,16 +177,6 @@ class Problem:
             w = "|w|" if self.feedback == "edge" else "sum |w|"
             rule = f"keep {w} L and {w} L S, which a number of a report may be, at most {LARGEST:g}"
             raise checks.input_error(name, rule, f"{largest:g}", "Measure in other units.")
-
-    def _check_contexts(self) -> None:
-        # By its methods, as gbb.contexts, which makes EdgeFeatures, imports this package.
-        if not hasattr(self.contexts, "count_matrices"):
-            cure, got = "Pass for example gbb.contexts.Regimes(['morning', 'noon']).", self.contexts
-            raise checks.input_error("contexts", "be one of gbb.contexts", repr(got), cure)
-        if not self._edges.single:
-            raise checks.conflict("`contexts` cannot be combined with features.")
-        if self.types > (limit := edges.max_types(self.graph)):
-            raise checks.input_error("contexts", f"have at most {limit} matrices", self.types)
 
     def settings(self) -> dict[str, Any]:
         """Return the arguments of the constructor that make this problem, but for those left out.
@@ -313,7 +310,7 @@ class Problem:
     @cached_property
     def weighted(self) -> bool:
         """Whether any edge may have a weight other than 1."""
-        return self._edges.weighted or (self.contexts is not None and self.contexts.weighs)
+        return self._edges.weighted or not (self.contexts is None or self.contexts.disjoint)
 
     @cached_property
     def links_alike(self) -> bool:
@@ -358,7 +355,7 @@ class Problem:
 
     @cached_property
     def uniform(self) -> bool:
-        """Whether all edges pay by one and the same matrix, and all arms are allowed.
+        """Whether all edges have one and the same matrix, and all arms are allowed.
 
         So it is in the paper's problem, and in a round of it that has a context.
         """
@@ -463,6 +460,7 @@ class Problem:
         values = np.frombuffer(row)
         other = object.__new__(type(self))
         # What was declared, and what holds in all rounds or follows from the arms; no other caches.
+        # `types` and the like are computed here, once: a round has no contexts to count them from.
         shared = (vars(self).keys() - CACHED) | OF_ALL_ROUNDS
         vars(other).update({name: getattr(self, name) for name in shared})
         other._edges = self.contexts.edges(self._edges, self._own_types, values)
