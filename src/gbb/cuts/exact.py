@@ -54,7 +54,8 @@ def exact_sides(graph: Graph, *, quick: bool = False) -> NDArray[np.int8] | None
         state = np.zeros(5, dtype=np.int64)  # where the enumeration stands; its sides are bits
         while not kernels.gray.enumerate_cuts(graph.indptr, graph.indices, state, CHUNK):
             pass
-        return ((state[3] >> np.arange(graph.n)) & 1).astype(np.int8)
+        found: NDArray[np.int8] = ((state[3] >> np.arange(graph.n)) & 1).astype(np.int8)
+        return found
     if graph.n > (AGENTS_QUICKLY if quick else AGENTS):
         return None
     limit = TABLE_QUICKLY if quick else TABLE
