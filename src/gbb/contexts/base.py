@@ -32,7 +32,7 @@ class Contexts(ABC):
     one_hot: ClassVar[bool] = False
     """Whether every edge has at most one nonzero feature in each round, however many there are."""
 
-    symmetric: bool = True
+    symmetric: bool
     """Whether links whose directions are alike stay so in every round."""
 
     disjoint: ClassVar[bool] = False
@@ -41,7 +41,8 @@ class Contexts(ABC):
 
     def __init__(self, argument: str, value: Any, max_size: float = 1.0) -> None:
         self.size, self.names = count_or_names(argument, value)
-        setattr(self, argument, self.names or self.size)  # for `to_dict`
+        # `to_dict` finds the constructor's arguments in attributes of their names.
+        setattr(self, argument, self.names or self.size)
         self.max_size = checks.real("max_size", max_size, low=0.0, low_open=True, high=1e50)
 
     @property

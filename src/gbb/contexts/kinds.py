@@ -28,6 +28,7 @@ class Regimes(Contexts):
     """
 
     kind = "regimes"
+    symmetric = True
     one_hot = True
     disjoint = True
 
@@ -61,6 +62,7 @@ class Vector(Contexts):
     """
 
     kind = "vector"
+    symmetric = True
 
     def __init__(self, numbers: int | Sequence[str], *, max_size: float = 1.0) -> None:
         super().__init__("numbers", numbers, max_size)
