@@ -301,13 +301,12 @@ class Environment(TableSystem):
         """As :meth:`at`, for a context that was read into ``row``."""
         problem = self.problem
         entries = problem.at_row(row).edges
-        kinds, which = entries.kinds(problem.m, problem.types)
-        M = np.tensordot(kinds, self.M_star.reshape(-1, problem.d, problem.d), 1)
-        heaviest = float(np.abs(kinds).sum(axis=1).max())
+        M, which = entries.combine(self.M_star.reshape(-1, problem.d, problem.d), problem.m)
+        heaviest = float(np.bincount(entries.edge, np.abs(entries.weight)).max())
         S = None if "S" in problem.unknown else max(problem.S * heaviest, SMALLEST)
-        types = which if len(kinds) > 1 else None
+        types = which if len(M) > 1 else None
         alone = problem.replace(S=S, edge_types=types, edge_weights=None, contexts=None)
-        return self._again(alone, M[0] if len(kinds) == 1 else M)
+        return self._again(alone, M[0] if len(M) == 1 else M)
 
     def expected_edge_rewards(self, allocation: ArrayLike) -> FloatArray:
         """Expected reward of every directed edge, in the graph's edge order."""

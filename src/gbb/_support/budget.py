@@ -39,6 +39,11 @@ class Budget:
         """Whether nothing remains."""
         return self.left == 0.0
 
+    def stop_when_over(self, _point: object) -> None:
+        """Raise StopIteration if nothing remains: a callback of scipy's optimisers."""
+        if self.over:
+            raise StopIteration
+
     def interrupt(self) -> None:
         """End this allowance and all it is a part of: a Ctrl-C came."""
         self._interrupted[0] = True

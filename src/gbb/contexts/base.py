@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
@@ -28,37 +29,48 @@ class Contexts(ABC):
     kind: ClassVar[str]
     """The name of the kind."""
 
-    single: bool
-    """Whether every edge has at most one nonzero feature in each round: tables can be kept."""
+    one_hot: ClassVar[bool] = False
+    """Whether every edge has at most one nonzero feature in each round, however many there are."""
 
     symmetric: bool
     """Whether links whose directions are alike stay so in every round."""
 
-    weighs: bool = True
-    """Whether features are other numbers than 0 and the edges' own weights."""
-
     disjoint: ClassVar[bool] = False
-    """Whether two contexts have all their matrices in common, or none."""
+    """Whether a context only chooses matrices: those of two have none or all in common, and edges keep
+    their weights."""
 
-    max_norm: float
-    """No edge of weight 1 has features of a larger norm."""
+    def __init__(self, argument: str, value: Any, max_size: float = 1.0) -> None:
+        self.size, self.names = count_or_names(argument, value)
+        # `to_dict` finds the constructor's arguments in attributes of their names.
+        setattr(self, argument, self.names or self.size)
+        self.max_size = checks.real("max_size", max_size, low=0.0, low_open=True, high=1e50)
+
+    @property
+    def single(self) -> bool:
+        """Whether an edge has one nonzero feature in each round at most: tables can be kept."""
+        return self.one_hot or self.size == 1
+
+    @property
+    def max_norm(self) -> float:
+        """No edge of weight 1 has features of a larger norm."""
+        return self.max_size * math.sqrt(1 if self.single else self.size)
 
     def __init_subclass__(cls, **settings: Any) -> None:
         super().__init_subclass__(**settings)
         if "kind" in vars(cls):  # not of a base class that several kinds share
             KINDS[cls.kind] = cls
 
-    @abstractmethod
     def count_matrices(self, types: int) -> int:
         """Return the number of matrices, if the edges of the problem have so many types."""
+        return self.size * types
 
     @abstractmethod
     def read(self, graph: Graph, context: Any) -> FloatArray:
         """Check a context and return it as a row of numbers."""
 
     @abstractmethod
-    def edges(self, own: EdgeFeatures, types: int, row: FloatArray) -> EdgeFeatures:
-        """Return the features of a round, where edges have types and weights of their own."""
+    def edges(self, declared: EdgeFeatures, types: int, row: FloatArray) -> EdgeFeatures:
+        """Return the features of a round; ``declared`` are the problem's, of so many types."""
 
     def name(self, row: FloatArray) -> Any:
         """Return the context that was read into ``row``, as a person would write it."""

@@ -28,30 +28,23 @@ class Regimes(Contexts):
     """
 
     kind = "regimes"
-    single = True
     symmetric = True
-    weighs = False
+    one_hot = True
     disjoint = True
-    max_norm = 1.0
 
     def __init__(self, regimes: int | Sequence[str]) -> None:
-        self.R, self.names = base.count_or_names("regimes", regimes)
-        self.regimes = self.names or self.R
-
-    def count_matrices(self, types: int) -> int:
-        return self.R * types
+        super().__init__("regimes", regimes)
 
     def read(self, graph: Graph, context: Any) -> FloatArray:  # noqa: ARG002
         cure = "Pass the regime of the round." if context is None else ""
-        number = find.index("context", context, self.names, self.R, cure)
+        number = find.index("context", context, self.names, self.size, cure)
         return checks.frozen(np.array([number], dtype=np.float64))
 
-    def edges(self, own: Features, types: int, row: FloatArray) -> Features:
-        return replace(own, type=own.type + types * int(row[0]))
+    def edges(self, declared: Features, types: int, row: FloatArray) -> Features:
+        return replace(declared, type=declared.type + types * int(row[0]))
 
     def name(self, row: FloatArray) -> Any:
-        number = int(row[0])
-        return number if self.names is None else self.names[number]
+        return int(row[0]) if self.names is None else self.names[int(row[0])]
 
 
 class Vector(Contexts):
@@ -72,27 +65,19 @@ class Vector(Contexts):
     symmetric = True
 
     def __init__(self, numbers: int | Sequence[str], *, max_size: float = 1.0) -> None:
-        self.C, self.names = base.count_or_names("numbers", numbers)
-        self.numbers = self.names or self.C
-        self.max_size = checks.real("max_size", max_size, low=0.0, low_open=True, high=1e50)
-        self.single = self.C == 1
-        self.max_norm = float(np.sqrt(self.C)) * self.max_size
-
-    def count_matrices(self, types: int) -> int:
-        return self.C * types
+        super().__init__("numbers", numbers, max_size)
 
     def read(self, graph: Graph, context: Any) -> FloatArray:  # noqa: ARG002
         if isinstance(context, Mapping):
-            context = base.read_numbers(context, self.names, self.C)
+            context = base.read_numbers(context, self.names, self.size)
         meaning, cure = "one number for each matrix", "Pass what is observed before the round."
-        return base.read_array(context, self.max_size, (self.C,), meaning, cure)
+        return base.read_array(context, self.max_size, (self.size,), meaning, cure)
 
-    def edges(self, own: Features, types: int, row: FloatArray) -> Features:
-        count = len(own.edge)
-        edge = np.repeat(own.edge, self.C)
+    def edges(self, declared: Features, types: int, row: FloatArray) -> Features:
         # Entries of one edge stand together, matrix after matrix, zeros too: their number never changes.
-        kind = np.repeat(own.type, self.C) + types * np.tile(np.arange(self.C), count)
-        return Features(edge, kind, np.outer(own.weight, row).ravel())
+        kind = np.add.outer(declared.type, types * np.arange(self.size)).ravel()
+        edge = np.repeat(declared.edge, self.size)
+        return Features(edge, kind, np.outer(declared.weight, row).ravel())
 
     def name(self, row: FloatArray) -> Any:
         values = row.tolist()
@@ -102,17 +87,18 @@ class Vector(Contexts):
 class EdgeContexts(Contexts):
     """What contexts of types and of features have in common."""
 
-    def __init__(self, argument: str, value: int | Sequence[str], size: float, same: bool) -> None:
-        self.P, self.names = base.count_or_names(argument, value)
-        self.max_size = checks.real("max_size", size, low=0.0, low_open=True, high=1e50)
-        self.symmetric = bool(same)
+    def __init__(
+        self, argument: str, value: int | Sequence[str], max_size: float, symmetric: bool
+    ) -> None:
+        super().__init__(argument, value, max_size)
+        self.symmetric = bool(symmetric)
 
     def count_matrices(self, types: int) -> int:
         if types > 1:
             cure = "What an edge pays by comes with every round."
             rule = f"be left out with {type(self).__name__}"
             raise checks.input_error("edge_types", rule, types, cure)
-        return self.P
+        return self.size
 
     def _by_edge(self, graph: Graph, context: Mapping[Any, Any]) -> tuple[IntArray, list[Any]]:
         """The edges that a context names by their ends, and the value of each.
@@ -162,22 +148,21 @@ class EdgeTypes(EdgeContexts):
     """
 
     kind = "edge types"
-    single = True
+    one_hot = True
 
     def __init__(
         self, types: int | Sequence[str], *, max_size: float = 1.0, symmetric: bool = False
     ) -> None:
         super().__init__("types", types, max_size, symmetric)
-        self.types, self.max_norm = self.names or self.P, self.max_size
 
     def read(self, graph: Graph, context: Any) -> FloatArray:
         types, weights = self._in_order(graph, context)
         shape, meaning = (graph.m,), "one type per directed edge"
         cure = "Pass the type of every edge in this round."
         types = checks.array("context", types, shape=shape, meaning=meaning, cure=cure)
-        bad = (types != np.floor(types)) | (types < -1) | (types >= self.P)
+        bad = (types != np.floor(types)) | (types < -1) | (types >= self.size)
         if bad.any():
-            rule = f"hold whole numbers, types from 0 to {self.P - 1}, or -1 for none"
+            rule = f"hold whole numbers, types from 0 to {self.size - 1}, or -1 for none"
             raise checks.input_error("context", rule, types[bad][0])
         meaning = "one weight per directed edge"
         weights = base.read_array(weights, self.max_size, shape, meaning)
@@ -208,13 +193,13 @@ class EdgeTypes(EdgeContexts):
 
     def _number(self, kind: Any) -> int:
         """Return a type by name or number."""
-        return -1 if kind == -1 else find.index("context", kind, self.names, self.P)
+        return -1 if kind == -1 else find.index("context", kind, self.names, self.size)
 
-    def edges(self, own: Features, types: int, row: FloatArray) -> Features:  # noqa: ARG002
+    def edges(self, declared: Features, types: int, row: FloatArray) -> Features:  # noqa: ARG002
         kind, weight = row.reshape(2, -1)
         # An edge that pays nothing has a type all the same, and weight 0.
         kinds = np.maximum(kind, 0.0).astype(np.int64)
-        return Features(own.edge, kinds, own.weight * weight)
+        return Features(declared.edge, kinds, declared.weight * weight)
 
     def name(self, row: FloatArray) -> Any:
         kind, weight = row.reshape(2, -1)
@@ -247,31 +232,26 @@ class EdgeFeatures(EdgeContexts):
         self, features: int | Sequence[str], *, max_size: float = 1.0, symmetric: bool = False
     ) -> None:
         super().__init__("features", features, max_size, symmetric)
-        self.features, self.single = self.names or self.P, self.P == 1
-        self.max_norm = float(np.sqrt(self.P)) * self.max_size
 
     def read(self, graph: Graph, context: Any) -> FloatArray:
-        shape = (graph.m, self.P)
+        shape, meaning = (graph.m, self.size), "directed edges x features"
         if isinstance(context, Mapping):
             dense = np.zeros(shape)
             for edge, value in zip(*self._by_edge(graph, context), strict=True):
                 by_name = isinstance(value, Mapping)
-                numbers = base.read_numbers(value, self.names, self.P) if by_name else value
-                dense[edge] = checks.array("context", numbers, shape=(self.P,))
+                numbers = base.read_numbers(value, self.names, self.size) if by_name else value
+                dense[edge] = checks.array("context", numbers, shape=(self.size,))
             context = dense
-        meaning, cure = (
-            "directed edges x features",
-            "Pass the features of every edge in this round.",
-        )
+        cure = "Pass the features of every edge in this round."
         values = base.read_array(context, self.max_size, shape, meaning, cure)
         self._check_symmetric(graph, values)
         return checks.frozen(values.ravel())
 
-    def edges(self, own: Features, types: int, row: FloatArray) -> Features:  # noqa: ARG002
-        features = own.weight[:, None] * row.reshape(len(own.edge), self.P)
+    def edges(self, declared: Features, types: int, row: FloatArray) -> Features:  # noqa: ARG002
+        features = declared.weight[:, None] * row.reshape(-1, self.size)
         if self.single:  # a problem with edge types of its own is refused: they are all 0
-            return replace(own, weight=features[:, 0])
+            return replace(declared, weight=features[:, 0])
         return Features.from_dense(features)
 
     def name(self, row: FloatArray) -> Any:
-        return row.reshape(-1, self.P).tolist()
+        return row.reshape(-1, self.size).tolist()

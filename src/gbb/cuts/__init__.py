@@ -34,12 +34,8 @@ __all__ = [
 
 
 _METHODS: dict[str, CutMethod] = {
-    "annealing": annealing,
-    "best": best,
-    "edwards_erdos": edwards_erdos,
-    "goemans_williamson": goemans_williamson,
-    "greedy": greedy,
-    "local_search": local_search,
+    method.__name__: method
+    for method in (annealing, best, edwards_erdos, goemans_williamson, greedy, local_search)
 }
 
 

@@ -101,7 +101,7 @@ def best_within(
 ) -> Cut:
     """Return :func:`best` in what remains of ``budget``, which a Ctrl-C ends, and so many sweeps."""
     paper = greedy(graph)
-    if paper.m12 == min(graph.m // 2, graph.n**2 // 4):  # no cut of any graph has more edges
+    if paper.m12 == min(graph.m // 2, graph.n**2 // 4):  # no cut has more edges
         return paper
     sides = exact_sides(graph, quick=True)
     if sides is None:
@@ -115,6 +115,7 @@ def _anneal(
 ) -> NDArray[np.int8]:
     """Return the best of the Edwards-Erdos cut and annealing runs, for a graph that is not bipartite."""
     champion = SideSearch(graph, np.array(edwards_erdos(graph).sides, dtype=np.int8))
+    # An odd circle leaves an edge uncut, and sides of n/2 agents have n^2/4 pairs: beyond is no cut.
     cooling, largest = cut_cooling(graph), min(graph.m // 2 - 1, graph.n**2 // 4)
     run = FIRST_RUN
     try:

@@ -47,11 +47,11 @@ class Cut:
         checked = checks.indices("parts", parts, length=graph.n, high=k, meaning="one per agent")
         # The smallest type that holds k^2, as these are gathered for both ends of up to 10^8 edges.
         small = checks.frozen(checked.astype(np.min_scalar_type(-(k**2))))
-        ends = small.take(graph.sources) * k + small.take(graph.indices)
+        pairs = small.take(graph.sources) * k + small.take(graph.indices)
         if k <= FEW_PARTS:
-            counts = np.array([np.count_nonzero(ends == code) for code in range(k * k)])
+            counts = np.array([np.count_nonzero(pairs == code) for code in range(k * k)])
         else:
-            counts = np.bincount(ends, minlength=k * k)
+            counts = np.bincount(pairs, minlength=k * k)
         return cls(graph, small, checks.frozen(counts.reshape(k, k).astype(np.int64)))
 
     @property
@@ -67,12 +67,12 @@ class Cut:
     @property
     def sides(self) -> NDArray[np.signedinteger[Any]]:
         """The parts of a cut in two: 0 for an agent of V1, 1 for one of V2."""
-        return self._in_two.parts
+        return check_cut(self.graph, self).parts
 
     @property
     def weights(self) -> tuple[int, int, int, int]:
         """``(m12, m21, m1, m2)`` of a cut in two, the weights of the improved algorithm."""
-        (m1, m12), (m21, m2) = self._in_two.counts.tolist()
+        (m1, m12), (m21, m2) = check_cut(self.graph, self).counts.tolist()
         return m12, m21, m1, m2
 
     @property
@@ -94,14 +94,6 @@ class Cut:
     def m2(self) -> int:
         """Number of directed edges inside V2."""
         return self.weights[3]
-
-    @property
-    def _in_two(self) -> Cut:
-        """The cut itself; an error if it has another number of parts."""
-        if self.k != 2:
-            cure = "Take its attribute `merged`, in which the parts are grouped in two."
-            raise checks.input_error("cut", "have 2 parts", self.k, cure)
-        return self
 
     @property
     def _inside(self) -> int:
@@ -187,6 +179,6 @@ def check_cut(graph: Graph, cut: Cut, *, k: int | None = 2) -> Cut:
     if cut.graph is not graph and cut.graph != graph:
         raise checks.input_error("cut", f"cut the problem's graph ({graph!r})", repr(cut.graph))
     if k is not None and cut.k != k:
-        cure = "Pass its attribute `merged`." if k == 2 else ""
+        cure = "Take its attribute `merged`: its parts grouped in two." if k == 2 else ""
         raise checks.input_error("cut", f"have {k} parts", cut.k, cure)
     return cut

@@ -51,7 +51,11 @@ def exact_sides(graph: Graph, *, quick: bool = False) -> NDArray[np.int8] | None
     if sides is not None:
         return sides
     if graph.n <= ALL and not quick:
-        return _enumerate(graph)
+        state = np.zeros(5, dtype=np.int64)  # where the enumeration stands; its sides are bits
+        while not kernels.gray.enumerate_cuts(graph.indptr, graph.indices, state, CHUNK):
+            pass
+        found: NDArray[np.int8] = ((state[3] >> np.arange(graph.n)) & 1).astype(np.int8)
+        return found
     if graph.n > (AGENTS_QUICKLY if quick else AGENTS):
         return None
     limit = TABLE_QUICKLY if quick else TABLE
@@ -70,11 +74,3 @@ def _enumerate_few(graph: Graph) -> NDArray[np.int8]:
             size += (sides[i] ^ sides[j]).view(np.uint8)
     largest = int(size.argmax())
     return np.array([side[largest] for side in sides], dtype=np.int8)
-
-
-def _enumerate(graph: Graph) -> NDArray[np.int8]:
-    state = np.zeros(5, dtype=np.int64)
-    while not kernels.gray.enumerate_cuts(graph.indptr, graph.indices, state, CHUNK):
-        pass
-    sides: NDArray[np.int8] = ((state[3] >> np.arange(graph.n)) & 1).astype(np.int8)
-    return sides

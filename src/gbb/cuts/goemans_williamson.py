@@ -57,6 +57,7 @@ def relax(
     graph: Graph, rng: np.random.Generator, budget: Budget, *, sweeps: int, tolerance: float
 ) -> Vectors:
     """Return unit vectors, one per agent, that make neighbours' vectors point apart."""
+    # Rank sqrt(2 n) loses nothing: some optimum of the relaxation has no larger one (Barvinok, Pataki).
     rank = min(math.ceil(math.sqrt(2 * graph.n)) + 1, max(8, MAX_NUMBERS // graph.n))
     V = rng.standard_normal((graph.n, rank), dtype=np.float32)
     V /= np.linalg.norm(V, axis=1, keepdims=True)

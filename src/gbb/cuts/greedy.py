@@ -59,8 +59,7 @@ def edwards_erdos(graph: Graph, *, seed: Seed = None) -> Cut:  # noqa: ARG001
     centre = kernels.stars.star_centres(graph.indptr, graph.indices)
     order = np.argsort(centre, kind="stable").astype(np.int64)
     # Stars are ranges of `order`; agents that are no centre of their own have empty ones.
-    ends = np.cumsum(np.bincount(centre, minlength=graph.n))
-    ends = np.unique(ends[ends > 0]).astype(np.int64)
-    return Cut.of(
-        graph, kernels.stars.place_stars(graph.indptr, graph.indices, order, ends, centre)
-    )
+    stops = np.cumsum(np.bincount(centre, minlength=graph.n))
+    stops = np.unique(stops[stops > 0]).astype(np.int64)
+    sides = kernels.stars.place_stars(graph.indptr, graph.indices, order, stops, centre)
+    return Cut.of(graph, sides)

@@ -70,9 +70,9 @@ def number_rows(
         n = _count_agents(numbers) if names is None else len(names)
     n = checks.integer("n", n, low=1, high=MAX_AGENTS)
     names = checks.names("names", names, length=n)
-    outside = ((numbers < 0) | (numbers >= n)).any(axis=1)
-    if outside.any():
-        row = int(np.argmax(outside))
+    unknown = ((numbers < 0) | (numbers >= n)).any(axis=1)
+    if unknown.any():
+        row = int(np.argmax(unknown))
         rule = f"hold agents from 0 to {n - 1}"
         cure = "Count agents from 0; pass a larger n if there are more agents."
         if named:

@@ -172,8 +172,8 @@ class Graph:
         if self.positions is not None:
             for label, (x, y) in zip(self.labels, self.positions.tolist(), strict=True):
                 g.nodes[label].update(x=x, y=y)
-        once = self.edges[self.sources < self.indices].tolist()
-        g.add_edges_from((self.labels[i], self.labels[j]) for i, j in once)
+        links = self.edges[self.links].tolist()
+        g.add_edges_from((self.labels[i], self.labels[j]) for i, j in links)
         return g
 
     @classmethod
@@ -263,6 +263,11 @@ class Graph:
         reverse = build.find_reverse(self.indptr, self.indices)
         assert reverse is not None
         return frozen(reverse)
+
+    @cached_property
+    def links(self) -> IntArray:
+        """Positions of the edges (i, j) with i < j, in edge order: each link once."""
+        return frozen(np.flatnonzero(self.sources < self.indices))
 
     @property
     def labels(self) -> Sequence[str] | Sequence[int]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from gbb._support.budget import Budget
 from gbb._support.threads import one_thread
-from gbb.optimum.heuristic import search_allocation
+from gbb.optimum.heuristic import heuristic
 from gbb.optimum.optimum import Optimum
 from gbb.pairwise import PairProblem
 
@@ -23,8 +23,8 @@ def sdp(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> Optimum
     up to some thousand arms over all agents, the low-rank semidefinite relaxation with a repaired
     dual, which holds wherever it is stopped. Ctrl-C returns the best so far.
     """
-    known = search_allocation(pairs, budget.part(0.3), rng, "sdp")
-    return known if known.proven else improve_bound(pairs, known, budget, rng)
+    start = heuristic(pairs, budget.part(0.3), rng, "sdp")
+    return start if start.proven else improve_bound(pairs, start, budget, rng)
 
 
 def improve_bound(

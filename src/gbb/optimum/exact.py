@@ -120,22 +120,20 @@ def arm_counts(pairs: PairProblem, _budget: Budget, _rng: np.random.Generator) -
 
     counts, bound = find_counts(W, n)
     name = "edges" if bound is None else "quadratic"
+    # The quadratic program is solved up to rounding, which the bound must cover.
     bound = pairs.edge_bound if bound is None else bound + pairs.rounding / 10
     arms = np.repeat(np.arange(K), counts)
     return Optimum.of(pairs, arms, "arm_counts", bound=bound, bound_method=name)
 
 
-def elimination(pairs: PairProblem, budget: Budget, _rng: np.random.Generator) -> Optimum | None:
+def elimination(
+    pairs: PairProblem, budget: Budget, _rng: np.random.Generator, work: float = MAX_WORK
+) -> Optimum | None:
     """Eliminate agents one by one on graphs of small treewidth, with any types and forbidden arms.
 
-    None if a table would exceed :data:`MAX_TABLE` (width 7 at K = 10, 10 at K = 5, 16 at K = 3) or the
-    time is over.
+    None if a table would exceed :data:`MAX_TABLE` (width 7 at K = 10, 10 at K = 5, 16 at K = 3), all of
+    them ``work`` entries, or the time is over.
     """
-    return eliminate_within(pairs, budget, MAX_WORK)
-
-
-def eliminate_within(pairs: PairProblem, budget: Budget, work: float) -> Optimum | None:
-    """Eliminate if the tables have at most ``work`` entries in all; None if they have more."""
     if pairs.n > MAX_AGENTS:
         return None
     best = best_by_elimination(pairs, budget, limit=MAX_TABLE, work=work)

@@ -32,21 +32,17 @@ MIN_PRICES = 6.0
 """A new start is made if this many times the price of setting one up remains."""
 
 
-def heuristic(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> Optimum | None:
+def heuristic(
+    pairs: PairProblem, budget: Budget, rng: np.random.Generator, method: str = "heuristic"
+) -> Optimum:
     """Search from many starts, and bound each edge by the largest reward that it can have.
 
     Starts: one arm everywhere, the best couple over a good cut (which secures alpha_2 of the
     optimum), random arms annealed, and perturbations of the best. Each is finished by coordinate
     ascent and, where that is affordable, by exact moves on random induced forests. The number of
     searches is fixed by the problem's size; the time limit can only cut it short, and so can Ctrl-C.
+    ``method`` is the solver that starts from the answer.
     """
-    return search_allocation(pairs, budget, rng)
-
-
-def search_allocation(
-    pairs: PairProblem, budget: Budget, rng: np.random.Generator, method: str = "heuristic"
-) -> Optimum:
-    """Return the best allocation found within the budget; ``method`` is the solver's name."""
     bound, clock = pairs.edge_bound, Budget()
     champion = ArmSearch(pairs, homogeneous(pairs))
     price = clock.elapsed  # what another start costs before its search begins
@@ -66,7 +62,7 @@ def search_allocation(
             complete = rival.anneal(SWEEPS, cooling, rng, budget.part(0.9).less(2 * price))
             rival.finish(rng, budget)
             champion = max(champion, rival, key=lambda rival: rival.value)
-            if not complete:
+            if not complete:  # the remaining time would not do for another run
                 break
             champion = _perturb(champion, rng, budget)
     except KeyboardInterrupt:
@@ -83,13 +79,13 @@ def _perturb(champion: ArmSearch, rng: np.random.Generator, budget: Budget) -> A
         perturbed = rng.random(pairs.n) < PERTURBED
         rival = ArmSearch(pairs, np.where(perturbed, random_arms(pairs, rng), champion.arms))
         rival.finish(rng, budget)
-        if rival.value >= champion.value:
+        if rival.value >= champion.value:  # equal ones too: plateaus are walked along
             champion = rival
     return champion
 
 
 def _cooling(pairs: PairProblem) -> Cooling:
-    tables = pairs.tables[:100]
+    tables = pairs.tables[:100]  # a scale is all that is wanted
     changes = (tables[:, :, :, None] - tables[:, :, None, :]).std(axis=(1, 2, 3)).max()
     return Cooling(HOT, COLD, float(changes * np.sqrt(max(1.0, pairs.graph.m / pairs.n))))
 

@@ -12,7 +12,7 @@ from gbb._support.budget import Budget
 from gbb._support.seeds import Seed
 from gbb.optimum import exact
 from gbb.optimum.bounds import improve_bound, sdp
-from gbb.optimum.heuristic import heuristic, search_allocation
+from gbb.optimum.heuristic import heuristic
 from gbb.optimum.optimum import Optimum, Solver
 from gbb.optimum.toulbar2 import applies, search, toulbar2
 from gbb.pairwise import PairProblem
@@ -33,17 +33,8 @@ ENTRIES_A_SECOND = 1e8
 EXACT_SHARE = 0.7
 """Fraction of the remaining time for exact search; bounds have the rest."""
 
-_SOLVERS: dict[str, Solver] = {
-    "arm_counts": exact.arm_counts,
-    "bipartite": exact.bipartite,
-    "brute_force": exact.brute_force,
-    "circle": exact.circle,
-    "diagonal": exact.diagonal,
-    "elimination": exact.elimination,
-    "heuristic": heuristic,
-    "sdp": sdp,
-    "toulbar2": toulbar2,
-}
+_SEARCHES: tuple[Solver, ...] = (exact.elimination, exact.brute_force, heuristic, sdp, toulbar2)
+_SOLVERS: dict[str, Solver] = {solver.__name__: solver for solver in (*PROOFS, *_SEARCHES)}
 
 
 def solvers() -> dict[str, Solver]:
@@ -134,9 +125,10 @@ def _prove_by_shape(pairs: PairProblem, budget: Budget, rng: np.random.Generator
 def _eliminate_or_search(
     pairs: PairProblem, by_shape: Optimum | None, budget: Budget, rng: np.random.Generator
 ) -> Optimum:
+    # Elimination that would take over half of the time is not begun.
     work = min(exact.MAX_WORK, ENTRIES_A_SECOND * budget.left / 2)
-    eliminated = exact.eliminate_within(pairs, budget.part(0.7), work)
+    eliminated = exact.elimination(pairs, budget.part(0.7), rng, work)
     if eliminated is not None:
         return eliminated
-    answer = search_allocation(pairs, budget.part(0.5), rng)
+    answer = heuristic(pairs, budget.part(0.5), rng)
     return answer if by_shape is None else by_shape.merge(answer, pairs)

@@ -20,7 +20,7 @@ import numpy as np
 
 from gbb._support.budget import Budget
 from gbb._support.checks import FloatArray
-from gbb.optimum.heuristic import search_allocation
+from gbb.optimum.heuristic import heuristic
 from gbb.optimum.optimum import Optimum
 from gbb.pairwise import PairProblem
 
@@ -53,8 +53,8 @@ def toulbar2(pairs: PairProblem, budget: Budget, rng: np.random.Generator) -> Op
     """
     if not applies(pairs):
         return None
-    known = search_allocation(pairs, budget.part(0.3), rng, "toulbar2")
-    return known if known.proven else search(pairs, known, budget)
+    start = heuristic(pairs, budget.part(0.3), rng, "toulbar2")
+    return start if start.proven else search(pairs, start, budget)
 
 
 def applies(pairs: PairProblem) -> bool:
@@ -63,12 +63,13 @@ def applies(pairs: PairProblem) -> bool:
     return small and importlib.util.find_spec("pytoulbar2") is not None
 
 
-def search(pairs: PairProblem, known: Optimum, budget: Budget) -> Optimum:
-    """Return ``known``, improved by what a process finds and proves from its allocation on."""
+def search(pairs: PairProblem, start: Optimum, budget: Budget) -> Optimum:
+    """Return ``start``, improved by what a process finds and proves from its allocation on."""
     costs, unit, top_value = costs_of(pairs)
-    edges, types = pairs.graph.edges[pairs.once].astype(np.int64), pairs.types[pairs.once]
-    arms = known.allocation[edges]
-    # toulbar2 looks for what is cheaper than `top`: one unit more, so that it may confirm `known`.
+    links = pairs.graph.links
+    edges, types = pairs.graph.edges[links].astype(np.int64), pairs.types[links]
+    arms = start.allocation[edges]
+    # toulbar2 looks for what is cheaper than `top`: one unit more, so that it may confirm `start`.
     top = costs[types, arms[:, 0], arms[:, 1]].sum() + 1
     problem = {"edges": edges, "costs": costs[types], "forbidden": ~pairs.allowed}
     with tempfile.TemporaryDirectory(prefix="gbb-", ignore_cleanup_errors=True) as folder:
@@ -76,15 +77,15 @@ def search(pairs: PairProblem, known: Optimum, budget: Budget) -> Optimum:
         try:
             _run_worker(folder, budget.left)
             answer: dict[str, Any] = json.loads(Path(folder, "answer.json").read_text())
-        except FileNotFoundError:
-            return known
+        except FileNotFoundError:  # it crashed or hung
+            return start
         except KeyboardInterrupt:
             budget.interrupt()
-            return known
-    best = known.allocation if answer["arms"] is None else np.array(answer["arms"], dtype=np.int64)
+            return start
+    best = start.allocation if answer["arms"] is None else np.array(answer["arms"], dtype=np.int64)
     # Rounding in the division may put a cost a hair above its table's true difference.
     bound = top_value - min(answer["bound"], top) * unit * (1 - 1e-12) + 1e-3 * pairs.rounding
-    return Optimum.of(pairs, best, "toulbar2", bound=bound).merge(known, pairs)
+    return Optimum.of(pairs, best, "toulbar2", bound=bound).merge(start, pairs)
 
 
 def costs_of(pairs: PairProblem) -> tuple[FloatArray, float, float]:
@@ -96,7 +97,7 @@ def costs_of(pairs: PairProblem) -> tuple[FloatArray, float, float]:
     losses = tops[:, None, None] - pairs.tables
     unit = max(float(losses.max()) / UNITS, 1e-300)
     # Rounded down, so that a lower bound on costs is an upper bound on values as it stands.
-    return np.floor(losses / unit), unit, float(tops[pairs.types[pairs.once]].sum())
+    return np.floor(losses / unit), unit, float(tops[pairs.types[pairs.graph.links]].sum())
 
 
 def _run_worker(folder: str, seconds: float) -> None:

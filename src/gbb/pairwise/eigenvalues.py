@@ -15,7 +15,7 @@ from gbb._support.checks import FloatArray
 SMALL, DENSE = 300, 3_000
 """Sizes up to which all eigenvalues are computed, and up to which a factorisation proves the bound."""
 
-STEPS, STEPS_ALONE = 100, 1_000
+STEPS, STEPS_UNPROVEN = 100, 1_000
 """Most steps of the Lanczos method before a factorisation, and without one."""
 
 SLACKS = (1e-8, 1e-6, 1e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0)
@@ -58,9 +58,12 @@ def largest_eigenvalue(
         return float(values[-1] + 1e-13 * n * np.abs(values).max())
     budget = Budget() if budget is None else budget
     provable = n <= DENSE and n**3 / FLOPS < budget.left
-    low, high, steps = lanczos(matrix, rng, budget.part(0.9), STEPS if provable else STEPS_ALONE)
+    low, high, steps = lanczos(matrix, rng, budget.part(0.9), STEPS if provable else STEPS_UNPROVEN)
     if provable:
-        return _prove_by_factor(_dense(matrix), high, max(abs(low), abs(high)))
+        dense, scale = _dense(matrix), max(abs(low), abs(high))
+        for bound, _ in shifted_factors(dense, high, scale):
+            return float(bound + 4e-16 * n * (scale + abs(bound)))  # rounding in the factorisation
+        return float(np.abs(dense).sum(axis=1).max())  # Gershgorin: no eigenvalue is larger
     # Theorem 4.2 solved for the miss that it allows with probability FAILURE after so many steps. It
     # is relative to the spread of the spectrum, which the estimates bound from below.
     miss = (math.log(1.648 * math.sqrt(n) / FAILURE) / (2 * steps - 1)) ** 2
@@ -97,8 +100,8 @@ def shifted_factors(
 ) -> Iterator[tuple[float, Any]]:
     """Yield shifts above ``estimate`` for which ``shift I - matrix`` has a Cholesky factor, and that.
 
-    The factor proves that the shift is at least the largest eigenvalue, up to rounding; nothing else
-    does, since the estimate may be anything.
+    The factor proves that the shift is at least the largest eigenvalue, up to rounding. Without it there
+    is no proof, since the estimate may be anything.
     """
     for slack in SLACKS:
         shift = estimate + slack * scale
@@ -109,13 +112,6 @@ def shifted_factors(
         except LinAlgError:
             continue
         yield shift, factor
-
-
-def _prove_by_factor(matrix: FloatArray, estimate: float, scale: float) -> float:
-    """Return the first number above the estimate that a factor proves, or the largest sum of a row."""
-    for bound, _ in shifted_factors(matrix, estimate, scale):
-        return bound + 4e-16 * len(matrix) * (scale + abs(bound))  # rounding in the factorisation
-    return float(np.abs(matrix).sum(axis=1).max())
 
 
 def _dense(matrix: Any) -> FloatArray:

@@ -22,7 +22,7 @@ Table = tuple[tuple[int, ...], FloatArray]
 """Agents and an array with an axis for each."""
 
 AT_ONCE = 1_000_000
-"""Entries up to which a table is formed for all choices of the eliminated agent at once."""
+"""Entries up to which a table is formed for several choices of the eliminated agent at once."""
 
 MIN_FILL = 400
 """Agents up to which the better but slower min-fill rule is tried as well."""
@@ -51,8 +51,11 @@ def best_by_elimination(
         The largest sum of the sizes of all tables.
     """
     n, sizes = pairs.n, pairs.allowed.sum(axis=1).astype(np.int64)
-    order = _order(pairs.graph, sizes, limit=limit, work=work)
-    if order is None:
+    small = n <= MIN_FILL and pairs.graph.m <= SPARSE * n
+    rules = ("degree", "fill") if small else ("degree",)
+    orders = [_order(pairs.graph, np.log(sizes).tolist(), math.log(limit), rule) for rule in rules]
+    cheapest, order = min(orders, key=lambda item: item[0])
+    if cheapest > work:
         return None
     rank = np.empty(n, dtype=np.int64)
     rank[order] = np.arange(n)
@@ -60,7 +63,7 @@ def best_by_elimination(
     unrestricted = bool(pairs.allowed.all())
     # Each table waits for the first of its agents to be eliminated.
     waiting: list[list[Table]] = [[] for _ in range(n)]
-    edges, types = pairs.graph.edges[pairs.once], pairs.types[pairs.once]
+    edges, types = pairs.graph.edges[pairs.graph.links], pairs.types[pairs.graph.links]
     for (i, j), t in zip(edges.tolist(), types.tolist(), strict=True):
         table = pairs.tables[t] if unrestricted else pairs.tables[t][np.ix_(arms[i], arms[j])]
         waiting[min(i, j, key=rank.item)].append(((i, j), table))
@@ -76,27 +79,18 @@ def best_by_elimination(
         if scope:
             waiting[scope[0]].append((scope, table))
     best = np.zeros(n, dtype=np.int64)
+    # An agent's scope was eliminated after it, so backwards its arms are known.
     for i, (scope, choice) in zip(reversed(order), reversed(choices), strict=True):
         best[i] = choice[tuple(best[list(scope)])]
     return np.array([arms[i][best[i]] for i in range(n)], dtype=np.int64)
 
 
-def _order(graph: Graph, sizes: IntArray, *, limit: float, work: float) -> list[int] | None:
-    """Return an order of all agents; None if its tables would be larger than ``limit`` or ``work``.
+def _order(graph: Graph, logs: list[float], max_log: float, rule: str) -> tuple[float, list[int]]:
+    """Return the sum of the sizes of the tables, infinite if one is too large, and an order.
 
-    Greedy: the agent with fewest neighbours is next or, on small graphs, the one that adds fewest
-    links if that turns out cheaper.
+    Greedy: next is the agent with the smallest ``degree`` or, with ``fill``, the one whose elimination
+    links fewest new pairs of neighbours. ``logs`` has the logarithms of the numbers of arms.
     """
-    logs = np.log(sizes.astype(np.float64)).tolist()
-    small = graph.n <= MIN_FILL and graph.m <= SPARSE * graph.n
-    rules = ("degree", "fill") if small else ("degree",)
-    orders = [_greedy(graph, logs, math.log(limit) + 1e-9, rule) for rule in rules]
-    cheapest, order = min(orders, key=lambda item: item[0])
-    return order if cheapest <= work else None
-
-
-def _greedy(graph: Graph, logs: list[float], max_log: float, rule: str) -> tuple[float, list[int]]:
-    """Return the sum of the sizes of the tables, infinite if one is too large, and the order."""
     n, starts = graph.n, graph.indptr
     near = [set(graph.indices[starts[i] : starts[i + 1]].tolist()) for i in range(n)]
 
@@ -115,8 +109,9 @@ def _greedy(graph: Graph, logs: list[float], max_log: float, rule: str) -> tuple
         price, i = heapq.heappop(heap)
         if gone[i] or price != costs[i]:  # a newer entry of the agent is in the heap
             continue
+        # In logarithms, since the product may be beyond a float.
         size = logs[i] + sum(logs[j] for j in near[i])
-        if size > max_log or len(near[i]) >= MAX_AXES:
+        if size > max_log + 1e-9 or len(near[i]) >= MAX_AXES:
             return math.inf, order
         work += math.exp(size)
         gone[i] = True
@@ -128,7 +123,7 @@ def _greedy(graph: Graph, logs: list[float], max_log: float, rule: str) -> tuple
             if b not in near[a]:
                 near[a].add(b)
                 near[b].add(a)
-                if rule == "fill":
+                if rule == "fill":  # a and b count as linked now for those next to both
                     touched |= near[a] & near[b]
         for j in touched:
             new = cost(j)
@@ -142,25 +137,20 @@ def _best_over(
     i: int, scope: tuple[int, ...], tables: list[Table], sizes: IntArray
 ) -> tuple[FloatArray, NDArray[np.integer]]:
     """Return the maximum of the sum of tables over agent i's choices, and the choice, by ``scope``."""
-    shape = tuple(sizes[list(scope)].tolist())
-    count = int(sizes[i])
-    if math.prod(shape) * count <= AT_ONCE:
-        total: FloatArray = np.zeros((*shape, count))
-        for agents, table in tables:
-            total += _align(table, agents, (*scope, i))
-        return total.max(axis=-1), total.argmax(axis=-1)
-    kind = np.uint8 if count <= 256 else np.int32  # tables may have 10^8 entries
+    shape, count = tuple(sizes[list(scope)].tolist()), int(sizes[i])
+    aligned = [_align(table, agents, (*scope, i)) for agents, table in tables]
     best = np.full(shape, -np.inf)
-    choice = np.zeros(shape, dtype=kind)
-    for a in range(count):
-        total = np.zeros(shape)
-        for agents, table in tables:
-            axis = agents.index(i)
-            others = agents[:axis] + agents[axis + 1 :]
-            row: FloatArray = np.asarray(table.take(a, axis=axis))
-            total += _align(row, others, scope)
-        choice[total > best] = a
-        np.maximum(best, total, out=best)
+    # The smallest type, as tables may have 10^8 entries.
+    choice = np.zeros(shape, dtype=np.min_scalar_type(count))
+    step = max(1, AT_ONCE // math.prod(shape))
+    for first in range(0, count, step):
+        total: FloatArray = np.zeros((*shape, min(step, count - first)))
+        for table in aligned:
+            total += table[..., first : first + step]
+        top = total.max(axis=-1)
+        # Strictly above, so that of equal choices the first one stays.
+        np.copyto(choice, first + total.argmax(axis=-1), where=top > best, casting="unsafe")
+        np.maximum(best, top, out=best)
     return best, choice
 
 

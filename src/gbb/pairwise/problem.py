@@ -64,10 +64,9 @@ class PairProblem:
         shape, meaning = ((d, d), "d x d") if one else ((types, d, d), "types x d x d")
         matrices = checks.array("M", M, shape=shape, meaning=meaning).reshape(-1, d, d)
         rewards = problem.arms @ matrices @ problem.arms.T
-        permitted = allowed_arms(problem.graph, problem.K, allowed)
-        both = problem.allowed if permitted is None else permitted & problem.allowed
-        if permitted is not None:  # each leaves every agent an arm, and together they must, too
-            allowed_arms(problem.graph, problem.K, both)
+        both = problem.allowed & allowed_arms(problem.graph, problem.K, allowed)
+        # Each leaves every agent an arm, and together they must, too.
+        both = allowed_arms(problem.graph, problem.K, both)
         return cls.directed(problem.graph, rewards, problem.edges, both)
 
     @classmethod
@@ -79,19 +78,15 @@ class PairProblem:
         allowed: NDArray[np.bool_],
     ) -> PairProblem:
         """Build from what directed edges pay: the tables ``rewards`` (types x K x K) by ``features``."""
-        if not features.single:
-            rows, which = features.kinds(graph.m, len(rewards))
-            rewards, types = np.tensordot(rows, rewards, 1), which.astype(np.int32)
-        elif (features.weight == 1.0).all():
-            types = features.type.astype(np.int32)
-        else:
-            rewards, types = _split_by_weight(rewards, features)
+        types = features.type
+        if features.weighted:
+            rewards, types = features.combine(rewards, graph.m)
         backward = types[graph.reverse] if len(rewards) > 1 else types
         if np.array_equal(types, backward):
-            return cls(graph, rewards + rewards.transpose(0, 2, 1), types, allowed)
+            tables = rewards + rewards.transpose(0, 2, 1)
+            return cls(graph, tables, types.astype(np.int32), allowed)
         # An edge whose directions differ in type gets a table of its own for the two together.
-        pairs = types.astype(np.int64) * len(rewards) + backward
-        kinds, codes = np.unique(pairs, return_inverse=True)
+        kinds, codes = np.unique(types * len(rewards) + backward, return_inverse=True)
         there, back = np.divmod(kinds, len(rewards))
         tables = rewards[there] + rewards[back].transpose(0, 2, 1)
         return cls(graph, tables, codes.astype(np.int32), allowed)
@@ -150,11 +145,6 @@ class PairProblem:
         smallest = spread.min(where=spread > 0.0, initial=np.inf)
         return float(smallest * self.graph.m / 2.0)
 
-    @cached_property
-    def once(self) -> IntArray:
-        """Positions of the directed edges (i, j) with i < j: each undirected edge once."""
-        return np.flatnonzero(self.graph.sources < self.graph.indices).astype(np.int64)
-
     def value(self, allocation: IntArray) -> float:
         """Return the expected global reward of an allocation, in plain numpy."""
         codes = allocation[self.graph.sources] * self.K + allocation[self.graph.indices]
@@ -177,13 +167,3 @@ class PairProblem:
         unique, counts = np.unique(kinds, axis=1, return_counts=True)
         largest = [self.tables[t][np.ix_(masks[s], masks[e])].max() for t, s, e in unique.T]
         return float(np.dot(largest, counts) / 2.0)
-
-
-def _split_by_weight(
-    rewards: FloatArray, features: EdgeFeatures
-) -> tuple[FloatArray, NDArray[np.int32]]:
-    """Return a table for every type and weight that occur together, and which of them each edge has."""
-    values, which = np.unique(features.weight, return_inverse=True)
-    kinds, codes = np.unique(features.type * len(values) + which, return_inverse=True)
-    kind, weight = np.divmod(kinds, len(values))
-    return values[weight][:, None, None] * rewards[kind], codes.astype(np.int32)

@@ -69,6 +69,7 @@ def _stationary(
     S, groups = (*first, *more), len(first)
     inside = A[np.ix_(S, S)]
     # Shares move from the first arm of each group to its others: slopes and curvature of these moves.
+    # A flat direction is no concavity, and rounding must not make it one.
     base = [b // size for b in more]
     moves = inside[groups:] - inside[base]
     slopes, curvature = moves[:, :groups].sum(axis=1), moves[:, groups:] - moves[:, base]
@@ -82,8 +83,11 @@ def _stationary(
     return float(shares @ inside @ shares), shares
 
 
-def climb_shares(A: FloatArray, shares: FloatArray, groups: int) -> FloatArray:
-    """Move shares between two arms of a group, the best move first, while that raises ``p' A p``."""
+def climb_shares(A: FloatArray, shares: FloatArray, groups: int, unit: float = 0.0) -> FloatArray:
+    """Move shares between two arms of a group, the best move first, while that raises ``p' A p``.
+
+    Moves are multiples of ``unit``, if there is one: the share of one agent.
+    """
     size = len(A) // groups
     diagonal, p = np.diag(A), shares.copy()
     group = np.arange(len(A)) // size
@@ -95,6 +99,8 @@ def climb_shares(A: FloatArray, shares: FloatArray, groups: int) -> FloatArray:
         rise = slope - slope[:, None]  # of a step from the arm of the row to that of the column
         with np.errstate(divide="ignore", invalid="ignore"):
             top = np.where(bend < 0.0, -rise / (2.0 * bend), np.inf)
+            # A parabola's best multiple of the unit is the one nearest to its top.
+            top = np.rint(top / unit) * unit if unit else top
             step = np.clip(top, 0.0, p[:, None])
             gain = np.nan_to_num(step * (rise + step * bend), nan=0.0)
         a, b = divmod(int(np.argmax(gain)), len(A))
@@ -114,37 +120,15 @@ def round_shares(shares: FloatArray, n: int) -> IntArray:
     return counts
 
 
-def move_agents(W: FloatArray, counts: IntArray) -> IntArray:
-    """Move agents between arms of a complete graph, ever fewer at a time, while that gains.
-
-    The value of counts c is ``(c' W c - diag(W)' c) / 2``.
-    """
-    diagonal = np.diag(W)
-    bend = diagonal[:, None] + diagonal[None, :] - 2 * W
-    counts = counts.copy()
-    step = 1 << max(0, int(counts.sum()).bit_length() - 2)
-    while step:
-        slope = W @ counts - diagonal / 2
-        gain = step * (slope[None, :] - slope[:, None]) + step**2 * bend / 2
-        gain[counts < step] = -np.inf
-        a, b = divmod(int(np.argmax(gain)), len(W))
-        if gain[a, b] > 1e-12 * step * float(np.abs(slope).max()):
-            counts[a] -= step
-            counts[b] += step
-        else:
-            step //= 2
-    return counts
-
-
 def find_counts(W: FloatArray, n: int) -> tuple[IntArray, float | None]:
     """Return good counts of n agents on a complete graph, and an upper bound if it can be had."""
     diagonal, K = np.diag(W), len(W)
-    # With shares p = c / n, the value of counts c is n^2 / 2 p' A p.
+    # The value (c' W c - diag(W)' c) / 2 of counts c is n^2 / 2 p' A p, with shares p = c / n of sum 1.
     A = W - (diagonal[:, None] + diagonal[None, :]) / (2 * n)
     points, complete = find_supports(A)
     bound = n**2 / 2 * points[0][0] if complete else None
     starts = [shares for _, shares in points[: 20 if complete else 0]]
     starts += [*np.eye(K), np.full(K, 1 / K)]
-    counts = [move_agents(W, round_shares(shares, n)) for shares in starts]
-    values = [(c @ W @ c - diagonal @ c) / 2 for c in counts]
-    return counts[int(np.argmax(values))], bound
+    tops = [climb_shares(A, round_shares(shares, n) / n, 1, unit=1 / n) for shares in starts]
+    best = max(tops, key=lambda shares: float(shares @ A @ shares))
+    return np.rint(n * best).astype(np.int64), bound

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.linalg import cho_solve, helmert
-from scipy.optimize import OptimizeResult, minimize
+from scipy.optimize import minimize
 
 from gbb._kernels import pairwise as kernels
 from gbb._support.budget import Budget
@@ -91,13 +91,9 @@ class PairRelaxation:
             value = kernels.lagrangian.augmented(arrays, V, *multipliers, self._gradient, step)
             return -value, -self._tangent(self._gradient).ravel()
 
-        def stop(intermediate_result: OptimizeResult) -> None:  # noqa: ARG001  (scipy asks the name)
-            if budget.over:
-                raise StopIteration
-
-        settings: dict[str, Any] = {"jac": True, "method": "L-BFGS-B", "callback": stop}
-        settings["options"] = {"maxiter": LBFGS_STEPS}
-        point = minimize(lagrangian, self._free.ravel(), **settings).x
+        options: dict[str, Any] = {"jac": True, "method": "L-BFGS-B"}
+        options |= {"callback": budget.stop_when_over, "options": {"maxiter": LBFGS_STEPS}}
+        point = minimize(lagrangian, self._free.ravel(), **options).x
         self._free = point.reshape(self._free.shape)
         lagrangian(point, step=True)
 
@@ -139,14 +135,13 @@ def certified_bound(
     """
     C = _objective(pairs, E, np.maximum(N, 0.0))
     sizes = pairs.allowed.sum(axis=1)
-    several = np.repeat(sizes > 1, sizes)
     c = np.repeat(1.0 / sizes, sizes)
     constant = float(c @ C @ c)
-    if not several.any():
+    if (sizes == 1).all():  # there is one allocation
         return constant
-    basis = sparse.csr_array(sparse.block_diag([helmert(k).T for k in sizes if k > 1]))
-    linear = basis.T @ (C @ c)[several]
-    inner = basis.T @ C[np.ix_(several, several)]
+    basis = sparse.csr_array(sparse.block_diag([helmert(k).T for k in sizes]))
+    linear = basis.T @ (C @ c)
+    inner = basis.T @ C
     inner = basis.T @ inner.T
     inner = (inner + inner.T) / 2.0
     low, high, _ = lanczos(inner, rng, Budget(), STEPS)
@@ -165,15 +160,14 @@ def certified_bound(
 def _objective(pairs: PairProblem, E: FloatArray, N: FloatArray) -> FloatArray:
     """Return ``C`` on the allowed arms, as a dense matrix."""
     n, K, graph = pairs.n, pairs.K, pairs.graph
-    sources, targets = graph.sources[pairs.once], graph.indices[pairs.once]
-    blocks = pairs.tables[pairs.types[pairs.once]] + N[pairs.once]
+    sources, targets = graph.sources[pairs.graph.links], graph.indices[pairs.graph.links]
+    blocks = pairs.tables[pairs.types[pairs.graph.links]] + N[pairs.graph.links]
     C = np.zeros((n, K, n, K))
     C[sources, :, targets, :] = blocks
     C[targets, :, sources, :] = blocks.transpose(0, 2, 1)
     agents = np.arange(n)
-    C[agents, :, agents, :] = -(E + E.transpose(0, 2, 1)) / 2.0
     # u_i' E_i u_i = 0 needs a zero diagonal, whatever E holds there.
-    C[agents[:, None], np.arange(K), agents[:, None], np.arange(K)] = 0.0
+    C[agents, :, agents, :] = -(E + E.transpose(0, 2, 1)) / 2.0 * (1.0 - np.eye(K))
     allowed = pairs.allowed.ravel()
     flat: FloatArray = C.reshape(n * K, n * K)[np.ix_(allowed, allowed)] / 2.0
     return flat

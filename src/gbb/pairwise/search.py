@@ -77,6 +77,7 @@ class InPlaceSearch(ABC):
         done, (hot, cold, scale) = 0, cooling
         try:
             while done < sweeps and not budget.over:
+                # Temperatures by sweeps made or by time spent, whichever is further.
                 chunk = min(self._chunk, sweeps - done)
                 progress = np.maximum((done + np.arange(chunk)) / sweeps, budget.progress)
                 self._anneal(scale * (hot + (cold - hot) * progress), rng)
@@ -118,6 +119,7 @@ class ArmSearch(InPlaceSearch):
         if (pairs.n * pairs.K + pairs.graph.m) * pairs.K > FOREST:
             return
         failures = 0
+        # A forest move is exact on half of the agents or more, and loses nothing: it includes staying.
         while failures < PATIENCE and not budget.over:
             gain = kernels.forest.ascend_forest(
                 pairs.arrays, self.arms, self.arm_values, rng.permutation(pairs.n)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 from scipy.linalg import helmert
-from scipy.optimize import OptimizeResult, minimize
+from scipy.optimize import minimize
 
 from gbb._support.budget import Budget
 from gbb._support.checks import FloatArray
@@ -85,7 +85,7 @@ class _Dual:
         self.W, self.low, self.high = W, low, high
         self.K = len(W)
         self.upper = np.triu_indices(self.K, 1)
-        self.basis = helmert(self.K).T if self.K > 1 else np.zeros((1, 0))
+        self.basis = helmert(self.K).T  # orthonormal, and orthogonal to 1
 
     def minimum(self, budget: Budget) -> tuple[float, FloatArray]:
         """Return the smallest value reached, and G with the eigenvalue shift moved into it."""
@@ -96,12 +96,8 @@ class _Dual:
         best = point, self.value(point)
         bounds = [(None, None)] * count + [(0.0, None)] * count + [(None, None)]
 
-        def stop(intermediate_result: OptimizeResult) -> None:  # noqa: ARG001  (scipy asks the name)
-            if budget.over:
-                raise StopIteration
-
         options: dict[str, Any] = {"jac": True, "method": "L-BFGS-B", "bounds": bounds}
-        options |= {"callback": stop, "options": {"maxiter": LBFGS_STEPS}}
+        options |= {"callback": budget.stop_when_over, "options": {"maxiter": LBFGS_STEPS}}
         for smoothing in SMOOTHINGS:
             if budget.over:
                 break
@@ -129,13 +125,14 @@ class _Dual:
 
     def smooth(self, point: FloatArray, temperature: float) -> tuple[float, FloatArray]:
         """Return the bound with a soft maximum, and its gradient."""
-        pieces = [np.linalg.eigh(A) for A in self.matrices(point)]
-        top = max(values[-1] for values, _ in pieces)
-        weights = [np.exp((values - top) / temperature) for values, _ in pieces]
+        spectra = [np.linalg.eigh(A) for A in self.matrices(point)]
+        top = max(values[-1] for values, _ in spectra)
+        # Softmax over all eigenvalues, shifted by the largest so that nothing overflows.
+        weights = [np.exp((values - top) / temperature) for values, _ in spectra]
         total = sum(float(weight.sum()) for weight in weights)
         P, *Q = [
             (vectors * (weight / total)) @ vectors.T
-            for weight, (_, vectors) in zip(weights, pieces, strict=True)
+            for weight, (_, vectors) in zip(weights, spectra, strict=True)
         ]
         links = P + sum(self.basis @ q @ self.basis.T for q in Q)
         gradient = np.concatenate((2 * links[self.upper], 2 * P[self.upper], [1.0 - P.sum()]))

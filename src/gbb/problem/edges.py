@@ -87,17 +87,16 @@ class EdgeFeatures:
         there = np.stack([back, self.type, self.weight])[:, np.lexsort((self.type, back))]
         return np.array_equal(here, there)
 
-    def kinds(self, m: int, types: int) -> tuple[FloatArray, IntArray]:
-        """Return the distinct features of edges (kinds x types), and which of them each edge has."""
+    def combine(self, matrices: FloatArray, m: int) -> tuple[FloatArray, IntArray]:
+        """Return ``sum_k f[k] matrices[k]`` for distinct features f, and which of them each edge has."""
         if not self.single:
-            rows, which = np.unique(self.dense(m, types), axis=0, return_inverse=True)
-            return rows, which.ravel().astype(np.int64)
+            rows, which = np.unique(self.dense(m, len(matrices)), axis=0, return_inverse=True)
+            return np.tensordot(rows, matrices, 1), which.ravel()
         # By type, then by weight: the order numbers the types of a round's environment.
         weights, number = np.unique(self.weight, return_inverse=True)
         codes, which = np.unique(self.type * len(weights) + number, return_inverse=True)
-        rows = np.zeros((len(codes), types))
-        rows[np.arange(len(codes)), codes // len(weights)] = weights[codes % len(weights)]
-        return rows, which.ravel().astype(np.int64)
+        types, numbers = np.divmod(codes, len(weights))
+        return weights[numbers][:, None, None] * matrices[types], which
 
     def dense(self, m: int, types: int) -> FloatArray:
         """Return the features of all edges, m x types."""
@@ -133,8 +132,9 @@ class Report:
         graph, m = self.graph, self.graph.m
         if self.feedback == "link":
             # Links are numbered in the order of their edges (i, j) with i < j, as `agents` names them.
-            number = np.cumsum(self._forward) - 1
-            return checks.frozen(np.where(self._forward, number, number[graph.reverse]))
+            number = np.empty(m, dtype=np.int64)
+            number[graph.links] = number[graph.reverse[graph.links]] = np.arange(m // 2)
+            return checks.frozen(number)
         index = {"edge": np.arange(m), "agent": graph.sources, "global": np.zeros(m)}
         return checks.frozen(index[self.feedback].astype(np.int64))
 
@@ -148,14 +148,9 @@ class Report:
     def agents(self) -> tuple[Integers, ...]:
         """The agents that name each number: both ends of an edge or link, one agent, or none."""
         if self.feedback in ("edge", "link"):
-            which = self._forward if self.feedback == "link" else slice(None)
+            which = self.graph.links if self.feedback == "link" else slice(None)
             return self.graph.sources[which], self.graph.indices[which]
         return (np.arange(self.graph.n),) if self.feedback == "agent" else ()
-
-    @cached_property
-    def _forward(self) -> NDArray[np.bool_]:
-        """Which edges lead from the smaller number to the larger: one for each link."""
-        return checks.frozen(self.graph.sources < self.graph.indices)
 
     @cached_property
     def weights(self) -> FloatArray:

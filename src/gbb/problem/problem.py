@@ -94,6 +94,8 @@ class Problem:
     ----------
     n, m, K, d
         The numbers of agents, directed edges and arms, and the dimension of an arm.
+    allowed
+        Which arms each agent may play (n x K).
 
     Notes
     -----
@@ -146,7 +148,7 @@ class Problem:
         self.L = widest if self._L is None else self._L
         self.arm_names = checks.names("arm_names", arm_names, length=self.K)
         self._edges = edges.read_edges(graph, edge_types, edge_weights, features)
-        self._allowed = allowed_arms(graph, self.K, allowed)
+        self.allowed = allowed_arms(graph, self.K, allowed)
         self.feedback = checks.choice("feedback", feedback, FEEDBACKS)
         self.edge_counts, self.parts = edges.read_parts(graph, edge_counts, parts)
         self.contexts = contexts
@@ -154,7 +156,14 @@ class Problem:
         self._root: Problem | None = None
         self._row: FloatArray | None = None
         if contexts is not None:
-            self._check_contexts()
+            # By its methods, as gbb.contexts, which makes EdgeFeatures, imports this package.
+            if not hasattr(contexts, "count_matrices"):
+                cure = "Pass for example gbb.contexts.Regimes(['morning', 'noon'])."
+                raise checks.input_error("contexts", "be one of gbb.contexts", repr(contexts), cure)
+            if not self._edges.single:
+                raise checks.conflict("`contexts` cannot be combined with features.")
+            if self.types > (limit := edges.max_types(graph)):
+                raise checks.input_error("contexts", f"have at most {limit} matrices", self.types)
         if self.parts is not None:
             # A part plays one arm and its links are summed; tables that shards send have no squares.
             one_arm = np.array_equal(self.allowed, self.allowed[self.parts])
@@ -169,16 +178,6 @@ class Problem:
             rule = f"keep {w} L and {w} L S, which a number of a report may be, at most {LARGEST:g}"
             raise checks.input_error(name, rule, f"{largest:g}", "Measure in other units.")
 
-    def _check_contexts(self) -> None:
-        # By its methods, as gbb.contexts, which makes EdgeFeatures, imports this package.
-        if not hasattr(self.contexts, "count_matrices"):
-            cure, got = "Pass for example gbb.contexts.Regimes(['morning', 'noon']).", self.contexts
-            raise checks.input_error("contexts", "be one of gbb.contexts", repr(got), cure)
-        if not self._edges.single:
-            raise checks.conflict("`contexts` cannot be combined with features.")
-        if self.types > (limit := edges.max_types(self.graph)):
-            raise checks.input_error("contexts", f"have at most {limit} matrices", self.types)
-
     def settings(self) -> dict[str, Any]:
         """Return the arguments of the constructor that make this problem, but for those left out.
 
@@ -186,7 +185,7 @@ class Problem:
         """
         root, names = self.root, ("arm_names", "feedback", "contexts", "edge_counts", "parts")
         optional = {name: getattr(root, name) for name in names}
-        optional |= {"allowed": root._allowed, "L": root._L}
+        optional |= {"allowed": None if root.allowed.all() else root.allowed, "L": root._L}
         optional |= root._edges.settings(self.m, root._own_types)
         declared = {name: value for name, value in optional.items() if value is not None}
         return {"graph": root.graph, "arms": root.arms, **root._scales, **declared}
@@ -311,7 +310,7 @@ class Problem:
     @cached_property
     def weighted(self) -> bool:
         """Whether any edge may have a weight other than 1."""
-        return self._edges.weighted or (self.contexts is not None and self.contexts.weighs)
+        return self._edges.weighted or not (self.contexts is None or self.contexts.disjoint)
 
     @cached_property
     def links_alike(self) -> bool:
@@ -356,16 +355,17 @@ class Problem:
 
     @cached_property
     def uniform(self) -> bool:
-        """Whether all edges pay by one and the same matrix, and all arms are allowed.
+        """Whether all edges have one and the same matrix, and all arms are allowed.
 
         So it is in the paper's problem, and in a round of it that has a context.
         """
-        if self._allowed is not None or self.parts is not None:
+        if self.parts is not None or not self.allowed.all():
             return False
         if self._root is None and self._edges.single:
             # Weights that are all 2 are one kind too, but not the paper's problem.
             return not (self._edges.weighted or self._edges.type.any())
-        return len(self._edges.kinds(self.m, self.types)[0]) == 1
+        kinds, _ = self._edges.combine(np.empty((self.types, 0, 0)), self.m)
+        return len(kinds) == 1
 
     @cached_property
     def report(self) -> Report:
@@ -460,6 +460,7 @@ class Problem:
         values = np.frombuffer(row)
         other = object.__new__(type(self))
         # What was declared, and what holds in all rounds or follows from the arms; no other caches.
+        # `types` and the like are computed here, once: a round has no contexts to count them from.
         shared = (vars(self).keys() - CACHED) | OF_ALL_ROUNDS
         vars(other).update({name: getattr(self, name) for name in shared})
         other._edges = self.contexts.edges(self._edges, self._own_types, values)
@@ -480,12 +481,6 @@ class Problem:
         """The context of the round whose problem this is; None if there is none."""
         contexts = self.root.contexts
         return None if self._row is None or contexts is None else contexts.name(self._row)
-
-    @cached_property
-    def allowed(self) -> NDArray[np.bool_]:
-        """Which arms each agent may play (n x K)."""
-        everything = np.ones((self.n, self.K), dtype=np.bool_)
-        return checks.frozen(everything) if self._allowed is None else self._allowed
 
     @cached_property
     def first_allowed(self) -> IntArray:
@@ -566,7 +561,7 @@ class Problem:
         values |= {**self._scales, "L": self.L}
         usual = {"types": 1, "weighted": False, "contexts": None, "feedback": "edge"}
         values |= {k: getattr(self, k) for k, value in usual.items() if getattr(self, k) != value}
-        values |= {} if self._allowed is None else {"allowed": "some"}
+        values |= {} if self.allowed.all() else {"allowed": "some"}
         values |= {} if self.parts is None else {"links": self.link_count}
         shown = {k: f"{v:g}" if isinstance(v, float) else v for k, v in values.items()}
         return f"Problem({', '.join(f'{k}={v}' for k, v in shown.items())})"
@@ -576,16 +571,15 @@ OF_ALL_ROUNDS = {"types", "weighted", "links_alike", "edge_arms", "orthogonal"}
 CACHED = {name for name, value in vars(Problem).items() if isinstance(value, cached_property)}
 
 
-def allowed_arms(graph: Graph, K: int, allowed: ArrayLike | None) -> NDArray[np.bool_] | None:
-    """Check which arms each agent may play (n x K); None if all may play all."""
-    if allowed is None:
-        return None
+def allowed_arms(graph: Graph, K: int, allowed: ArrayLike | None) -> NDArray[np.bool_]:
+    """Check which arms each agent may play (n x K); all if None."""
+    shape = (graph.n, K)
     checks.unmasked("allowed", allowed)
-    mask, shape = np.array(allowed), (graph.n, K)
+    mask = np.ones(shape, dtype=np.bool_) if allowed is None else np.array(allowed)
     if mask.shape != shape or mask.dtype != np.bool_:
         got = f"{mask.dtype} of shape {mask.shape}"
         raise checks.input_error("allowed", f"be a boolean array of shape {shape}, n x K", got)
     if not mask.any(axis=1).all():
         agent = graph.label(int(np.argmin(mask.any(axis=1))))
         raise checks.input_error("allowed", "leave every agent an arm", f"none for agent {agent!r}")
-    return None if mask.all() else checks.frozen(mask)
+    return checks.frozen(mask)

@@ -132,9 +132,9 @@ def _numbers(contexts: Vector, text: str) -> Any:
     if any("=" in item for item in items):
         rule = "be NAME=NUMBER,NAME=NUMBER,... or all numbers in order"
         raise checks.input_error("--context", rule, repr(text))
-    shown = contexts.names or tuple(map(str, range(contexts.C)))
-    if len(items) != contexts.C:
-        rule = f"have {contexts.C} numbers ({', '.join(shown)})"
+    shown = contexts.names or tuple(map(str, range(contexts.size)))
+    if len(items) != contexts.size:
+        rule = f"have {contexts.size} numbers ({', '.join(shown)})"
         raise checks.input_error("--context", rule, repr(text))
     return [checks.real(f"--context {n}", v) for n, v in zip(shown, items, strict=True)]
 
@@ -147,7 +147,7 @@ def listed_in(problem: Problem, path: Path | None) -> Any:
         raise checks.input_error("URL", rule, "none", "Use `gbb control recommend`.")
     if path is None:
         if isinstance(contexts, Regimes):
-            return list(contexts.names or range(contexts.R))
+            return list(contexts.names or range(contexts.size))
         raise checks.input_error(OPTION, f"be given for contexts of kind {contexts.kind}", "none")
     table = _table(path)
     if isinstance(contexts, Regimes):
@@ -166,7 +166,7 @@ def listed_in(problem: Problem, path: Path | None) -> Any:
 
 def _vectors(contexts: Vector, table: pd.DataFrame, path: Path) -> list[list[float]]:
     """A vector for each row, from a column for each number."""
-    names, columns = contexts.names or tuple(map(str, range(contexts.C))), []
+    names, columns = contexts.names or tuple(map(str, range(contexts.size))), []
     for name in names:
         column = next((each for each in (name, f"context {name}") if each in table.columns), None)
         if column is None:

@@ -33,7 +33,7 @@ def read_edges(option: str, source: Source, problem: Problem, table: pd.DataFram
         if name not in table.columns:
             raise cannot_read(option, source, f"it has no column {name!r}")
     places = find.edges(option, graph, (table["source"].tolist(), table["target"].tolist()))
-    names = contexts.names or tuple(map(str, range(contexts.P)))
+    names = contexts.names or tuple(map(str, range(contexts.size)))
     if isinstance(contexts, EdgeTypes):
         types = np.array(_types(option, source, table, names), dtype=np.int64)
         found = _spread(option, source, graph, places, types, symmetric=contexts.symmetric)

@@ -25,7 +25,7 @@ def context_columns(problem: Problem, what: str) -> tuple[str, ...]:
     if isinstance(contexts, Regimes):
         return (COLUMN,)
     if isinstance(contexts, Vector):
-        return tuple(f"{COLUMN} {name}" for name in contexts.names or range(contexts.C))
+        return tuple(f"{COLUMN} {name}" for name in contexts.names or range(contexts.size))
     rule = "have contexts that fit into a few cells: regimes, or a vector"
     cure = "A backup (.jsonl) holds everything; rounds are attached one by one."
     raise checks.input_error(what, rule, contexts.kind, cure)

@@ -26,7 +26,7 @@ def plays_vector_couples(policy: LoweredPolicy) -> bool:
     A bonus of one's own may ask for the problem of its round, which is not made here.
     """
     problem = policy.problem
-    several = isinstance(problem.contexts, Vector) and problem.contexts.C > 1
+    several = isinstance(problem.contexts, Vector) and problem.contexts.size > 1
     own = callable(policy.radius)
     if problem.unknown or not several or own or policy.adaptive or not are_couples(policy):
         return False

@@ -37,7 +37,7 @@ def plays_vectors(policy: LoweredPolicy, rows: FloatArray) -> bool:
     A bonus of one's own may ask for the problem of its round, which is not made here.
     """
     problem = policy.problem
-    several = isinstance(problem.contexts, Vector) and problem.contexts.C > 1
+    several = isinstance(problem.contexts, Vector) and problem.contexts.size > 1
     own = callable(policy.radius)
     one_type = problem.types == rows.shape[1]
     return several and one_type and not own and bool((np.abs(rows) > TINY).any(axis=1).all())

@@ -57,7 +57,6 @@ class Wakes(Contexts):
     kind = "wakes"
     single = False
     symmetric = False
-    weighs = True
     max_norm = 1.0
 
     def __init__(
@@ -88,7 +87,7 @@ class Wakes(Contexts):
         checks.real("speed", row[1], low=low, high=high)
         return checks.frozen(np.array([row[0] % 360.0, row[1]]))
 
-    def edges(self, own: EdgeFeatures, types: int, row: FloatArray) -> EdgeFeatures:  # noqa: ARG002
+    def edges(self, declared: EdgeFeatures, types: int, row: FloatArray) -> EdgeFeatures:  # noqa: ARG002
         """The places of all turbines in each other's wakes."""
         edge, kind, weight = self._geometry(float(row[0]))
         return EdgeFeatures(edge, kind, self.share(row[1]) * weight)
