@@ -8,7 +8,7 @@ from scipy.stats import binom
 
 import gbb
 import naive
-from gbb.learning import Confidence, Tuples
+from gbb.learning import Confidence, Tuples, empty, observe
 from indices import couple_vectors
 from strategies import environments
 
@@ -16,11 +16,11 @@ from strategies import environments
 def played(env, rounds, seed):
     """The record of random rounds, and their allocations and rewards."""
     rng, problem = np.random.default_rng(seed), env.problem
-    record, allocations, rewards = gbb.Record.empty(problem.K), [], []
+    record, allocations, rewards = empty(problem), [], []
     for _ in range(rounds):
         arms = rng.integers(problem.K, size=problem.n)
         paid = env.draw(1, arms, rng)
-        record = record.merge(gbb.Record.of(problem.graph, arms, paid, problem.K))
+        record = record.merge(observe(problem, arms, paid))
         allocations.append(arms)
         rewards.append(paid)
     return record, allocations, rewards
@@ -109,11 +109,11 @@ def test_the_ellipsoid_holds_for_the_worst_vector_after_every_round():
     problem = gbb.Problem(gbb.Graph.circle(3), np.eye(2), sigma=1.5, S=1.0)
     env = gbb.Environment(problem, [[0.4, 0.3], [-0.2, 0.1]])
     for run in range(runs):
-        rng, record, missed = np.random.default_rng(run), gbb.Record.empty(2), False
+        rng, record, missed = np.random.default_rng(run), empty(problem), False
         for _ in range(60):
             arms = rng.integers(2, size=3)
             paid = env.draw(1, arms, rng)
-            record = record.merge(gbb.Record.of(problem.graph, arms, paid, 2))
+            record = record.merge(observe(problem, arms, paid))
             seen = Confidence(problem, record, 1.0)
             truth = env.reward_table + env.reward_table.T
             white = seen.whitened.reshape(4, -1)[[0, 1, 3]]
@@ -128,4 +128,4 @@ def test_the_ellipsoid_holds_for_the_worst_vector_after_every_round():
 def test_a_bad_regulariser_is_refused():
     problem = gbb.Problem(gbb.Graph.complete(2), np.eye(2))
     with pytest.raises(gbb.InputError, match="`lam` to be a finite number > 0"):
-        Confidence(problem, gbb.Record.empty(2), 0.0)
+        Confidence(problem, empty(problem), 0.0)

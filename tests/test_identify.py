@@ -394,7 +394,7 @@ def test_the_policy_certifies_from_rewards_of_some_edges_only():
             lost = rng.choice(6, size=rng.integers(1, 6), replace=False)
             rewards = env.draw(1, choice.allocation, rng)
             rewards[lost] = np.nan
-            seen = gbb.Record.of(graph, choice.allocation, rewards, 3)
+            seen = observe(env.problem, choice.allocation, rewards)
             state = policy.absorb(state, choice, seen)
         values = cut.couple_values(env.reward_table)
         failures += values.max() - values[state.couple] > state.gap + 1e-9
