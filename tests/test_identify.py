@@ -196,7 +196,7 @@ def test_the_solvers_bound_is_above_the_listed_one(check):
         loose = identification.gap_by_solver(seen, 0.1, check, epsilon=np.inf, seconds=5.0)
         # The same radius for both, so that only the triangle inequality is between them.
         radius = identification._radius(seen, 6 * 5, 0.1, check)
-        leader = int(np.argmax(family.combine(seen.means)))
+        leader = int(np.argmax(family.combine(seen.ridge.means)))
         exact = seen.excess(family.combine, leader, radius).max()
         assert loose.gap >= exact - 1e-9
         assert np.array_equal(loose.allocation, family.allocation(leader))
@@ -229,7 +229,7 @@ def test_partial_rewards_share_delta_between_the_symmetric_and_the_full_ellipsoi
         log_det = np.linalg.slogdet(basis.T @ A @ basis if known.symmetric else A)[1]
         radius = problem.sigma * np.sqrt(log_det + 2.0 * np.log(2.0 / 0.1))
         combine, alive = policy.couples.combine, before.alive.ravel()
-        leader = int(np.argmax(np.where(alive, combine(known.means), -np.inf)))
+        leader = int(np.argmax(np.where(alive, combine(known.ridge.means), -np.inf)))
         excess = known.excess(combine, leader, radius)
         assert state.gap == pytest.approx(excess[alive].max(), rel=1e-9)
     assert kinds == {True, False}

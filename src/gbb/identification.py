@@ -246,7 +246,7 @@ def gap_over_family(
     confidence: Confidence, family: AllocationFamily | Tuples, delta: float, look: int
 ) -> Leader:
     """Return the leader of a family, with the largest excess of any other member."""
-    leader = int(np.argmax(family.combine(confidence.means)))
+    leader = int(np.argmax(family.combine(confidence.ridge.means)))
     radius = _radius(confidence, family.size - 1, delta, look)
     excess = confidence.excess(family.combine, leader, radius)
     return Leader(family.allocation(leader), float(excess.max()))
@@ -264,7 +264,7 @@ def gap_by_solver(
     """
     problem, K = confidence.problem, confidence.problem.K
     graph, allowed = problem.graph, np.ones((problem.n, K), dtype=np.bool_)
-    means = confidence.means[0]
+    means = confidence.ridge.means[0]
     types = np.zeros(graph.m, dtype=np.int32)
     estimate = PairProblem(graph, (means + means.T)[None], types, allowed)
     leader = solve(estimate, seconds=seconds / 4).allocation  # needs no proof

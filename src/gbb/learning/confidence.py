@@ -134,11 +134,6 @@ class Confidence:
         """The estimate."""
         return Ridge(self.problem, self.record, self.lam, symmetric=self.symmetric)
 
-    @property
-    def means(self) -> FloatArray:
-        """``<z_ab, theta_hat>`` by type and edge-arm (types x K x K)."""
-        return self.ridge.means
-
     @cached_property
     def whitened(self) -> FloatArray:
         """Vectors whose dot products are those of edge-arms in ``A^-1`` (types x K x K x size)."""
@@ -167,7 +162,7 @@ class Confidence:
         the chosen one itself and all that play the same edge-arms as often. A small u is no reason
         for 0: S may be large.
         """
-        means = combine(self.means)
+        means = combine(self.ridge.means)
         noise, bias, size = (
             np.linalg.norm(sums - sums[chosen], axis=1)
             for sums in map(combine, (self.whitened, self.solved, self._edge_arms))
@@ -184,11 +179,8 @@ class Confidence:
     @cached_property
     def _edge_arms(self) -> FloatArray:
         """Edge-arms, or their symmetric parts, by type in dimensions of its own."""
-        problem = self.problem
-        z = problem.edge_arms.reshape(1, problem.K, problem.K, -1)
-        if self.symmetric:
-            z = (z + z.transpose(0, 2, 1, 3)) / 2.0
-        return _spread(np.repeat(z, problem.types, axis=0), np.arange(problem.types))
+        types, table = self.problem.types, self.ridge.coordinates.table
+        return _spread(np.broadcast_to(table, (types, *table.shape)), np.arange(types))
 
     @cached_property
     def _labels(self) -> FloatArray:
@@ -200,9 +192,7 @@ class Confidence:
 
 def _spread(table: FloatArray, block_of: IntArray) -> FloatArray:
     """Vectors in the blocks of their types as vectors in all blocks together."""
-    if block_of.max(initial=0) == 0:
-        return table
     types, K, _, size = table.shape
-    wide = np.zeros((types, K, K, int(block_of.max()) + 1, size))
+    wide = np.zeros((types, K, K, int(block_of[-1]) + 1, size))
     wide[np.arange(types), :, :, block_of] = table
     return wide.reshape(types, K, K, -1)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,8 @@ ROUNDINGS = 8.0
 """How many roundings a number goes through, for each parameter that it takes part in."""
 
 
-class Block(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Block:
     """A block ``P R'R P'`` of A, with R triangular and P the permutation ``pivots``.
 
     ``theta`` is the whitened estimate ``R P' theta_hat`` and ``whitened`` holds ``R^-T P' z`` of each
@@ -39,20 +40,18 @@ class Block(NamedTuple):
         rows = [solve_upper(self.R, row, self.pivots) for row in whitened]
         return np.array(rows).reshape(whitened.shape)
 
-    @property
-    def rotation(self) -> FloatArray:
-        """The orthogonal Q with ``R P' = Q U``, U triangular with a positive diagonal, hence unique."""
-        Q, U = np.linalg.qr(self.unpivoted)
+    @cached_property
+    def unique(self) -> tuple[FloatArray, FloatArray]:
+        """The orthogonal Q and the triangular U with a positive diagonal of ``R P' = Q U``."""
+        Q, U = np.linalg.qr(self.R[:, np.argsort(self.pivots)])
         # The engine's factor has a positive diagonal too: another sign would change every draw.
-        rotation: FloatArray = Q * np.where(np.diag(U) < 0.0, -1.0, 1.0)
-        return rotation
+        signs = np.where(np.diag(U) < 0.0, -1.0, 1.0)
+        return Q * signs, U * signs[:, None]
 
-    @property
-    def unpivoted(self) -> FloatArray:
-        """``R P'``."""
-        columns = np.empty_like(self.R)
-        columns[:, self.pivots] = self.R
-        return columns
+    @cached_property
+    def smallest_value(self) -> float:
+        """The smallest singular value of R."""
+        return float(np.linalg.svd(self.R, compute_uv=False)[-1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,20 +111,13 @@ class Ridge:
         return made.at(problem)
 
     def at(self, problem: Problem) -> Ridge:
-        """Return the same estimate for the problem of another round, sharing what was computed of it.
-
-        A record is of all rounds, and so is all that is made of it but for what depends on the matrices
-        in play and on S.
-        """
+        """Return the same estimate for the problem of another round, sharing what was computed of it."""
         if problem is self.problem:
             return self
-        other = replace(self, problem=problem)
-        changed = {"rounding"}  # by the norm of all matrices in play
-        if not np.array_equal(problem.matrices_in_play, self.problem.matrices_in_play):
-            changed |= {"_in_play", "smallest"}
-        computed = vars(self).copy()  # a copy, as other threads may be at work on this estimate
-        shared = computed.keys() - vars(other).keys() - changed
-        vars(other).update({name: computed[name] for name in shared})
+        # A record is of all rounds, and so is all that is cached. What follows from the matrices in play
+        # or from S (in_play, rounding, smallest) is a property, computed anew from what is cached.
+        other = copy(self)
+        object.__setattr__(other, "problem", problem)
         return other
 
     @cached_property
@@ -148,10 +140,7 @@ class Ridge:
         # Only sums over edges were seen: the eigenvectors of their Gram matrix stand for rows, and the
         # regressors follow with weight 0, to be whitened and no more.
         (e, V, scale), b = self._spectrum, self.record.moment(self.problem)
-        types, (rows, d2) = self.problem.types, features.shape
-        by_type = np.zeros((types, rows, types, d2))
-        by_type[np.arange(types), :, np.arange(types)] = features
-        regressors = by_type.reshape(types * rows, types * d2)
+        regressors = np.kron(np.eye(self.problem.types), features)
         seen, stacked = self._seen, np.vstack([V.T * scale, regressors])
         weights, responses = np.zeros((2, len(stacked)))
         weights[: len(e)], responses[: len(e)] = e, b / scale @ V
@@ -160,10 +149,10 @@ class Ridge:
         # The parameters of which nothing was seen stay at lam exactly. QR would mix rounding into them,
         # and then the arms of a regime that was never in play would no longer tie.
         unseen, root = np.setdiff1d(np.arange(len(e)), seen), np.sqrt(self.lam)
-        wide = root * np.eye(len(e))
-        wide[: len(seen), : len(seen)] = R
         theta = np.append(theta, np.zeros(len(unseen)))
         whitened = np.hstack([whitened[len(e) :], regressors[:, unseen] / root])
+        wide = root * np.eye(len(e))
+        wide[: len(seen), : len(seen)] = R
         return [Block(wide, theta, np.append(seen[pivots], unseen), whitened)]
 
     @cached_property
@@ -215,10 +204,9 @@ class Ridge:
     @cached_property
     def block_of(self) -> IntArray:
         """The block of each type."""
-        several = len(self.theta) > 1
-        return np.arange(self.problem.types) if several else np.zeros(self.problem.types, np.int64)
+        return np.arange(self.problem.types) % len(self.theta)  # 0 if there is one block for all
 
-    @cached_property
+    @property
     def _in_play(self) -> IntArray:
         """The blocks of the matrices in play."""
         return np.unique(self.block_of[self.problem.matrices_in_play])
@@ -233,20 +221,14 @@ class Ridge:
         g = np.zeros_like(self.theta)
         # Of the matrices in play alone: numbers for the others would shift the stream.
         g[self._in_play] = rng.standard_normal((len(self._in_play), g.shape[1]))
-        rotated = [Q @ row for Q, row in zip(self._rotations, g, strict=True)]
+        rotated = [block.unique[0] @ row for block, row in zip(self._blocks, g, strict=True)]
         drawn: FloatArray = self.theta + v * np.stack(rotated)
         return drawn
-
-    @cached_property
-    def _rotations(self) -> list[FloatArray]:
-        """From coordinates in which a draw is unique to those of each block."""
-        return [block.rotation for block in self._blocks]
 
     @property
     def factors(self) -> list[tuple[FloatArray, FloatArray]]:
         """U of each block, triangular with a positive diagonal and ``A = U'U``; and ``U theta_hat``."""
-        blocks = zip(self._blocks, self._rotations, strict=True)
-        return [(np.triu(Q.T @ block.unpivoted), Q.T @ block.theta) for block, Q in blocks]
+        return [(block.unique[1], block.unique[0].T @ block.theta) for block in self._blocks]
 
     @cached_property
     def means(self) -> FloatArray:
@@ -290,12 +272,11 @@ class Ridge:
             raise checks.input_error("vectors", rule, vectors.shape[1])
         if vectors.shape[1] == problem.parameters:
             return self._norms(vectors.reshape(-1, problem.types, d2))
-        rows = np.zeros((problem.types, len(vectors), d2))
         by_type = []
         for g in range(problem.types):
-            rows[:] = 0.0
-            rows[g] = vectors
-            by_type.append(self._norms(rows.transpose(1, 0, 2)))
+            rows = np.zeros((len(vectors), problem.types, d2))
+            rows[:, g] = vectors
+            by_type.append(self._norms(rows))
         widths, inverse_norms = zip(*by_type, strict=True)
         return np.stack(widths), np.stack(inverse_norms)
 
@@ -346,7 +327,7 @@ class Ridge:
         diagonals = np.stack([np.abs(np.diag(block.R)) for block in self._blocks])
         return float(2.0 * np.log(diagonals).sum() - diagonals.size * np.log(self.lam))
 
-    @cached_property
+    @property
     def rounding(self) -> float:
         """What rounding adds to the radius of a confidence set, apart from that of long sums.
 
@@ -375,17 +356,16 @@ class Ridge:
     def _share(self) -> float:
         return ROUNDINGS * self.problem.parameters * EPS
 
-    @cached_property
+    @property
     def smallest(self) -> float:
         """The smallest eigenvalue of A on the span of the edge-arms in play, or a lower bound of it."""
         blocks = [self._blocks[number] for number in self._in_play]
         if self.coordinates.diagonal:
             # Edge-arms of norm 0 have a coordinate too, which nothing is ever seen of.
             used = np.diag(self.coordinates.features) > 0.0
-            diagonals = [np.abs(np.diag(R))[used[pivots]] for R, _, pivots, _ in blocks]
+            diagonals = [np.abs(np.diag(block.R))[used[block.pivots]] for block in blocks]
             return float(np.min(diagonals) ** 2)
-        smallest = min(float(np.linalg.svd(block.R, compute_uv=False)[-1]) for block in blocks)
-        return max(self.lam, smallest**2)
+        return max(self.lam, min(block.smallest_value for block in blocks) ** 2)
 
     def sums(self, allocation: IntArray, problem: Problem | None = None) -> FloatArray:
         """The whitened sum over the edges of an allocation, ``sum w f`` (blocks x size).

@@ -164,6 +164,6 @@ def estimation_rounds(rounds: int) -> Iterator[int]:
         t += max(1, t // 2)  # after 4: 6, 9, 13, ... The engine estimates after the same rounds.
 
 
-def due(before: float, after: float) -> bool:
+def needs_estimate(before: float, after: float) -> bool:
     """Whether scales are to be estimated anew once ``before`` rounds have become ``after``."""
     return any(before < t for t in estimation_rounds(math.floor(after)))

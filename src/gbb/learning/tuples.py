@@ -84,12 +84,9 @@ class Tuples:
         return [(g, first, second, w) for g, first, second, w in rows if w != 0.0]
 
     @cached_property
-    def _kinds_of(self) -> list[list[tuple[int, int, int, float]]]:
-        """The kinds of edges of each type."""
-        by_type: list[list[tuple[int, int, int, float]]] = [[] for _ in range(self.problem.types)]
-        for kind in self.kinds:
-            by_type[kind[0]].append(kind)
-        return by_type
+    def _kinds_of(self) -> dict[int, list[tuple[int, int, int, float]]]:
+        """The kinds of edges of each type, which stand together in their order."""
+        return {g: list(kinds) for g, kinds in itertools.groupby(self.kinds, lambda kind: kind[0])}
 
     def arms(self, codes: IntArray | None = None) -> IntArray:
         """What each group plays in the tuples with these numbers (tuples x groups)."""
@@ -110,12 +107,11 @@ class Tuples:
 
         Only the tuples with the numbers ``codes`` and the edges of ``types``, where these are given.
         """
-        numbers = range(self.problem.types) if types is None else types.tolist()
-        kinds = [kind for g in numbers for kind in self._kinds_of[g]]
         arms = self.arms(codes)
         total = np.zeros((len(arms), *table.shape[3:]))
-        for g, first, second, weight in kinds:
-            total += weight * table[g, arms[:, first], arms[:, second]]
+        for number in range(self.problem.types) if types is None else types.tolist():
+            for g, first, second, weight in self._kinds_of.get(number, ()):
+                total += weight * table[g, arms[:, first], arms[:, second]]
         return total
 
     def by_type(self, table: FloatArray) -> list[FloatArray]:
@@ -141,14 +137,12 @@ class Tuples:
         regressor = [g * size + index[arms[:, i], arms[:, j]] for g, i, j, _ in kinds]
         amount = np.repeat([w for *_, w in kinds], len(arms))
         tuple_of = np.tile(np.arange(len(arms)), len(kinds))
-        total = self.problem.types * size
-        keys, which = np.unique(tuple_of * total + np.concatenate(regressor), return_inverse=True)
-        column, row = keys // total, np.arange(len(keys))
-        row = row - np.searchsorted(column, column)
+        (column, key), which, _ = unique_rows(tuple_of, np.concatenate(regressor))
+        row = np.arange(len(column)) - np.searchsorted(column, column)  # its place within its tuple
         shape = int(row.max()) + 1, padded(len(arms))
         regressors, amounts = np.zeros(shape, dtype=np.int64), aligned_zeros(*shape)
-        regressors[row, column] = keys % total
-        amounts[row, column] = np.bincount(which.ravel(), weights=amount, minlength=len(keys))
+        regressors[row, column] = key
+        amounts[row, column] = np.bincount(which, weights=amount, minlength=len(key))
         return regressors, amounts
 
 

@@ -160,7 +160,7 @@ class PhasedExploration(RecordPolicy[Phased]):
         # Rewards may be missing in one phase and not in another: two ellipsoids must hold.
         combine, radius = self.couples.combine, seen.ellipsoid(self.delta / 2)
         alive = state.alive.ravel()
-        values = np.where(alive, combine(seen.means), -np.inf)
+        values = np.where(alive, combine(seen.ridge.means), -np.inf)
         leader = int(np.argmax(values))
         excess = seen.excess(combine, leader, radius)
         gap = float(excess[alive].max())
