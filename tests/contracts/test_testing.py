@@ -75,15 +75,16 @@ class Shy(UniformRandom):
     ],
 )
 def test_a_policy_that_breaks_the_contract_is_noticed(kind, test, problem):
-    good = policy_contract(kind.__mro__[1])()
-    getattr(good, f"test_{test}")(problem)
+    good, bad = policy_contract(kind.__mro__[1])(), policy_contract(kind)()
+    getattr(good, f"test_{test}")(good.build(problem))
     with pytest.raises(AssertionError):
-        getattr(policy_contract(kind)(), f"test_{test}")(problem)
+        getattr(bad, f"test_{test}")(bad.build(problem))
 
 
 def test_a_policy_that_takes_bad_rewards_is_noticed():
+    contract = policy_contract(Trusting)()
     with pytest.raises(pytest.fail.Exception, match="DID NOT RAISE"):
-        policy_contract(Trusting)().test_bad_rewards_are_refused(SUMS, 0)
+        contract.test_bad_rewards_are_refused(contract.build(SUMS), 0)
 
 
 def test_a_policy_that_refuses_what_it_claims_is_noticed():

@@ -229,8 +229,12 @@ def _check_contexts(
     return rows
 
 
-def verdict(d: Diagnosis, e: Evidence, types: int) -> tuple[str, str]:
-    """Return the status and the sentence of a diagnosis."""
+def verdict(d: Diagnosis, e: Evidence, types: int) -> tuple[str, str]:  # noqa: PLR0911
+    """Return the status and the sentence: what is predicted against what could be.
+
+    Only noise that was measured can condemn a model: of single rewards by any repetition, of the sum by
+    repeated allocations alone, because links may share their noise.
+    """
     if d.rounds < MIN_ROUNDS:
         return "too few", f"Too few rounds to say: {d.rounds}, and {MIN_ROUNDS} are the fewest."
     if d.covered < MIN_COVERED:
@@ -240,15 +244,6 @@ def verdict(d: Diagnosis, e: Evidence, types: int) -> tuple[str, str]:
         )
     if not e.spread > 0.0:
         return "too few", "Nothing to judge: no reward ever changed."
-    return _compare_with_ceilings(d, e, types)
-
-
-def _compare_with_ceilings(d: Diagnosis, e: Evidence, types: int) -> tuple[str, str]:
-    """Compare what is predicted with what could be, each with two standard errors.
-
-    Only noise that was measured can condemn a model: of single rewards by any repetition, of the sum by
-    repeated allocations alone, because links may share their noise.
-    """
     has_noise = bool(np.isfinite(d.ceiling))
     repeat = "" if has_noise else " Repeat some allocations to tell noise from a wrong model."
     if e.correlation < SIGNIFICANT and (not has_noise or d.ceiling < 3.0 * e.ceiling_error):

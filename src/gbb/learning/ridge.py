@@ -49,9 +49,9 @@ class Block:
         return Q * signs, U * signs[:, None]
 
     @cached_property
-    def smallest_value(self) -> float:
-        """The smallest singular value of R."""
-        return float(np.linalg.svd(self.R, compute_uv=False)[-1])
+    def smallest(self) -> float:
+        """The smallest eigenvalue of the block, from R: squaring it first would lose half of the digits."""
+        return float(np.linalg.svd(self.R, compute_uv=False)[-1] ** 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -365,7 +365,7 @@ class Ridge:
             used = np.diag(self.coordinates.features) > 0.0
             diagonals = [np.abs(np.diag(block.R))[used[block.pivots]] for block in blocks]
             return float(np.min(diagonals) ** 2)
-        return max(self.lam, min(block.smallest_value for block in blocks) ** 2)
+        return max(self.lam, min(block.smallest for block in blocks))
 
     def sums(self, allocation: IntArray, problem: Problem | None = None) -> FloatArray:
         """The whitened sum over the edges of an allocation, ``sum w f`` (blocks x size).

@@ -174,8 +174,6 @@ def _evaluate(program: Program, u: FloatArray) -> _Products:
 
 
 def _barrier(program: Program, u: FloatArray, weight: float) -> float:
-    if not (u > 0.0).all():
-        return np.inf
     phi = _evaluate(program, u).phi
     if not (phi < 1.0).all():
         return np.inf
