@@ -94,14 +94,10 @@ the means (or the fit) of the recent rounds explain of their squares, and how ma
 
 def _compare_tables(problem: Problem, everything: AnyRecord, recent: AnyRecord) -> Distance:
     """Compare the means of every pair of arms."""
-    tables = [
-        np.asarray(table, np.float64)
-        for record in (everything, recent)
-        for table in record.tables or ()
-    ]
+    tables = np.array([everything.tables, recent.tables], dtype=np.float64)
     if problem.symmetric_only:  # (a, b) and (b, a) are one number
-        tables = [np.triu(table) + np.triu(table.transpose(0, 2, 1), 1) for table in tables]
-    N, Y, n, y = tables
+        tables = np.triu(tables) + np.triu(tables.swapaxes(-1, -2), 1)
+    (N, Y), (n, y) = tables
     seen, before = n > 0.0, N - n
     both = seen & (before > ROUNDING * N)
     # By differences of means: Chow's difference of squares would cancel where rewards are far from 0.

@@ -91,8 +91,7 @@ def centre(strata: IntArray, values: FloatArray) -> FloatArray:
     """Remove each column's mean in each stratum; NaN stays as it is."""
     seen = np.isfinite(values)
     means = sum_by(strata, np.where(seen, values, 0.0)) / np.maximum(sum_by(strata, seen), 1.0)
-    centred: FloatArray = values - means[strata]
-    return centred
+    return values - means[strata]
 
 
 def sum_squares(values: FloatArray) -> float:
@@ -230,13 +229,17 @@ def pool_variance(values: FloatArray, groups: IntArray, source: str) -> Noise:
     return Noise(variance, freedom, source, influence)
 
 
-class Margin(NamedTuple):
-    """``R^2 - GOOD * ceiling`` of held-out predictions: good enough from 0 upwards.
+class Fit(NamedTuple):
+    """How well held-out predictions fit rewards, against what a perfect model would reach.
 
     Attributes
     ----------
-    value
-        The margin of the model as fitted.
+    share
+        Their R^2; NaN if nothing varies.
+    ceiling, ceiling_error
+        R^2 of a perfect model and its standard error; NaN if the noise is unknown.
+    margin
+        ``share - GOOD * ceiling``: good enough from 0 upwards.
     above
         Whether it is at least 0, two standard errors to the safe side.
     below
@@ -244,21 +247,25 @@ class Margin(NamedTuple):
         estimate's own noise costs, which more rounds would mend: the model is wrong.
     """
 
-    value: float
+    share: float
+    ceiling: float
+    ceiling_error: float
+    margin: float
     above: bool
     below: bool
 
 
-def find_margin(
+def judge(
     y: FloatArray,
     r: FloatArray,
+    ceiling: tuple[float, float],
     noise: Noise,
     freedom: int,
     *,
     leverage: float,
     parameters: int,
-) -> Margin:
-    """Return the margin of rewards ``y`` with residuals ``r``, both centred.
+) -> Fit:
+    """Return how well rewards ``y`` with residuals ``r``, both centred, are predicted.
 
     With A and L the sums of squares of y and of r, J = ``freedom`` their degrees of freedom and n the
     variance of the noise, R^2 = 1 - L/A and the ceiling is 1 - J n/A, so the margin times A is linear
@@ -277,7 +284,9 @@ def find_margin(
     error = float(np.sqrt((influence**2).sum()))
     error_without = float(np.hypot(error, np.sqrt(2.0 / parameters) * estimation))
     spread = sum_squares(y)
-    return Margin(
+    return Fit(
+        explained_share(sum_squares(r), spread),
+        *ceiling,
         value / spread if spread > 0.0 else np.nan,
         above=spread > 0.0 and value - 2.0 * error >= 0.0,
         below=value + estimation + 2.0 * error_without < 0.0,

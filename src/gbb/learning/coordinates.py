@@ -50,10 +50,7 @@ class Coordinates:
     def of(self, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Vectors in a type's parameters (... x d^2) in coordinates, and the norms of the remainders."""
         if self.symmetric:
-            d = math.isqrt(vectors.shape[-1])
-            M = vectors.reshape(*vectors.shape[:-1], d, d)
-            i, j = np.triu_indices(d)
-            vectors = (M[..., i, j] + M[..., j, i]) * np.where(i == j, 0.5, np.sqrt(0.5))
+            vectors = symmetric_coordinates(vectors)
         if self.directions is None:
             return vectors, np.zeros(vectors.shape[:-1])
         inside = vectors @ self.directions.T
@@ -81,7 +78,7 @@ def coordinates(problem: Problem, *, symmetric: bool) -> Coordinates:
     features = problem.edge_arms
     if symmetric:
         a, b = np.triu_indices(K)
-        features = symmetric_edge_arms(problem.arms)[a * K + b]
+        features = symmetric_coordinates(features[a * K + b])
         index = np.zeros((K, K), dtype=np.int64)
         index[a, b] = index[b, a] = np.arange(len(a))
     diagonal = problem.orthogonal and problem.tabular  # other sums mix the regressors
@@ -93,14 +90,18 @@ def coordinates(problem: Problem, *, symmetric: bool) -> Coordinates:
 
 
 def symmetric_edge_arms(arms: FloatArray) -> FloatArray:
-    """Symmetric parts of the edge-arms in orthonormal coordinates (K^2 x d(d+1)/2).
+    """Symmetric parts of the edge-arms in orthonormal coordinates, row ``a * K + b`` that of z_ab."""
+    z = arms[:, None, :, None] * arms[None, :, None, :]
+    return symmetric_coordinates(z.reshape(-1, arms.shape[1] ** 2))
 
-    Row ``a * K + b`` is ``(x_a x_b' + x_b x_a') / 2`` with off-diagonal entries times sqrt 2, so that
-    dot products are those of the matrices.
+
+def symmetric_coordinates(vectors: FloatArray) -> FloatArray:
+    """The symmetric part ``(M + M') / 2`` of ``vec(M)`` (... x d^2) in orthonormal coordinates.
+
+    These are the d (d + 1) / 2 entries on and above the diagonal. Those above count twice in a matrix,
+    and so are multiplied by sqrt 2: dot products are those of the matrices.
     """
-    K, d = arms.shape
+    d = math.isqrt(vectors.shape[-1])
+    M = vectors.reshape(*vectors.shape[:-1], d, d)
     i, j = np.triu_indices(d)
-    scale = np.where(i == j, 0.5, np.sqrt(0.5))
-    half = arms[:, None, i] * arms[None, :, j] + arms[:, None, j] * arms[None, :, i]
-    rows: FloatArray = (half * scale).reshape(K * K, -1)
-    return rows
+    return (M[..., i, j] + M[..., j, i]) * np.where(i == j, 0.5, np.sqrt(0.5))

@@ -232,13 +232,11 @@ class LowRank:
 
         def product(vector: FloatArray) -> FloatArray:
             M = vector.reshape(d, d)
-            gram: FloatArray = X.T @ (N * (X @ M @ X.T)) @ X + lam * M
-            return gram.ravel()
+            return np.ravel(X.T @ (N * (X @ M @ X.T)) @ X + lam * M)
 
         operator = LinearOperator((d * d, d * d), matvec=product, dtype=np.float64)
         solution, _ = cg(operator, (X.T @ Y @ X).ravel(), rtol=1e-6, maxiter=2 * d * d)
-        start: FloatArray = solution.reshape(d, d)
-        return start
+        return solution.reshape(d, d)
 
 
 def check_one_matrix(problem: Problem, record: Record) -> None:

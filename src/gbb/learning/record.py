@@ -198,8 +198,7 @@ class Moments(_Sums):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the moments and sums by name."""
-        sums = {"count": self.count, "squares": self.squares}
-        return {"gram": self.qq, "moment": self.yq, **sums}
+        return {"gram": self.qq, "moment": self.yq, "count": self.count, "squares": self.squares}
 
 
 AnyRecord = Record | Moments
@@ -220,8 +219,7 @@ def from_dict(content: dict[str, Any]) -> AnyRecord:
     sums = content["count"], content["squares"]
     if "gram" in content:
         return Moments(content["gram"], content["moment"], *sums)
-    paired = from_dict(content["paired"]) if "paired" in content else None
-    assert paired is None or isinstance(paired, Record)
+    paired: Any = from_dict(content["paired"]) if "paired" in content else None
     return Record(content["N"], content["Y"], *sums, paired)
 
 
@@ -305,14 +303,12 @@ def _regressors_of_tables(problem: Problem) -> FloatArray:
 def places_of(problem: Problem, allocation: IntArray) -> IntArray:
     """Return the type and edge-arm of each directed edge, as a place in a record's flat tables."""
     K, first, second = problem.K, allocation[problem.sources], allocation[problem.targets]
-    places: IntArray = (problem.edge_types * K + first) * K + second
-    return places
+    return (problem.edge_types * K + first) * K + second
 
 
 def played(problem: Problem, allocation: IntArray) -> IntArray:
     """Return the places in a record's flat tables that an allocation plays, increasing."""
-    places: IntArray = np.unique(places_of(problem, allocation))
-    return places
+    return np.unique(places_of(problem, allocation))
 
 
 def weigh(

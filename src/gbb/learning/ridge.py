@@ -50,7 +50,8 @@ class Block:
 
     @cached_property
     def smallest(self) -> float:
-        """The smallest eigenvalue of the block, from R: squaring it first would lose half of the digits."""
+        """The smallest eigenvalue of the block."""
+        # From R: the eigenvalues of R'R would lose half of their digits.
         return float(np.linalg.svd(self.R, compute_uv=False)[-1] ** 2)
 
 
@@ -222,8 +223,7 @@ class Ridge:
         # Of the matrices in play alone: numbers for the others would shift the stream.
         g[self._in_play] = rng.standard_normal((len(self._in_play), g.shape[1]))
         rotated = [block.unique[0] @ row for block, row in zip(self._blocks, g, strict=True)]
-        drawn: FloatArray = self.theta + v * np.stack(rotated)
-        return drawn
+        return self.theta + v * np.stack(rotated)
 
     @property
     def factors(self) -> list[tuple[FloatArray, FloatArray]]:
@@ -359,7 +359,7 @@ class Ridge:
     @property
     def smallest(self) -> float:
         """The smallest eigenvalue of A on the span of the edge-arms in play, or a lower bound of it."""
-        blocks = [self._blocks[number] for number in self._in_play]
+        blocks: list[Block] = [self._blocks[number] for number in self._in_play]
         if self.coordinates.diagonal:
             # Edge-arms of norm 0 have a coordinate too, which nothing is ever seen of.
             used = np.diag(self.coordinates.features) > 0.0

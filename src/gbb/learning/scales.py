@@ -97,7 +97,14 @@ def estimate_scales(problem: Problem, record: AnyRecord, delta: float) -> Scales
     residual = max(total - float((c**2 / e).sum()), 0.0) + rounding
     sigma, lam = _expect(problem, n, residual, e, c)
     squares = [((c / (e + lam)) ** 2 + sigma**2 / (e + lam)).sum() for e, c in blocks]
-    sigma_max = min(_noise_at_most(problem, n, residual, e, delta), AT_MOST * sigma)
+    # The bound on sigma^2 of the docstring, with the self-normalised bound in ``explained``.
+    c2, chance = problem.L**2, math.log(2.0 / delta)
+    explained = (1.0 + c2 / float(e.min())) * (float(np.log1p(e / c2).sum()) + 2.0 * chance)
+    often = max(n, 1.0)  # a record that is forgotten by and by may have less
+    spread = math.sqrt(FOURTH * n * (chance + math.log(often * (often + 1.0))))
+    freedom = n - spread - explained
+    bound = math.sqrt(residual / freedom) if freedom > 0.0 else math.inf
+    sigma_max = min(bound, AT_MOST * sigma)
     entry = sigma / math.sqrt(lam)
     norms = (entry * problem.d, NORMS * math.sqrt(max(squares)))
     S, S_max = (min(max(norm, SMALLEST), LARGEST) for norm in norms)
@@ -141,19 +148,6 @@ def _expect(
     weights /= weights.sum()
     lam = math.exp(float(weights @ np.log(lams[:, 0])))
     return declared or math.exp(float(weights @ np.log(s / n)) / 2.0), lam
-
-
-def _noise_at_most(
-    problem: Problem, n: float, residual: float, e: FloatArray, delta: float
-) -> float:
-    """The bound on sigma that fails with probability delta; infinite while there is none."""
-    c = problem.L**2
-    chance = math.log(2.0 / delta)
-    explained = (1.0 + c / float(e.min())) * (float(np.log1p(e / c).sum()) + 2.0 * chance)
-    often = max(n, 1.0)  # a record that is forgotten by and by may have less
-    spread = math.sqrt(FOURTH * n * (chance + math.log(often * (often + 1.0))))
-    freedom = n - spread - explained
-    return math.sqrt(residual / freedom) if freedom > 0.0 else math.inf
 
 
 def estimation_rounds(rounds: int) -> Iterator[int]:

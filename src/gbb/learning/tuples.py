@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -39,39 +39,31 @@ class Tuples:
         Number of parts.
     weights
         What each directed edge counts for: its own weight, or that times a factor.
+    group_of
+        The group of each agent: those of one part with the same arms allowed.
+    group_part, arms_of_group
+        The part of each group, and what its agents play when their part plays an arm (groups x K).
     """
 
     problem: Problem
     parts: IntArray
     k: int
     weights: FloatArray
+    group_of: IntArray = field(init=False)
+    group_part: IntArray = field(init=False)
+    arms_of_group: IntArray = field(init=False)
+
+    def __post_init__(self) -> None:
+        rows = np.column_stack([self.parts, self.problem.first_allowed])
+        groups, group_of = np.unique(rows, axis=0, return_inverse=True)
+        object.__setattr__(self, "group_of", group_of.ravel())
+        object.__setattr__(self, "group_part", groups[:, 0])
+        object.__setattr__(self, "arms_of_group", np.ascontiguousarray(groups[:, 1:]))
 
     @property
     def size(self) -> int:
         """How many tuples there are."""
         return int(self.problem.K**self.k)
-
-    @cached_property
-    def _groups(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Of groups of agents that are alike: their part, what they play for each arm, and who is in."""
-        rows = np.column_stack([self.parts, self.problem.first_allowed])
-        groups, whose = np.unique(rows, axis=0, return_inverse=True)
-        return groups[:, 0], np.ascontiguousarray(groups[:, 1:]), whose.ravel()
-
-    @property
-    def group_of(self) -> IntArray:
-        """The group of each agent: in one part, with the same arms allowed."""
-        return self._groups[2]
-
-    @property
-    def group_part(self) -> IntArray:
-        """The part of each group."""
-        return self._groups[0]
-
-    @property
-    def arms_of_group(self) -> IntArray:
-        """What the agents of each group play when their part plays an arm (groups x K)."""
-        return self._groups[1]
 
     @cached_property
     def kinds(self) -> list[tuple[int, int, int, float]]:
@@ -121,8 +113,7 @@ class Tuples:
 
     def allocation(self, code: int) -> IntArray:
         """What every agent plays in tuple number ``code``."""
-        arms: IntArray = self.arms(np.array([code]))[0, self.group_of]
-        return arms
+        return self.arms(np.array([code])).ravel()[self.group_of]
 
     def list_terms(self, index: IntArray) -> tuple[IntArray, FloatArray]:
         """What each tuple adds to which regressors: these, type after type, and the amounts.

@@ -142,8 +142,7 @@ def critical_covariance_count(problem: Problem, allocations: ArrayLike, *, lam: 
     distinct, which = np.unique(played, axis=0, return_inverse=True)
     rows = [regressors(problem, problem.allocation(allocation)) for allocation in distinct]
     steps = [q.T @ q for q in rows]
-    A = check_lam(lam) * np.eye(problem.parameters)
-    count = 0
+    A, count = check_lam(lam) * np.eye(problem.parameters), 0
     for step in (steps[index] for index in which.ravel()):
         # A_{t,p} grows with p, so the inequality holds iff A_{t-1}^-1 (A_t - A_{t-1}) <= 1.
         largest = eigvalsh(step, A, subset_by_index=(len(A) - 1, len(A) - 1))[0]
