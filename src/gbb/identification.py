@@ -237,8 +237,8 @@ def gap_over_family(
     confidence: Confidence, family: AllocationFamily | Tuples, delta: float, look: int
 ) -> tuple[IntArray, float]:
     """Return the member with the best estimate, and the largest excess of any other."""
-    leader = int(np.argmax(family.combine(confidence.ridge.means)))
-    radius = _radius(confidence, family.size - 1, delta, look)
+    values = family.combine(confidence.ridge.means)
+    leader, radius = int(np.argmax(values)), _radius(confidence, len(values) - 1, delta, look)
     excess = confidence.excess(family.combine, leader, radius)
     return family.allocation(leader), float(excess.max())
 

@@ -146,13 +146,11 @@ class Confidence:
 
     def ellipsoid(self, delta: float) -> float:
         """``sigma sqrt(log det(A / lam) + 2 log(1 / delta))``, and what rounding can add."""
-        noise = self_normalised(self.problem.sigma, self.ridge.log_det, delta)
-        return noise + self.ridge.rounding
+        return self_normalised(self.problem.sigma, self.ridge.log_det, delta) + self.ridge.rounding
 
     def union(self, count: int, delta: float) -> float:
         """``sigma sqrt(2 log(count / delta))``, one-sided, for ``count`` vectors; and rounding."""
-        noise = float(self.problem.sigma * np.sqrt(2.0 * np.log(count / delta)))
-        return noise + self.ridge.rounding
+        return self.problem.sigma * math.sqrt(2.0 * math.log(count / delta)) + self.ridge.rounding
 
     def excess(self, combine: Combine, chosen: int, radius: float) -> FloatArray:
         """Upper bounds on how much more than member ``chosen`` each member of a family pays.

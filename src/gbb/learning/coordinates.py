@@ -43,8 +43,7 @@ class Coordinates:
 
     def sum_by_regressor(self, table: FloatArray | IntArray) -> FloatArray:
         """A table by edge-arm (K x K) summed by regressor."""
-        regressors, size = self.index.ravel(), len(self.features)
-        sums = np.bincount(regressors, weights=table.ravel(), minlength=size)
+        sums = np.bincount(self.index.ravel(), table.ravel(), minlength=len(self.features))
         return sums.astype(np.float64, copy=False)
 
     def of(self, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:

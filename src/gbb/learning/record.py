@@ -282,8 +282,7 @@ def _tabulate(
     if problem.symmetric_only:  # both edges of a link have its number
         rewards, edges = y[problem.report.index], seen[problem.report.index]
     code, weights = places_of(problem, allocation)[edges], problem.edge_weights[edges]
-    squares = weights**2 if problem.weighted else None
-    N: Any = np.bincount(code, weights=squares, minlength=size).reshape(shape)
+    N = np.bincount(code, weights=weights**2, minlength=size).reshape(shape)
     Y = np.bincount(code, weights=weights * rewards[edges], minlength=size).reshape(shape)
     # Whole numbers while nothing is weighted, so that two_way can compare them exactly.
     counts: Counts = N if problem.weighted else N.astype(np.int64, copy=False)

@@ -184,11 +184,9 @@ class Ridge:
     @cached_property
     def whitened(self) -> FloatArray:
         """The whitened ``z_ab`` of every type and edge-arm (types x K x K x size)."""
-        types = self.problem.types
         rows = np.concatenate([block.whitened for block in self._blocks])
-        return np.ascontiguousarray(
-            rows.reshape(types, -1, rows.shape[1])[:, self.coordinates.index]
-        )
+        by_type = rows.reshape(self.problem.types, -1, rows.shape[1])
+        return np.ascontiguousarray(by_type[:, self.coordinates.index])
 
     @cached_property
     def solved(self) -> FloatArray:
@@ -277,8 +275,8 @@ class Ridge:
             rows = np.zeros((len(vectors), problem.types, d2))
             rows[:, g] = vectors
             by_type.append(self._norms(rows))
-        widths, inverse_norms = zip(*by_type, strict=True)
-        return np.stack(widths), np.stack(inverse_norms)
+        widths, inverse_norms = np.stack(by_type, axis=1)
+        return widths, inverse_norms
 
     def _norms(self, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
         """``||v||_{A^-1}`` and ``||A^-1 v||`` of vectors by type (count x types x d^2)."""

@@ -18,7 +18,7 @@ LAMS = np.logspace(-12.0, 4.0, 97)
 """What the noise's variance over the prior's may be, for edge-arms of norm 1."""
 
 AT_MOST = 3.0
-"""The noise is said to be at most this many times its estimate while nothing better is proven."""
+"""The noise is said to be at most this many times its estimate while no smaller bound is proven."""
 
 NORMS = 2.0
 """M* is said to have at most this many times its estimated norm."""
@@ -42,11 +42,6 @@ class Scales(NamedTuple):
     S: float
     sigma_max: float
     S_max: float
-
-    @property
-    def proven(self) -> bool:
-        """Whether ``sigma_max`` is a bound, and not only so many times the estimate."""
-        return self.sigma_max < AT_MOST * self.sigma
 
 
 UNSEEN = Scales(1.0, 1.0, 1.0, 1.0)

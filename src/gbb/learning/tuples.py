@@ -151,11 +151,6 @@ class AllocationFamily(NamedTuple):
     counts: FloatArray
     allocation: Callable[[int], IntArray]
 
-    @property
-    def size(self) -> int:
-        """How many there are."""
-        return len(self.counts)
-
     def combine(self, table: FloatArray) -> FloatArray:
         """Sum a table by edge-arm (1 x K x K x ...) over the edges of each."""
         return self.counts @ by_edge_arm(table)

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.cuts import Cut
 from gbb.environment import Environment
@@ -86,8 +85,6 @@ def derandomise(env: Environment, cut: Cut, product: Product) -> IntArray:
     step loses.
     """
     check_covered(env, cut)
-    if not isinstance(product, Product):
-        raise checks.input_error("product", "be a gbb.theory.Product of best_product", product)
     graph, W = cut.graph, env.reward_table + env.reward_table.T
     shares = np.where(cut.sides[:, None] == 0, product.p, product.q)
     arms = np.empty(graph.n, dtype=np.int64)

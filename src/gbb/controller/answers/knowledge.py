@@ -80,8 +80,9 @@ class Knowledge:
             self.problem = self.problem.with_scales(self.scales.sigma_max, self.scales.S_max)
             self.delta /= 2.0
         self._doubt: str | None = None
-        if "sigma" in setup.problem.unknown and self.scales and not self.scales.proven:
-            self._doubt = TOO_FEW
+        if "sigma" in setup.problem.unknown and self.scales:
+            # While nothing is proven, sigma_max is only so many times the estimate.
+            self._doubt = TOO_FEW if self.scales.sigma_max >= AT_MOST * self.scales.sigma else None
         self.out_of_bounds_rounds = state.out_of_bounds_rounds
         self._shared = shared
 
