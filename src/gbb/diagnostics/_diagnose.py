@@ -124,7 +124,8 @@ def diagnose(
     single = stats.judge(y, r, ceiling, noise, freedom, leverage=leverage, parameters=parameters)
 
     totals, total_errors = (np.nansum(values, axis=1, keepdims=True) for values in (y, r))
-    # Links may share their noise, so that of sums is known from repeated allocations only.
+    # Allocations are chosen for their sums. Links may share their noise, so that of sums is known from
+    # repeated allocations only.
     total_noise = stats.pool_variance(totals, history.repetitions[:, None], "allocations")
     independent = noise.times(count / rounds)
     summed = stats.judge(
@@ -223,6 +224,7 @@ def verdict(  # noqa: PLR0911
     )
     if has_noise:
         facts += f", and noise allows at most {max(d.ceiling, 0.0):.0%} of the former"
+    # Two standard errors in the model's favour: a controller raises an alert for a poor one.
     if any(fit.below and fit.ceiling > 2.0 * fit.ceiling_error for fit in (single, summed)):
         cure = (
             "One matrix per kind of link (edge_types) may fit."

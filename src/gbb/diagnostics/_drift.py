@@ -74,10 +74,12 @@ def find_drift(
         distance, freedom, explained, used = compare(problem, everything, recent)
         if freedom < 1:
             return None
+        # Noise is at least what the means of the recent rewards leave unexplained.
         noise = (squares - explained) / (count - used) if count - used >= MIN_FREEDOM else 0.0
         variance = max(0.0 if "sigma" in problem.unknown else problem.sigma**2, noise)
         independent = variance * recent.weight(problem) / max(rounds, 1)
         error = np.sqrt(STEP_ERROR / max(rounds, 1))
+        # Rewards of a round that share noise vary more in sum than independent ones.
         if by_round > (1.0 + 3.0 * error) * independent:
             variance *= (1.0 + 2.0 * error) * by_round / independent
         sigma = float(np.sqrt(variance))

@@ -125,8 +125,8 @@ def predict_held_out(
         eigenvalue = float(np.trace(training.gram(problem))) / problem.parameters
         ridge = Ridge(problem, training, RIDGE * eigenvalue if eigenvalue > 0.0 else 1.0)
         for t in np.flatnonzero(deal == fold).tolist():
-            now, played = history.problem_at(t), history.allocations[t]
-            predicted[t], leverage[t] = _predict(now, ridge, played)
+            current, played = history.problem_at(t), history.allocations[t]
+            predicted[t], leverage[t] = _predict(current, ridge, played)
     return predicted, leverage, (leverage <= MAX_LEVERAGE) & np.isfinite(rewards)
 
 
@@ -134,6 +134,7 @@ def _predict(problem: Problem, ridge: Ridge, allocation: IntArray) -> tuple[Floa
     """Return the predicted rewards of a round and their leverages, one per observation."""
     types = problem.edge_types
     first, second = allocation[problem.sources], allocation[problem.targets]
+    # Whitened, so that <q, theta_hat> and q' A^-1 q are sums of products.
     f = problem.edge_weights[:, None] * ridge.whitened[types, first, second]
     sums = np.zeros((problem.observations, f.shape[1]))
     np.add.at(sums, problem.report.index, f)
@@ -282,6 +283,7 @@ def judge(
         influence = influence + GOOD * freedom * noise.influence
         estimation = leverage * noise.variance
     error = float(np.sqrt((influence**2).sum()))
+    # A model that is right may fall short by the noise of its own estimate.
     error_without = float(np.hypot(error, np.sqrt(2.0 / parameters) * estimation))
     spread = sum_squares(y)
     return Fit(
@@ -328,6 +330,7 @@ def residuals_by_type(
     problem = history.problem
     if not problem.tabular:
         return (Residuals.of("all", error, y, r),)
+    # One sort for all types: there may be as many as edges.
     types = np.zeros(error.shape, dtype=np.int64)  # with contexts they differ from round to round
     for t in range(len(types)):
         current = history.problem_at(t)

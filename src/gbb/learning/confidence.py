@@ -78,7 +78,7 @@ def errors(ridge: Ridge, delta: float) -> Errors:
     The second bound is about all matrices; the first about those in play. What rounding can do is added.
     """
     problem = ridge.problem
-    noise = self_normalised(problem.sigma, ridge.log_det, delta / 2.0)
+    noise = self_normalised(problem.sigma, ridge.log_det, delta / 2.0)  # xi, for one of two events
     everything = math.sqrt(ridge.lam * problem.types) * problem.S
     return Errors(
         noise=noise + ridge.rounding,
@@ -169,8 +169,10 @@ class Confidence:
         longest = self.problem.L * np.abs(self.problem.edge_weights).sum()  # of either sum
         rounding = 2.0 * self.ridge.rounding_per_unit * longest
         upper = means - means[chosen] + radius * noise + self.lam * norm * bias
+        # Cauchy and Schwarz: <u, theta*> is at most S ||u||, whatever was seen.
         bound: FloatArray = np.minimum(upper, norm * size) + rounding
-        # Told by labels: a small difference is no proof that two sums are equal, and S may be large.
+        # The same edge-arms have the same labels. A small difference is no proof that two sums are
+        # equal, and S may be large.
         bound[(labels == labels[chosen]).all(axis=1)] = 0.0
         return bound
 
@@ -185,6 +187,7 @@ class Confidence:
         """Labels of edge-arms, the same in both directions where these count alike."""
         shape = (self.problem.types, self.problem.K, self.problem.K, LABELS)
         labels = np.random.default_rng(0).integers(LABEL, size=shape).astype(np.float64)
+        # z_ab and z_ba have one symmetric part, and so must have one label.
         return labels + labels.transpose(0, 2, 1, 3) if self.symmetric else labels
 
 

@@ -80,6 +80,7 @@ def coordinates(problem: Problem, *, symmetric: bool) -> Coordinates:
         features = symmetric_coordinates(features[a * K + b])
         index = np.zeros((K, K), dtype=np.int64)
         index[a, b] = index[b, a] = np.arange(len(a))
+    # Orthogonal arms have orthogonal edge-arms: A is diagonal in their directions, and a round O(K^2).
     diagonal = problem.orthogonal and problem.tabular  # other sums mix the regressors
     if not diagonal:
         return Coordinates(index, np.array(features), diagonal, symmetric)

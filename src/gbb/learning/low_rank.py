@@ -77,7 +77,7 @@ class LowPopArt:
     def _inverse(self) -> tuple[FloatArray, float]:
         """``A^-1``, and the smallest eigenvalue of A."""
         values, vectors = np.linalg.eigh(self.record.gram(self.problem))
-        grown = np.maximum(values, 0.0) + self.lam
+        grown = np.maximum(values, 0.0) + self.lam  # rounding may leave eigenvalues below 0
         return (vectors / grown) @ vectors.T, float(grown[0])
 
     @cached_property
@@ -91,6 +91,7 @@ class LowPopArt:
         """v: no ``<u, (M_0 - M*) w>`` with unit u and w has a larger variance than ``sigma^2 v``."""
         d, N = self.problem.d, self.record.N.astype(np.float64).ravel()
         played = np.flatnonzero(N)
+        # v of the matrix series: W_e = mat(A^-1 z_e), once for each time that its edge-arm was played.
         W = (self.problem.edge_arms[played] @ self._inverse[0]).reshape(-1, d, d)
         W *= np.sqrt(N[played])[:, None, None]
         rows, columns = W.reshape(-1, d), W.transpose(0, 2, 1).reshape(-1, d)
@@ -108,6 +109,7 @@ class LowPopArt:
     @cached_property
     def M_hat(self) -> FloatArray:
         """The estimate of M*."""
+        # Singular values up to tau may be of noise alone.
         U, values, V = np.linalg.svd(self.ridge)
         retained = values > self.tau if self.rank is None else np.arange(self.problem.d) < self.rank
         return checks.frozen((U * np.where(retained, values, 0.0)) @ V)
@@ -185,6 +187,8 @@ class LowRank:
     @cached_property
     def factors(self) -> tuple[FloatArray, FloatArray]:
         """U (d x r, orthonormal) and V (d x r) with ``M_hat = U V'``."""
+        # M = U V': with V orthonormal the best U is least squares, and then in turn; QR keeps U and V
+        # orthonormal, so that each step's regulariser lam ||M||^2 is lam times the norm of its unknowns.
         N, Y = self.record.N.astype(np.float64), self.record.Y
         scale = self._scaled[1]
         V: FloatArray = np.linalg.svd(self._start())[2][: self.rank].T
@@ -217,6 +221,7 @@ class LowRank:
         X, _, lam = self._scaled
         B = X @ V
         d, r = V.shape
+        # Each N_ab weighs (x_a (x) V'x_b)(x_a (x) V'x_b)', summed over b before a.
         inner = np.einsum("ab,bi,bj->aij", N, B, B, optimize=True)
         A = np.einsum("ap,aq,aij->piqj", X, X, inner, optimize=True).reshape(d * r, d * r)
         A[np.diag_indices(d * r)] += lam

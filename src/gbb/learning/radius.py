@@ -54,6 +54,7 @@ def self_normalised(sigma: float, log_det: float, delta: float) -> float:
     z z' <= sum w z z'``); whenever they change it starts anew, with a delta of its own:
     :func:`delta_after`.
     """
+    # Before the first round, rounding may leave log det(A / lam) a little below 0.
     return sigma * math.sqrt(max(log_det, 0.0) - 2.0 * math.log(delta))
 
 
@@ -91,6 +92,7 @@ def confidence_radius(
     scale
         The noise of a round is ``scale sigma``-sub-Gaussian in every direction.
     """
+    # ||lam theta*||_{A^-1}, which is lam S over the root of the smallest eigenvalue of A, at most.
     bias = math.sqrt(ridge.lam) * ridge.problem.norm
     if shrinking:
         bias *= math.sqrt(ridge.lam / ridge.smallest)

@@ -130,11 +130,12 @@ class Record(_Sums):
         return bool((np.abs(self.counts - back) <= slack * (self.counts + back)).all())
 
     def _combine(self, function: Callable[..., Any], *others: Record) -> Record:
-        records, whole = (self, *others), super()._combine(function, *others)
+        records, combined = (self, *others), super()._combine(function, *others)
         if all(record.paired is None for record in records):
-            return whole
+            return combined
+        # From the first single direction on, the part seen both ways is kept beside the record.
         part, *parts = (record.two_way_part for record in records)
-        return replace(whole, paired=part._combine(function, *parts))
+        return replace(combined, paired=part._combine(function, *parts))
 
     def resize(self, problem: Problem) -> Record:
         """Return the record with the types of ``problem``; new types have seen nothing."""
@@ -249,16 +250,16 @@ def observe(problem: Problem, allocation: IntArray, rewards: ArrayLike) -> AnyRe
     if not problem.tabular:
         q = regressors(problem, allocation)[seen]
         return Moments(q.T @ q, y[seen] @ q, *_count(problem, y, seen))
-    whole = _tabulate(problem, allocation, y, seen)
+    record = _tabulate(problem, allocation, y, seen)
     if problem.feedback != "edge" or (problem.symmetric and bool(seen.all())):
-        return whole
+        return record
     # One direction alone also holds what M* does to the order of the two arms, which would pass for
     # noise in symmetric parts; so do two directions of other types or weights.
     back = problem.graph.reverse
     pairs = seen & seen[back]
     for values in (problem.edge_types, problem.edge_weights):
         pairs = pairs & (values == values[back])
-    return replace(whole, paired=_tabulate(problem, allocation, y, pairs))
+    return replace(record, paired=_tabulate(problem, allocation, y, pairs))
 
 
 def _count(problem: Problem, y: FloatArray, seen: NDArray[np.bool_]) -> tuple[float, float]:

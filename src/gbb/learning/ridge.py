@@ -143,6 +143,7 @@ class Ridge:
         (e, V, scale), b = self._spectrum, self.record.moment(self.problem)
         regressors = np.kron(np.eye(self.problem.types), features)
         seen, stacked = self._seen, np.vstack([V.T * scale, regressors])
+        # A = lam I + sum_k e_k (D v_k)(D v_k)', so that the response to D v_k is v_k' D^-1 b.
         weights, responses = np.zeros((2, len(stacked)))
         weights[: len(e)], responses[: len(e)] = e, b / scale @ V
         columns = np.ascontiguousarray(stacked[:, seen])
@@ -178,7 +179,7 @@ class Ridge:
         scaled, seen = gram / scale / scale[:, None], self._seen
         e, V = np.zeros(len(sizes)), np.eye(len(sizes))
         e[seen], V[np.ix_(seen, seen)] = np.linalg.eigh(scaled[np.ix_(seen, seen)])
-        # Below its own rounding an eigenvalue may be 0, and 0 claims to know nothing.
+        # Below its own rounding an eigenvalue may be 0, and 0 leaves the direction as uncertain as lam.
         return np.where(e > len(e) * EPS * e.max(initial=0.0), e, 0.0), V, scale
 
     @cached_property
@@ -282,6 +283,7 @@ class Ridge:
         """``||v||_{A^-1}`` and ``||A^-1 v||`` of vectors by type (count x types x d^2)."""
         from gbb._kernels.learning.factor import whiten  # noqa: PLC0415  (loads numba)
 
+        # What is orthogonal to all edge-arms was never seen: A is lam there.
         inside, beyond = self.coordinates.of(vectors)
         unseen = np.linalg.norm(beyond, axis=1)
         widths, inverse_norms = [unseen / np.sqrt(self.lam)], [unseen / self.lam]
@@ -311,6 +313,7 @@ class Ridge:
     @cached_property
     def M_hats(self) -> FloatArray:
         """The estimated matrices (types x d x d); their symmetric parts with ``symmetric``."""
+        # theta_hat = A^-1 b (equation 3), block by block.
         solved = np.stack([block.solve(block.theta[None])[0] for block in self._blocks])
         return self.coordinates.matrices(solved, self.problem.d)
 
@@ -322,6 +325,7 @@ class Ridge:
     @cached_property
     def log_det(self) -> float:
         """``log det(A / lam)``."""
+        # det(A) is the product of det(R)^2 over the blocks.
         diagonals = np.stack([np.abs(np.diag(block.R)) for block in self._blocks])
         return float(2.0 * np.log(diagonals).sum() - diagonals.size * np.log(self.lam))
 
@@ -378,6 +382,7 @@ class Ridge:
 
     def total(self, allocation: IntArray) -> tuple[float, float]:
         """Estimated global reward of an allocation, and the width ``||sum w z||_{A^-1}`` of it."""
+        # The two terms of the index of Algorithms 1 and 3, <phi, theta_hat> and ||phi||_{A^-1}.
         W = self.sums(allocation)
         return float((W * self.theta).sum()), float(np.linalg.norm(W))
 

@@ -88,6 +88,7 @@ def estimate_scales(problem: Problem, record: AnyRecord, delta: float) -> Scales
     blocks = _spectra(problem, record)
     seen = np.concatenate([e > 0.0 for e, _ in blocks])
     e, c = (np.concatenate(values)[seen] for values in zip(*blocks, strict=True))
+    # e(0) is a difference, which rounding may leave at 0 or below.
     rounding = ROUNDINGS * problem.parameters * EPS * total
     residual = max(total - float((c**2 / e).sum()), 0.0) + rounding
     sigma, lam = _expect(problem, n, residual, e, c)
@@ -95,7 +96,7 @@ def estimate_scales(problem: Problem, record: AnyRecord, delta: float) -> Scales
     # The bound on sigma^2 of the docstring, with the self-normalised bound in ``explained``.
     c2, chance = problem.L**2, math.log(2.0 / delta)
     explained = (1.0 + c2 / float(e.min())) * (float(np.log1p(e / c2).sum()) + 2.0 * chance)
-    often = max(n, 1.0)  # a record that is forgotten by and by may have less
+    often = max(n, 1.0)  # a discounted record may have less
     spread = math.sqrt(FOURTH * n * (chance + math.log(often * (often + 1.0))))
     freedom = n - spread - explained
     bound = math.sqrt(residual / freedom) if freedom > 0.0 else math.inf
@@ -136,10 +137,11 @@ def _expect(
     lams = (LAMS * problem.L**2)[:, None]
     s = residual + (c**2 * (lams / (e + lams)) / e).sum(axis=1)
     declared = None if "sigma" in problem.unknown else problem.sigma
+    # The logarithm of the evidence, integrated over a flat log sigma unless sigma is declared.
     fit = n * np.log(s) if not declared else s / declared**2
     ratio = np.sqrt(1.0 / LAMS)  # tau L / sigma
     chance = np.log(ratio / (1.0 + ratio**2)) - (fit + np.log1p(e / lams).sum(axis=1)) / 2.0
-    weights = np.exp(chance - chance.max())
+    weights = np.exp(chance - chance.max())  # the largest is 1, so nothing overflows
     weights /= weights.sum()
     lam = math.exp(float(weights @ np.log(lams[:, 0])))
     return declared or math.exp(float(weights @ np.log(s / n)) / 2.0), lam

@@ -38,7 +38,7 @@ def small_graphs() -> Iterator[Graph]:
 
 
 def check_cut_method(method: CutMethod, graph: Graph, seed: int) -> None:
-    """Check that ``method`` cuts at least half of the edges, and that its counts are true."""
+    """Check that ``method`` cuts half of the edges or more, and that its counts are true."""
     cut = method(graph, seed=seed)
     assert isinstance(cut, Cut)
     assert cut.graph is graph
@@ -91,6 +91,7 @@ def check_solver(solver: Solver, env: Environment) -> Optimum | None:
     problem.allocation(answer.allocation)
     assert problem.allowed[np.arange(problem.n), answer.allocation].all()
     assert not answer.allocation.flags.writeable
+    # All allocations of so small a problem, so that a false bound or proof cannot pass.
     scale = problem.m * max(1.0, float(np.abs(env.reward_tables).max()))
     choices = (np.flatnonzero(row).tolist() for row in problem.allowed)
     best = max(env.expected_reward(np.array(arms)) for arms in itertools.product(*choices))

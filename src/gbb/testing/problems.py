@@ -41,7 +41,7 @@ def _more_problems() -> dict[str, Problem]:
     graph, one_hot, general = Graph.grid(2, 3), np.eye(3), rng.normal(size=(4, 2))
     across = (graph.sources // 3 == graph.indices // 3).astype(np.int64)
     weights = np.where(np.arange(graph.m) % 3 == 0, -0.5, 1.5)
-    weights[[1, 4]] = 0.0
+    weights[[1, 4]] = 0.0  # numbers that nothing adds to
     alike = np.abs(weights[graph.reverse] + weights)
     allowed = np.ones((graph.n, 3), dtype=np.bool_)
     allowed[0, 0] = allowed[1, :2] = allowed[5, 2] = False

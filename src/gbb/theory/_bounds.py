@@ -54,6 +54,7 @@ def regret_bound(
     T, lam, delta = _check_settings(T, lam, delta)
     d2, L, S, m = problem.parameters, _largest_norm(problem), problem.norm, problem.m
     total = T * m * L**2 / lam
+    # sqrt(beta_T(delta)), the paper's radius after T rounds, and the terms (a) and (b) of its proof.
     radius = problem.sigma * math.sqrt(d2 * math.log((1 + total) / delta)) + math.sqrt(lam) * S
     learning = math.sqrt(32 * T * m * d2 * max(2.0, (L * S) ** 2) * math.log1p(total / d2)) * radius
     round_loss = L * S * m if non_negative else 2.0 * L * S * m
@@ -99,6 +100,7 @@ def regret_bound_sharp(
         largest = float(RADII_BY_ROUND[name](problem, np.array(float(T)), lam, delta))
     else:
         largest = self_normalised(problem.sigma, information, delta) + math.sqrt(lam) * problem.norm
+    # The rewards of a round: m of them per edge, those of all shards in a merged network.
     sums = problem.link_count if problem.feedback == "edge" else problem.observations
     learning = math.sqrt(4.0 / math.log(2.0) * T * sums * information) * largest
     round_loss = _largest_norm(problem) * problem.norm * problem.link_count

@@ -84,6 +84,7 @@ def lower_bound(env: Environment) -> LowerBound:
     one_hot = np.eye(len(pairs.features))[pairs.index]
     counts = np.unique(family.combine(one_hot[None]), axis=0)
     R = env.reward_table
+    # By pair, in the order of triu_indices as in the coordinates.
     rewards = counts @ ((R + R.T) / 2.0)[np.triu_indices(K)]
     gaps = rewards.max() - rewards
     best = gaps <= TIE * problem.m * float(np.abs(R).max())
@@ -196,6 +197,7 @@ def _centre(program: Program, u: FloatArray, weight: float) -> FloatArray:
         decrement = float(right @ step)
         if not decrement > 1e-9:
             break
+        # In units of u: a step of less than 1 leaves u > 0.
         size = min(1.0, 0.95 / float(np.maximum(step.max(), 1e-300)))
         while True:
             new = _barrier(program, u - size * u * step, weight)

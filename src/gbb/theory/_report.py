@@ -57,6 +57,7 @@ class Report:
     @property
     def alpha_1(self) -> float:
         """``(1 + gamma) / 2``, or :attr:`alpha_1_sharp` if fewer than half of the edges are cut."""
+        # The proof of Theorem 3.2 needs half of the edges in the cut.
         return _alphas.alpha_1(self.gamma) if self.cut.rho >= 0.5 else self.alpha_1_sharp
 
     @property
@@ -166,6 +167,7 @@ def guaranteed_alpha(
     """
     if guarantee is None or cut is None or not env.problem.has_one_matrix:
         return 1.0
+    # A policy over k parts is at least as good as it is over any two groups of them.
     reports = (report(env, cut=two, optimum=optimum) for two in cut.groupings())
     alpha = max(float(getattr(two_part, guarantee)) for two_part in reports)
     return alpha - (1.0 - share) * abs(alpha)
