@@ -95,7 +95,7 @@ def test_a_policy_that_refuses_what_it_claims_is_noticed():
 def test_a_cut_of_too_few_edges_is_noticed():
     contract = cut_contract(lambda graph, *, seed=None: gbb.Cut.of(graph, [0] * graph.n))  # noqa: ARG005
     with pytest.raises(AssertionError):
-        contract().test_it_cuts_at_least_half_of_the_edges_and_counts_them()
+        contract().test_it_cuts_half_of_the_edges_or_more_and_counts_them()
 
 
 def test_an_optimum_that_claims_a_proof_it_has_not_is_noticed():

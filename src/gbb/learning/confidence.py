@@ -1,4 +1,4 @@
-"""What a record says of sums of edge rewards, and how far off it can be."""
+"""Estimates of sums of edge rewards from a record, and bounds on their errors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ seed, so that every answer is repeatable; the numbers themselves, K^2 for each s
 
 
 class Errors(NamedTuple):
-    """How far off an estimate can be along a vector u, by two bounds; the smaller is taken.
+    """Bounds on the error of an estimate along a vector u; the smaller of the two is taken.
 
     Attributes
     ----------
@@ -41,12 +41,12 @@ class Errors(NamedTuple):
     radius: float
 
     def along(self, width: Any, inverse_norm: Any) -> Any:
-        """The smaller bound along u, with ``||u||_{A^-1}`` = width and ``||A^-1 u||`` = inverse_norm."""
+        """Return the smaller bound along u, with ``||u||_{A^-1}`` and ``||A^-1 u||`` as given."""
         return np.minimum(self.noise * width + self.bias * inverse_norm, self.radius * width)
 
 
 def errors(ridge: Ridge, delta: float) -> Errors:
-    """Both bounds on the error of an estimate: all of it holds, at all times, with 1 - delta.
+    """Return both bounds on the error of an estimate: all hold at all times with probability 1 - delta.
 
     With ``s = sum z noise`` and ``xi^2 = sigma^2 (log det(A / lam) + 2 log(1 / delta))`` the bounds
     along a vector u are
@@ -145,15 +145,15 @@ class Confidence:
         return _spread(self.ridge.solved, self.ridge.block_of)
 
     def ellipsoid(self, delta: float) -> float:
-        """``sigma sqrt(log det(A / lam) + 2 log(1 / delta))``, and what rounding can add."""
+        """Return ``sigma sqrt(log det(A / lam) + 2 log(1 / delta))``, and what rounding can add."""
         return self_normalised(self.problem.sigma, self.ridge.log_det, delta) + self.ridge.rounding
 
     def union(self, count: int, delta: float) -> float:
-        """``sigma sqrt(2 log(count / delta))``, one-sided, for ``count`` vectors; and rounding."""
+        """Return ``sigma sqrt(2 log(count / delta))`` (one-sided) for ``count`` vectors, and rounding."""
         return self.problem.sigma * math.sqrt(2.0 * math.log(count / delta)) + self.ridge.rounding
 
     def excess(self, combine: Combine, chosen: int, radius: float) -> FloatArray:
-        """Upper bounds on how much more than member ``chosen`` each member of a family pays.
+        """Return upper bounds on how much more each member of a family earns than member ``chosen``.
 
         With u the difference of the two sums of edge-arms: ``<u, theta_hat> + radius ||u||_{A^-1} +
         lam S ||A^-1 u||`` and what rounding can do to it, or ``S ||u||`` where that is less; 0 for
@@ -192,7 +192,7 @@ class Confidence:
 
 
 def _spread(table: FloatArray, block_of: IntArray) -> FloatArray:
-    """Vectors in the blocks of their types as vectors in all blocks together."""
+    """Return vectors in the blocks of their types as vectors in all blocks together."""
     types, K, _, size = table.shape
     wide = np.zeros((types, K, K, int(block_of[-1]) + 1, size))
     wide[np.arange(types), :, :, block_of] = table

@@ -42,12 +42,12 @@ class Coordinates:
         return self.features[self.index]
 
     def sum_by_regressor(self, table: FloatArray | IntArray) -> FloatArray:
-        """A table by edge-arm (K x K) summed by regressor."""
+        """Sum a table by edge-arm (K x K) by regressor."""
         sums = np.bincount(self.index.ravel(), table.ravel(), minlength=len(self.features))
         return sums.astype(np.float64, copy=False)
 
     def of(self, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Vectors in a type's parameters (... x d^2) in coordinates, and the norms of the remainders."""
+        """Return vectors (... x d^2) of a type's parameters in coordinates, and norms of the rest."""
         if self.symmetric:
             vectors = symmetric_coordinates(vectors)
         if self.directions is None:
@@ -56,7 +56,7 @@ class Coordinates:
         return inside, np.linalg.norm(vectors - inside @ self.directions, axis=-1)
 
     def matrices(self, parts: FloatArray, d: int) -> FloatArray:
-        """The matrices (... x d x d) that have these coordinates, of one type or of several in a row."""
+        """Return the matrices (... x d x d) with these coordinates, of one type or of several."""
         vectors = parts if self.directions is None else parts @ self.directions
         if not self.symmetric:
             return vectors.reshape(-1, d, d).transpose(0, 2, 1)  # vec stacks columns
@@ -67,7 +67,7 @@ class Coordinates:
 
 
 def coordinates(problem: Problem, *, symmetric: bool) -> Coordinates:
-    """The coordinates of the edge-arms, or of their symmetric parts.
+    """Return the coordinates of the edge-arms, or of their symmetric parts.
 
     The symmetric part of ``z_ab`` is that of ``(z_ab + z_ba) / 2``: one regressor for each unordered
     pair, in d (d + 1) / 2 dimensions (fact 2 of the design).
@@ -90,13 +90,13 @@ def coordinates(problem: Problem, *, symmetric: bool) -> Coordinates:
 
 
 def symmetric_edge_arms(arms: FloatArray) -> FloatArray:
-    """Symmetric parts of the edge-arms in orthonormal coordinates, row ``a * K + b`` that of z_ab."""
+    """Return symmetric parts of the edge-arms in orthonormal coordinates (K^2 x d(d+1)/2)."""
     z = arms[:, None, :, None] * arms[None, :, None, :]
     return symmetric_coordinates(z.reshape(-1, arms.shape[1] ** 2))
 
 
 def symmetric_coordinates(vectors: FloatArray) -> FloatArray:
-    """The symmetric part ``(M + M') / 2`` of ``vec(M)`` (... x d^2) in orthonormal coordinates.
+    """Return the symmetric part ``(M + M') / 2`` of ``vec(M)`` (... x d^2) in orthonormal coordinates.
 
     These are the d (d + 1) / 2 entries on and above the diagonal. Those above count twice in a matrix,
     and so are multiplied by sqrt 2: dot products are those of the matrices.

@@ -32,7 +32,7 @@ class Design:
 
 
 def g_optimal(arms: ArrayLike, *, tolerance: float = 1e-3, max_steps: int = 1_000_000) -> Design:
-    """The design that minimises the largest predicted variance over the arms.
+    """Return the design that minimises the largest predicted variance over the arms.
 
     Frank-Wolfe on ``log det`` with the exact step of Fedorov (1972) and Wynn's away steps
     (Atwood 1973), which shares its optimum with the G-criterion (Kiefer and Wolfowitz 1960). With

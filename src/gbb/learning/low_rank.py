@@ -17,7 +17,7 @@ TOLERANCE = 1e-10
 """Alternation ends when it lowers the objective by less than this share."""
 
 STEPS = 1_000
-"""The most alternations."""
+"""Limit on the number of alternations."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +120,7 @@ class LowPopArt:
         return self.distance_bound(self.M_hat)
 
     def distance_bound(self, M: FloatArray) -> float:
-        """With the same probability ``||M - M*||`` is at most this, for any M however it came about."""
+        """Return a bound on ``||M - M*||`` with the same probability, for any M whatever its origin."""
         return self.tau + float(np.linalg.norm(M - self.ridge, 2))
 
 
@@ -173,7 +173,7 @@ class LowRank:
         check_lam(self.lam)
 
     def objective(self, M: FloatArray) -> float:
-        """The objective at M, up to a constant: without the sum of the squared rewards."""
+        """Return the objective at M, up to a constant: without the sum of the squared rewards."""
         table = self.problem.arms @ M @ self.problem.arms.T
         loss = np.sum((self.record.N * table - 2.0 * self.record.Y) * table)
         return float(loss + self.lam * np.sum(M**2))
@@ -209,7 +209,7 @@ class LowRank:
         return checks.frozen(U @ V.T)
 
     def operator_norm_bound(self, delta: float = 1e-3) -> float:
-        """With probability 1 - delta, ``||M_hat - M*||`` is at most this in the operator norm.
+        """Return a bound on ``||M_hat - M*||`` in the operator norm, with probability 1 - delta.
 
         For arms that were not chosen by the rewards (:class:`LowPopArt`).
         """
@@ -217,7 +217,7 @@ class LowRank:
         return certified.distance_bound(self.M_hat)
 
     def _half(self, N: FloatArray, Y: FloatArray, V: FloatArray) -> FloatArray:
-        """The best U (d x r) of ``M = U V'`` for orthonormal V."""
+        """Return the best U (d x r) of ``M = U V'`` for orthonormal V."""
         X, _, lam = self._scaled
         B = X @ V
         d, r = V.shape
@@ -229,7 +229,7 @@ class LowRank:
         return U.reshape(d, r)
 
     def _start(self) -> FloatArray:
-        """About the ridge estimate, by conjugate gradients and without a d^2 x d^2 matrix."""
+        """Return about the ridge estimate, by conjugate gradients and without a d^2 x d^2 matrix."""
         from scipy.sparse.linalg import LinearOperator, cg  # noqa: PLC0415
 
         (X, _, lam), d = self._scaled, self.problem.d
@@ -245,7 +245,7 @@ class LowRank:
 
 
 def check_one_matrix(problem: Problem, record: Record) -> None:
-    """Refuse what estimates of low rank are not about."""
+    """Raise unless rewards are per edge, of one matrix and without weights."""
     one_way = record.tables is not None and not problem.symmetric_only
     if not one_way or problem.types > 1 or problem.weighted:
         rule = "have one matrix, no weights and rewards per edge"

@@ -212,7 +212,7 @@ class Ridge:
         return np.unique(self.block_of[self.problem.matrices_in_play])
 
     def draw(self, v: float, rng: np.random.Generator) -> FloatArray:
-        """A ``theta`` drawn from ``N(theta_hat, v^2 A^-1)``.
+        """Draw a whitened ``theta`` from ``N(theta_hat, v^2 A^-1)``.
 
         theta is ``U^-1 (U theta_hat + v g)``, g standard normal and U the triangular factor of
         ``A = U'U`` with a positive diagonal. U is unique: the draw does not depend on how A was
@@ -235,7 +235,7 @@ class Ridge:
         return self.means_at(self.theta)
 
     def means_at(self, theta: FloatArray) -> FloatArray:
-        """The rewards of every type and edge-arm for the vector ``theta`` (types x K x K)."""
+        """Return the rewards of every type and edge-arm for the vector ``theta`` (types x K x K)."""
         means = np.empty(self.whitened.shape[:-1])
         # Type by type: a product of all at once would not fit the cache.
         for g, block in enumerate(self.block_of):
@@ -255,7 +255,7 @@ class Ridge:
         return inverse_norms
 
     def width(self, vectors: FloatArray) -> FloatArray:
-        """``||v||_{A^-1}`` for every row v of ``vectors``: in all parameters, or in one type's.
+        """Return ``||v||_{A^-1}`` for every row v of ``vectors``: in all parameters, or in one type's.
 
         Rows in one type's d^2 parameters give a row of widths for each type, unless there is one type.
         With ``symmetric`` only symmetric parts count, of v too.
@@ -263,7 +263,7 @@ class Ridge:
         return self.norms(vectors)[0]
 
     def norms(self, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """``||v||_{A^-1}`` and ``||A^-1 v||`` for every row v of ``vectors``, as for :meth:`width`."""
+        """Return ``||v||_{A^-1}`` and ``||A^-1 v||`` for every row v, as for :meth:`width`."""
         problem, d2 = self.problem, self.problem.d**2
         vectors = checks.array("vectors", vectors, ndim=2, meaning="one vector per row")
         if vectors.shape[1] not in (d2, problem.parameters):
@@ -280,7 +280,7 @@ class Ridge:
         return widths, inverse_norms
 
     def _norms(self, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """``||v||_{A^-1}`` and ``||A^-1 v||`` of vectors by type (count x types x d^2)."""
+        """Return ``||v||_{A^-1}`` and ``||A^-1 v||`` of vectors by type (count x types x d^2)."""
         from gbb._kernels.learning.factor import whiten  # noqa: PLC0415  (loads numba)
 
         # What is orthogonal to all edge-arms was never seen: A is lam there.
@@ -370,7 +370,7 @@ class Ridge:
         return max(self.lam, min(block.smallest for block in blocks))
 
     def sums(self, allocation: IntArray, problem: Problem | None = None) -> FloatArray:
-        """The whitened sum over the edges of an allocation, ``sum w f`` (blocks x size).
+        """Return the whitened sum over the edges of an allocation, ``sum w f`` (blocks x size).
 
         In the round of ``problem``, where that is this one's at some context.
         """
@@ -381,12 +381,12 @@ class Ridge:
         return W
 
     def total(self, allocation: IntArray) -> tuple[float, float]:
-        """Estimated global reward of an allocation, and the width ``||sum w z||_{A^-1}`` of it."""
+        """Return the estimated reward of an allocation, and the width ``||sum w z||_{A^-1}`` of it."""
         # The two terms of the index of Algorithms 1 and 3, <phi, theta_hat> and ||phi||_{A^-1}.
         W = self.sums(allocation)
         return float((W * self.theta).sum()), float(np.linalg.norm(W))
 
     def inverse_norm(self, allocation: IntArray) -> float:
-        """``||A^-1 sum w z||`` of an allocation."""
+        """Return ``||A^-1 sum w z||`` of an allocation."""
         rows = zip(self._blocks, self.sums(allocation), strict=True)
         return float(np.linalg.norm([block.solve(row[None]) for block, row in rows]))

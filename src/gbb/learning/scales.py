@@ -17,7 +17,7 @@ from gbb.problem import LARGEST, SMALLEST, Problem
 LAMS = np.logspace(-12.0, 4.0, 97)
 """What the noise's variance over the prior's may be, for edge-arms of norm 1."""
 
-AT_MOST = 3.0
+MAX_RATIO = 3.0
 """The noise is said to be at most this many times its estimate while no smaller bound is proven."""
 
 NORMS = 2.0
@@ -49,7 +49,7 @@ UNSEEN = Scales(1.0, 1.0, 1.0, 1.0)
 
 
 def estimate_scales(problem: Problem, record: AnyRecord, delta: float) -> Scales:
-    """Noise and norm from ``G = sum z z'``, ``b = sum y z``, ``sum y^2`` and the number N of rewards.
+    """Estimate noise and norm from ``G = sum z z'``, ``b = sum y z``, ``sum y^2`` and the number N.
 
     *Expected.* Under the prior ``theta ~ N(0, tau^2 I)`` and noise N(0, sigma^2) the evidence of the
     record is ``sigma^-N det(I + G / lam)^(-1/2) exp(-e(lam) / (2 sigma^2))``, with ``lam = (sigma /
@@ -100,7 +100,7 @@ def estimate_scales(problem: Problem, record: AnyRecord, delta: float) -> Scales
     spread = math.sqrt(FOURTH * n * (chance + math.log(often * (often + 1.0))))
     freedom = n - spread - explained
     bound = math.sqrt(residual / freedom) if freedom > 0.0 else math.inf
-    sigma_max = min(bound, AT_MOST * sigma)
+    sigma_max = min(bound, MAX_RATIO * sigma)
     entry = sigma / math.sqrt(lam)
     norms = (entry * problem.d, NORMS * math.sqrt(max(squares)))
     S, S_max = (min(max(norm, SMALLEST), LARGEST) for norm in norms)
@@ -108,7 +108,7 @@ def estimate_scales(problem: Problem, record: AnyRecord, delta: float) -> Scales
 
 
 def _spectra(problem: Problem, record: AnyRecord) -> list[tuple[FloatArray, FloatArray]]:
-    """Eigenvalues of each block of G, 0 where they cannot be told from it, and b along its vectors."""
+    """Return eigenvalues of each block of G, 0 where indistinguishable, and b along its vectors."""
     if record.tables is None:
         return [_spectrum(record.gram(problem), record.moment(problem))]
     basis = coordinates(problem, symmetric=problem.symmetric_only)
@@ -133,7 +133,7 @@ def _spectrum(gram: FloatArray, moment: FloatArray) -> tuple[FloatArray, FloatAr
 def _expect(
     problem: Problem, n: float, residual: float, e: FloatArray, c: FloatArray
 ) -> tuple[float, float]:
-    """Sigma and ``lam = (sigma / tau)^2``, on average over the posterior of lam."""
+    """Return sigma and ``lam = (sigma / tau)^2``, on average over the posterior of lam."""
     lams = (LAMS * problem.L**2)[:, None]
     s = residual + (c**2 * (lams / (e + lams)) / e).sum(axis=1)
     declared = None if "sigma" in problem.unknown else problem.sigma
@@ -148,7 +148,7 @@ def _expect(
 
 
 def estimation_rounds(rounds: int) -> Iterator[int]:
-    """After which rounds, up to ``rounds``, scales are estimated anew: 1 to 4, then ever more rarely."""
+    """Yield the rounds, up to ``rounds``, after which scales are estimated: 1 to 4, then more rarely."""
     t = 1
     while t <= rounds:
         yield t
@@ -156,5 +156,5 @@ def estimation_rounds(rounds: int) -> Iterator[int]:
 
 
 def needs_estimate(before: float, after: float) -> bool:
-    """Whether scales are to be estimated anew once ``before`` rounds have become ``after``."""
+    """Return whether scales are to be estimated once ``before`` rounds have become ``after``."""
     return any(before < t for t in estimation_rounds(math.floor(after)))

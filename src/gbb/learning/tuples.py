@@ -81,7 +81,7 @@ class Tuples:
         return {g: list(kinds) for g, kinds in itertools.groupby(self.kinds, lambda kind: kind[0])}
 
     def arms(self, codes: IntArray | None = None) -> IntArray:
-        """What each group plays in the tuples with these numbers (tuples x groups)."""
+        """Return what each group plays in the tuples with these numbers (tuples x groups)."""
         K, numbers = self.problem.K, np.arange(self.size) if codes is None else codes
         # The first part's arm is the leading digit of a tuple's number.
         chosen = np.stack([numbers // K ** (self.k - 1 - p) % K for p in range(self.k)], axis=1)
@@ -92,7 +92,7 @@ class Tuples:
     def combine(
         self, table: NDArray[Any], codes: IntArray | None = None, types: IntArray | None = None
     ) -> NDArray[Any]:
-        """A table by type and edge-arm (types x K x K x ...) summed over the edges of each tuple.
+        """Sum a table by type and edge-arm (types x K x K x ...) over the edges of each tuple.
 
         For couples over a cut and one type this is ``m12 z_ab + m21 z_ba + m1 z_aa + m2 z_bb``, with the
         table's entries in the place of z.
@@ -107,16 +107,16 @@ class Tuples:
         return total
 
     def by_type(self, table: FloatArray) -> list[FloatArray]:
-        """A table by edge-arm (K x K x size) summed over each type's edges of each tuple."""
+        """Sum a table by edge-arm (K x K x size) over each type's edges of each tuple."""
         wide = np.broadcast_to(table, (self.problem.types, *table.shape))
         return [self.combine(wide, types=np.array([g])) for g in range(self.problem.types)]
 
     def allocation(self, code: int) -> IntArray:
-        """What every agent plays in tuple number ``code``."""
+        """Return what every agent plays in tuple number ``code``."""
         return self.arms(np.array([code])).ravel()[self.group_of]
 
     def list_terms(self, index: IntArray) -> tuple[IntArray, FloatArray]:
-        """What each tuple adds to which regressors: these, type after type, and the amounts.
+        """List the regressors that each tuple adds to, type after type, and the amounts.
 
         Both are terms x tuples, padded to whole lanes with terms that add nothing. ``index`` is the
         regressor of each edge-arm (K x K).
@@ -157,7 +157,7 @@ class AllocationFamily(NamedTuple):
 
 
 def list_allocations(problem: Problem) -> AllocationFamily | None:
-    """All allocations with different sums of edge-arms, if they can be listed.
+    """Return all allocations with different sums of edge-arms, if they can be listed.
 
     On a complete graph these are the ``(n + K - 1 choose K - 1)`` numbers of agents on each arm. At most
     :data:`MAX_ALLOCATIONS`, and fewer with many arms or dimensions: :data:`MAX_CELLS` are the limit.
@@ -180,5 +180,5 @@ def list_allocations(problem: Problem) -> AllocationFamily | None:
 
 
 def by_edge_arm(table: FloatArray) -> FloatArray:
-    """The table of one edge type with a row per edge-arm (K^2 x ...)."""
+    """Return the table of one edge type with a row per edge-arm (K^2 x ...)."""
     return table.reshape(table.shape[1] ** 2, *table.shape[3:])
