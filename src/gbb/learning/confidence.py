@@ -149,7 +149,7 @@ class Confidence:
         return self_normalised(self.problem.sigma, self.ridge.log_det, delta) + self.ridge.rounding
 
     def union(self, count: int, delta: float) -> float:
-        """Return ``sigma sqrt(2 log(count / delta))`` for ``count`` vectors (one-sided), and rounding."""
+        """Return ``sigma sqrt(2 log(count / delta))`` for ``count`` vectors, one-sided, and rounding."""
         return self.problem.sigma * math.sqrt(2.0 * math.log(count / delta)) + self.ridge.rounding
 
     def excess(self, combine: Combine, chosen: int, radius: float) -> FloatArray:
