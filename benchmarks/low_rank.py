@@ -13,10 +13,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from gbb.policies._base import draw_arms
 
 import gbb
+from gbb.learning import AnyRecord, empty, observe
 from gbb.policies import ExploreThenCommit
+from gbb.policies.baselines import draw_arms
 
 GRID = (0.01, 0.1, 1.0)
 """Regularisers, in units of sigma^2 d^2 / S^2: that of the Bayes estimate for a full random matrix."""
@@ -60,14 +61,14 @@ SETTINGS = [
 ]
 
 
-def explored(env: gbb.Environment, rounds: int, rng: np.random.Generator) -> gbb.Record:
+def explored(env: gbb.Environment, rounds: int, rng: np.random.Generator) -> AnyRecord:
     problem = env.problem
     weights = gbb.g_optimal(problem.arms).weights
-    record = gbb.Record.empty(problem.K)
+    record = empty(problem)
     for _ in range(rounds):
         arms = draw_arms(weights, problem.n, rng)
         paid = env.draw(1, arms, rng)
-        record = record.merge(gbb.Record.of(problem.graph, arms, paid, problem.K))
+        record = record.merge(observe(problem, arms, paid))
     return record
 
 

@@ -14,6 +14,7 @@ from scipy import stats
 import gbb
 import naive
 from gbb.cuts import kcut
+from gbb.learning import empty, observe
 from gbb.policies import (
     EpsilonGreedy,
     GuardedThompson,
@@ -50,11 +51,11 @@ def instance(graph, *, seed=0, K=4, d=3, arms=None, noise="gaussian"):
 def seen(env, rounds, seed=0):
     """A state after rounds of random play."""
     rng = np.random.default_rng(seed)
-    record = gbb.Record.empty(env.problem.K)
+    record = empty(env.problem)
     for _ in range(rounds):
         arms = rng.integers(env.problem.K, size=env.problem.n)
         rewards = env.draw(1, arms, rng)
-        record = record.merge(gbb.Record.of(env.problem.graph, arms, rewards, env.problem.K))
+        record = record.merge(observe(env.problem, arms, rewards))
     return Learned(rounds, record)
 
 

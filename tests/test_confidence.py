@@ -8,7 +8,7 @@ from scipy.stats import binom
 
 import gbb
 import naive
-from gbb.learning import Confidence, Tuples
+from gbb.learning import Confidence, Tuples, empty, observe
 from indices import couple_vectors
 from strategies import environments
 
@@ -16,11 +16,11 @@ from strategies import environments
 def played(env, rounds, seed):
     """The record of random rounds, and their allocations and rewards."""
     rng, problem = np.random.default_rng(seed), env.problem
-    record, allocations, rewards = gbb.Record.empty(problem.K), [], []
+    record, allocations, rewards = empty(problem), [], []
     for _ in range(rounds):
         arms = rng.integers(problem.K, size=problem.n)
         paid = env.draw(1, arms, rng)
-        record = record.merge(gbb.Record.of(problem.graph, arms, paid, problem.K))
+        record = record.merge(observe(problem, arms, paid))
         allocations.append(arms)
         rewards.append(paid)
     return record, allocations, rewards
@@ -40,7 +40,7 @@ def test_agrees_with_plain_matrices_on_couples(env, rounds, lam, seed):
     inverse = np.linalg.inv(A)
     objectives = couple_vectors(gbb.policies.ImprovedOFUL(problem, cut=cut))
     couples = Tuples(problem, cut.sides.astype(int), 2, problem.edge_weights)
-    values = couples.combine(seen.means)
+    values = couples.combine(seen.ridge.means)
     scale = 1 + np.abs(values).max()
     np.testing.assert_allclose(values, objectives @ inverse @ b, atol=1e-8 * scale)
     chosen, radius = int(np.argmax(values)), 1.7
@@ -69,7 +69,7 @@ def test_one_direction_alone_is_seen_in_all_dimensions():
     record = gbb.Record(np.array([[0, 3], [0, 0]]), np.array([[0.0, 6.0], [0.0, 0.0]]))
     seen = Confidence(problem, record, 1.0)
     assert not seen.symmetric
-    assert seen.means.ravel() == pytest.approx([0.0, 1.5, 0.0, 0.0])
+    assert seen.ridge.means.ravel() == pytest.approx([0.0, 1.5, 0.0, 0.0])
     assert seen.ellipsoid(0.1) == pytest.approx(np.sqrt(np.log(4) + 2 * np.log(10)))
 
 
@@ -99,7 +99,7 @@ def test_the_union_bound_holds_and_is_of_the_right_size(law):
         record, _, _ = played(env, 30, seed)
         seen = Confidence(problem, record, 1e-6)
         white = seen.whitened.reshape(4, -1)
-        bound = v @ seen.means.ravel() + seen.union(1, delta) * np.linalg.norm(v @ white)
+        bound = v @ seen.ridge.means.ravel() + seen.union(1, delta) * np.linalg.norm(v @ white)
         misses += truth > bound
     assert binom.ppf(1e-4, runs, 0.03) < misses < binom.ppf(0.9999, runs, 0.1)
 
@@ -109,16 +109,16 @@ def test_the_ellipsoid_holds_for_the_worst_vector_after_every_round():
     problem = gbb.Problem(gbb.Graph.circle(3), np.eye(2), sigma=1.5, S=1.0)
     env = gbb.Environment(problem, [[0.4, 0.3], [-0.2, 0.1]])
     for run in range(runs):
-        rng, record, missed = np.random.default_rng(run), gbb.Record.empty(2), False
+        rng, record, missed = np.random.default_rng(run), empty(problem), False
         for _ in range(60):
             arms = rng.integers(2, size=3)
             paid = env.draw(1, arms, rng)
-            record = record.merge(gbb.Record.of(problem.graph, arms, paid, 2))
+            record = record.merge(observe(problem, arms, paid))
             seen = Confidence(problem, record, 1.0)
             truth = env.reward_table + env.reward_table.T
             white = seen.whitened.reshape(4, -1)[[0, 1, 3]]
             A = np.linalg.inv(white @ white.T)
-            gone = (seen.means.ravel() - truth.ravel() / 2)[[0, 1, 3]]
+            gone = (seen.ridge.means.ravel() - truth.ravel() / 2)[[0, 1, 3]]
             limit = seen.ellipsoid(delta) + np.sqrt(seen.lam) * problem.S
             missed |= np.sqrt(gone @ A @ gone) > limit
         misses += missed
@@ -128,4 +128,4 @@ def test_the_ellipsoid_holds_for_the_worst_vector_after_every_round():
 def test_a_bad_regulariser_is_refused():
     problem = gbb.Problem(gbb.Graph.complete(2), np.eye(2))
     with pytest.raises(gbb.InputError, match="`lam` to be a finite number > 0"):
-        Confidence(problem, gbb.Record.empty(2), 0.0)
+        Confidence(problem, empty(problem), 0.0)

@@ -24,9 +24,9 @@ def histories(draw):
 
 
 def record_of(problem, allocations, rewards):
-    record = gbb.Record.empty(problem.K)
+    record = empty(problem)
     for allocation, paid in zip(allocations, rewards, strict=True):
-        record = record.merge(gbb.Record.of(problem.graph, allocation, paid, problem.K))
+        record = record.merge(observe(problem, allocation, paid))
     return record
 
 
@@ -100,7 +100,8 @@ def test_records_add_up_over_rounds_and_shards_of_the_graph(history, data):
 
 def test_a_record_counts_directed_edges():
     graph = gbb.Graph.path(3)
-    record = gbb.Record.of(graph, np.array([0, 1, 1]), np.array([1.0, 2.0, 3.0, 4.0]), 2)
+    problem = gbb.Problem(graph, np.eye(2))
+    record = observe(problem, np.array([0, 1, 1]), np.array([1.0, 2.0, 3.0, 4.0]))
     # Edges (0,1), (1,0), (1,2), (2,1) are played with (0,1), (1,0), (1,1), (1,1).
     assert record.N.tolist() == [[0, 1], [1, 2]]
     assert record.Y.tolist() == [[0.0, 1.0], [2.0, 7.0]]
@@ -108,7 +109,8 @@ def test_a_record_counts_directed_edges():
 
 
 def test_merging_leaves_both_records_alone():
-    one, two = gbb.Record.empty(2), gbb.Record(np.ones((2, 2), dtype=int), np.ones((2, 2)))
+    problem = gbb.Problem(gbb.Graph.path(2), np.eye(2))
+    one, two = empty(problem), gbb.Record(np.ones((2, 2), dtype=int), np.ones((2, 2)))
     merged = one.merge(two)
     merged.N[0, 0] = 9
     assert one.N.sum() == 0
@@ -117,7 +119,7 @@ def test_merging_leaves_both_records_alone():
 
 def test_before_the_first_round_there_is_only_lambda():
     problem = gbb.Problem(gbb.Graph.path(2), np.eye(2))
-    ridge = gbb.Ridge(problem, gbb.Record.empty(2), 4.0)
+    ridge = gbb.Ridge(problem, empty(problem), 4.0)
     assert np.array_equal(ridge.A, 4 * np.eye(4))
     assert np.array_equal(ridge.theta_hat, np.zeros(4))
     assert ridge.width(np.eye(4)) == pytest.approx(0.5)
@@ -127,7 +129,7 @@ def test_before_the_first_round_there_is_only_lambda():
 def test_lambda_must_be_positive(lam):
     problem = gbb.Problem(gbb.Graph.path(2), np.eye(2))
     with pytest.raises(gbb.InputError, match="`lam` to be a finite number > 0"):
-        gbb.Ridge(problem, gbb.Record.empty(2), lam)
+        gbb.Ridge(problem, empty(problem), lam)
 
 
 def high_precision(problem, record, lam):
@@ -228,7 +230,7 @@ def test_the_part_seen_in_both_directions_adds_up_beside_the_whole(history, data
 
 def test_a_pickled_record_leaves_its_estimates_behind():
     problem = gbb.Problem(gbb.Graph.path(2), np.eye(2))
-    record = gbb.Record.empty(2)
+    record = empty(problem)
     first = gbb.Ridge.of(problem, record, 1.0, symmetric=False)
     assert gbb.Ridge.of(problem, record, 1.0, symmetric=False) is first
     assert gbb.Ridge.of(problem, record, 2.0, symmetric=False) is not first

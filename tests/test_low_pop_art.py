@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gbb
-from gbb.learning import LowPopArt, LowRank
+from gbb.learning import LowPopArt, LowRank, empty
 from gbb.policies import ExploreThenCommit
 
 RUNS = int(os.environ.get("GBB_COVERAGE_RUNS", "150"))
@@ -153,4 +153,4 @@ def test_the_policy_commits_by_either_estimate():
 def test_bad_settings_of_the_certificate_are_refused(options, message):
     env = instance(np.random.default_rng(0))
     with pytest.raises(gbb.InputError, match=message):
-        LowPopArt(env.problem, gbb.Record.empty(9), **options)
+        LowPopArt(env.problem, empty(env.problem), **options)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 import gbb
+from gbb.learning import empty, observe
 from gbb.policies import ExploreThenCommit
 from strategies import environments
 
@@ -27,11 +28,11 @@ def matrix(d, r, rng, norm=1.0):
 
 def played(env, rounds, seed):
     rng, problem = np.random.default_rng(seed), env.problem
-    record = gbb.Record.empty(problem.K)
+    record = empty(problem)
     for _ in range(rounds):
         arms = rng.integers(problem.K, size=problem.n)
         paid = env.draw(1, arms, rng)
-        record = record.merge(gbb.Record.of(problem.graph, arms, paid, problem.K))
+        record = record.merge(observe(problem, arms, paid))
     return record
 
 
@@ -151,7 +152,7 @@ def test_bad_ranks_are_refused(rank, value):
     problem = gbb.Problem(gbb.Graph.complete(3), np.eye(2))
     rule = f"`rank` to be a whole number >= 1 and <= 2, but got {value}"
     with pytest.raises(gbb.InputError, match=rule):
-        gbb.LowRank(problem, gbb.Record.empty(2), rank)
+        gbb.LowRank(problem, empty(problem), rank)
     with pytest.raises(gbb.InputError, match=rule):
         low_rank(problem, cut=gbb.cuts.greedy(problem.graph), rank=rank, horizon=3)
 
@@ -159,7 +160,7 @@ def test_bad_ranks_are_refused(rank, value):
 def test_a_bad_regulariser_is_refused():
     problem = gbb.Problem(gbb.Graph.complete(3), np.eye(2))
     with pytest.raises(gbb.InputError, match="`lam` to be a finite number > 0"):
-        gbb.LowRank(problem, gbb.Record.empty(2), 1, 0.0)
+        gbb.LowRank(problem, empty(problem), 1, 0.0)
 
 
 @pytest.mark.parametrize("size", [1e-8, 1e8, 1e40])

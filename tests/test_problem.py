@@ -5,6 +5,7 @@ from hypothesis import given
 
 import gbb
 import naive
+from gbb.learning import empty
 from indices import objective_of
 from strategies import arm_sets
 
@@ -259,7 +260,7 @@ def test_everything_stays_finite_within_the_limits(arms, sizes, feedback):
 def test_a_regulariser_beyond_the_largest_size_is_refused_wherever_it_is_given(lam):
     problem = gbb.Problem(gbb.Graph.complete(3), np.eye(2))
     cut, env = gbb.cuts.greedy(problem.graph), gbb.Environment(problem, np.eye(2) / 2)
-    record = gbb.Record.empty(2)
+    record = empty(problem)
     for give in (
         lambda: gbb.Ridge(problem, record, lam),
         lambda: gbb.LowRank(problem, record, 1, lam),

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 import gbb
 import naive
+from gbb.learning import empty, observe
 from gbb.learning.coordinates import symmetric_edge_arms
 from gbb.learning.radius import RADII, RADII_BY_ROUND, confidence_radius
 from strategies import arm_sets, graphs
@@ -24,11 +25,11 @@ def symmetric_basis(d):
 def played(problem, rounds, seed):
     """The table N of some rounds of random allocations."""
     rng = np.random.default_rng(seed)
-    record = gbb.Record.empty(problem.K)
+    record = empty(problem)
     for _ in range(rounds):
         allocation = rng.integers(problem.K, size=problem.n)
         zeros = np.zeros(problem.m)
-        record = record.merge(gbb.Record.of(problem.graph, allocation, zeros, problem.K))
+        record = record.merge(observe(problem, allocation, zeros))
     return record
 
 

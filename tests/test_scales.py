@@ -8,7 +8,14 @@ import pytest
 import gbb
 from gbb.learning import Record, confidence, observe
 from gbb.learning.record import empty, from_dict, regressors
-from gbb.learning.scales import LAMS, UNSEEN, Scales, due, estimate_scales, estimation_rounds
+from gbb.learning.scales import (
+    LAMS,
+    UNSEEN,
+    Scales,
+    estimate_scales,
+    estimation_rounds,
+    needs_estimate,
+)
 from gbb.policies import OFUL, EpsilonGreedy, JointOFUL, ThompsonSampling
 
 ARMS = np.array([[1.0, 0.2], [0.3, 0.9], [-0.4, 0.8]])
@@ -244,9 +251,9 @@ def test_records_add_up_their_squares():
 
 def test_marks_come_ever_more_rarely():
     assert list(estimation_rounds(20)) == [1, 2, 3, 4, 6, 9, 13, 19]
-    assert [due(t - 1, t) for t in (3, 4, 5, 6, 7)] == [True, True, False, True, False]
-    assert due(0, 100)
-    assert not due(100, 100)
+    assert [needs_estimate(t - 1, t) for t in (3, 4, 5, 6, 7)] == [True, True, False, True, False]
+    assert needs_estimate(0, 100)
+    assert not needs_estimate(100, 100)
 
 
 def test_what_needs_them_says_so():

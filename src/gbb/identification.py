@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,7 +24,7 @@ from gbb.problem import Problem, check_lam
 from gbb.simulation.engine.noise import Blocks
 from gbb.simulation.engine.random_play import run_random
 from gbb.simulation.engine.request import Request
-from gbb.theory import is_covered
+from gbb.theory._alphas import check_has_one_matrix
 
 TARGETS = ("allocation", "couple")
 
@@ -82,13 +81,6 @@ class Identification:
     target: str
     listed: bool
     record: AnyRecord
-
-
-class Leader(NamedTuple):
-    """The allocation with the best estimate, and an upper bound on the gap to any better one."""
-
-    allocation: IntArray
-    gap: float
 
 
 def identify(
@@ -185,25 +177,27 @@ def identify(
         rounds, next_look = until, growth * until
         confidence, last = Confidence(problem, record, lam), until == max_rounds
         if family is not None:
-            leader = gap_over_family(confidence, family, delta, look)
+            leader, gap = gap_over_family(confidence, family, delta, look)
         else:
-            target_gap = math.inf if last else epsilon
-            leader = gap_by_solver(confidence, delta, look, epsilon=target_gap, seconds=seconds)
-        if leader.gap <= epsilon or last:
+            enough = (
+                math.inf if last else epsilon
+            )  # the last gap is reported, so it is bounded in full
+            leader, gap = gap_by_solver(confidence, delta, look, epsilon=enough, seconds=seconds)
+        if gap <= epsilon or last:
             break
     # The interval spends the delta / 2 of the ellipsoid, which holds at all looks.
-    value, width = confidence.ridge.total(leader.allocation)
-    bias = lam * problem.S * confidence.ridge.inverse_norm(leader.allocation)
+    value, width = confidence.ridge.total(leader)
+    bias = lam * problem.S * confidence.ridge.inverse_norm(leader)
     error = confidence.ellipsoid(delta / 2) * width + bias
     return Identification(
-        allocation=checks.frozen(leader.allocation),
+        allocation=checks.frozen(leader),
         value=value,
         low=value - error,
         high=value + error,
-        gap=leader.gap,
+        gap=gap,
         epsilon=epsilon,
         delta=delta,
-        certified=leader.gap <= epsilon,
+        certified=gap <= epsilon,
         rounds=rounds,
         target=target,
         listed=family is not None,
@@ -223,10 +217,7 @@ def _check_system(env: System | Problem, play: Play | None) -> tuple[Problem, Dr
         problem, draw = env.problem, env.draw
     else:
         raise checks.input_error("env", "be a gbb.Environment or a gbb.Problem", type(env).__name__)
-    if not is_covered(problem):
-        rule = "be of the paper's problem: one matrix, rewards per edge or link, every arm allowed"
-        cure = "" if problem.contexts is None else "Take a round's: env.at(context)."
-        raise checks.input_error("env", rule, repr(problem), cure)
+    check_has_one_matrix(problem)
     return problem, draw
 
 
@@ -244,18 +235,18 @@ def _list_targets(
 
 def gap_over_family(
     confidence: Confidence, family: AllocationFamily | Tuples, delta: float, look: int
-) -> Leader:
-    """Return the leader of a family, with the largest excess of any other member."""
-    leader = int(np.argmax(family.combine(confidence.means)))
-    radius = _radius(confidence, family.size - 1, delta, look)
+) -> tuple[IntArray, float]:
+    """Return the member with the best estimate, and the largest excess of any other."""
+    values = family.combine(confidence.ridge.means)
+    leader, radius = int(np.argmax(values)), _radius(confidence, len(values) - 1, delta, look)
     excess = confidence.excess(family.combine, leader, radius)
-    return Leader(family.allocation(leader), float(excess.max()))
+    return family.allocation(leader), float(excess.max())
 
 
 def gap_by_solver(
     confidence: Confidence, delta: float, look: int, *, epsilon: float, seconds: float
-) -> Leader:
-    """Return the leader of all allocations, with a solver's bound on its gap.
+) -> tuple[IntArray, float]:
+    """Return the allocation with the best estimate, and a solver's bound on its gap to any other.
 
     By the triangle inequality the gap is at most the sum over edges of what each can gain on the pair of
     arms that it plays under the leader. That sum is a pair problem again, with an edge type for each
@@ -264,7 +255,7 @@ def gap_by_solver(
     """
     problem, K = confidence.problem, confidence.problem.K
     graph, allowed = problem.graph, np.ones((problem.n, K), dtype=np.bool_)
-    means = confidence.means[0]
+    means = confidence.ridge.means[0]
     types = np.zeros(graph.m, dtype=np.int32)
     estimate = PairProblem(graph, (means + means.T)[None], types, allowed)
     leader = solve(estimate, seconds=seconds / 4).allocation  # needs no proof
@@ -278,8 +269,8 @@ def gap_by_solver(
     search = ArmSearch(gains, np.array(leader))
     search.finish(np.random.default_rng(look), Budget(seconds))
     if search.value > epsilon:
-        return Leader(leader, search.value)
-    return Leader(leader, solve(gains, seconds=seconds).upper_bound)
+        return leader, search.value
+    return leader, solve(gains, seconds=seconds).upper_bound
 
 
 def _radius(confidence: Confidence, count: int, delta: float, look: int) -> float:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gbb
-from gbb.testing import check_cut_method, cut_contract
+from gbb.testing.plugins import check_cut_method, cut_contract
 from strategies import graphs
 
 METHODS = gbb.cuts.methods()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 import gbb
-from gbb.testing import check_solver, solver_contract
+from gbb.testing.plugins import check_solver, solver_contract
 from strategies import environments
 
 SOLVERS = gbb.optimum.solvers()

@@ -425,7 +425,7 @@ def test_generators_round_trip_anywhere_on_their_stream():
 
 
 def test_the_codec_gives_back_what_it_was_given():
-    record = gbb.Record.empty(2)
+    record = gbb.Record(np.zeros((2, 2)), np.zeros((2, 2)))
     value = {
         "array": [1, 2.5, None, True],
         "x": (float("inf"), ("a", 2)),

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gbb._support import checks
-from gbb._support.checks import FloatArray
 from gbb.diagnostics import _statistics as stats
-from gbb.diagnostics._statistics import GOOD, History, Margin, Residuals
-from gbb.problem import LARGEST, Problem
+from gbb.diagnostics._statistics import GOOD, Fit, History, Residuals
+from gbb.problem import Problem
 
 MIN_ROUNDS = 10
 
@@ -78,29 +77,6 @@ class Diagnosis:
         return self.sentence
 
 
-class Evidence(NamedTuple):
-    """What a verdict needs beside the diagnosis.
-
-    Attributes
-    ----------
-    spread
-        Sum of squares of the rewards, their means removed.
-    correlation
-        Of predictions with rewards, in standard errors.
-    ceiling_error, total_ceiling_error
-        One standard error of the ceilings.
-    single, summed
-        The margins of single rewards and of the rounds' sums.
-    """
-
-    spread: float
-    correlation: float
-    ceiling_error: float
-    total_ceiling_error: float
-    single: Margin
-    summed: Margin
-
-
 def diagnose(
     problem: Problem,
     allocations: ArrayLike,
@@ -144,18 +120,18 @@ def diagnose(
     count, parameters = int(judged.sum()), problem.free_parameters
     freedom = max(count - int((stats.sum_by(strata, judged) > 0.0).sum()), 1)
     noise, leverage = stats.measure_noise(history), float(leverages[judged].sum())
-    ceiling, ceiling_error = noise.ceiling(freedom, spread)
-    single = stats.find_margin(y, r, noise, freedom, leverage=leverage, parameters=parameters)
+    ceiling = noise.ceiling(freedom, spread)
+    single = stats.judge(y, r, ceiling, noise, freedom, leverage=leverage, parameters=parameters)
 
     totals, total_errors = (np.nansum(values, axis=1, keepdims=True) for values in (y, r))
-    total_spread = stats.sum_squares(totals)
-    # Links may share their noise, so that of sums is known from repeated allocations only.
+    # Allocations are chosen for their sums. Links may share their noise, so that of sums is known from
+    # repeated allocations only.
     total_noise = stats.pool_variance(totals, history.repetitions[:, None], "allocations")
-    total_ceiling, total_ceiling_error = total_noise.ceiling(rounds, total_spread)
     independent = noise.times(count / rounds)
-    summed = stats.find_margin(
+    summed = stats.judge(
         totals,
         total_errors,
+        total_noise.ceiling(rounds, stats.sum_squares(totals)),
         total_noise if total_noise.freedom else independent,
         max(rounds - int(strata.max()) - 1, 1),
         leverage=min(parameters * folds / (folds - 1), stats.MAX_LEVERAGE * rounds),
@@ -163,10 +139,9 @@ def diagnose(
     )
 
     predictor = y - r
-    scale = float(np.sqrt(spread * stats.sum_squares(predictor)))
+    # Their correlation, in standard errors of that of noise.
+    scale = float(np.sqrt(spread * stats.sum_squares(predictor) / max(count, 1)))
     correlation = float(np.nansum(y * predictor)) / scale if scale > 0.0 else 0.0
-    errors = correlation * np.sqrt(count), ceiling_error, total_ceiling_error
-    evidence = Evidence(spread, *errors, single, summed)
     variance = noise.variance if noise.freedom else residual / freedom if count else np.nan
     diagnosis = Diagnosis(
         status="",
@@ -174,16 +149,16 @@ def diagnose(
         rounds=int(np.isfinite(observed).any(axis=1).sum()),
         allocations=len(np.unique(history.allocations, axis=0)),
         covered=count / max(int(np.isfinite(observed).sum()), 1),
-        within=stats.explained_share(residual, spread),
-        total=stats.explained_share(stats.sum_squares(total_errors), total_spread),
-        ceiling=ceiling,
-        total_ceiling=total_ceiling,
+        within=single.share,
+        total=summed.share,
+        ceiling=single.ceiling,
+        total_ceiling=summed.ceiling,
         sigma_hat=float(np.sqrt(variance)),
         noise_source=noise.source,
         by_type=stats.residuals_by_type(history, error, y, r),
         worst=stats.largest_residuals(problem, error, y, r, worst),
     )
-    status, sentence = verdict(diagnosis, evidence, problem.types)
+    status, sentence = verdict(diagnosis, single, summed, correlation, problem.types)
     return replace(diagnosis, status=status, sentence=sentence)
 
 
@@ -202,9 +177,16 @@ def _check_history(
     observed = checks.array(
         "rewards", rewards, shape=shape, meaning="a row per round", missing=True
     )
-    if np.nanmax(np.abs(observed), initial=0.0) > LARGEST:
-        raise checks.input_error("rewards", f"hold numbers of at most {LARGEST:g}, or NaN", "more")
-    rows = _check_contexts(problem, contexts, len(played))
+    rows = None
+    if problem.contexts is not None:
+        if contexts is None:
+            cure = "Pass contexts=[...], the context of each round."
+            raise checks.input_error("contexts", "be given: the problem has contexts", None, cure)
+        rows = problem.contexts.read_all(problem.graph, contexts)
+        if len(rows) != (T := len(played)):
+            raise checks.input_error("contexts", f"have one for each of {T} rounds", len(rows))
+    elif contexts is not None:
+        raise checks.input_error("contexts", "be left out: there are no contexts", "some")
     history = History(problem, played, observed, rows)
     if problem.feedback not in ("edge", "link"):
         return history
@@ -212,25 +194,14 @@ def _check_history(
     return replace(history, rewards=np.where(np.stack(nonzero), observed, np.nan))
 
 
-def _check_contexts(
-    problem: Problem, contexts: Iterable[Any] | None, rounds: int
-) -> FloatArray | None:
-    """Return the rows of the rounds' contexts; None if the problem has none."""
-    if problem.contexts is None:
-        if contexts is not None:
-            raise checks.input_error("contexts", "be left out: there are no contexts", "some")
-        return None
-    if contexts is None:
-        cure = "Pass contexts=[...], the context of each round."
-        raise checks.input_error("contexts", "be given: the problem has contexts", None, cure)
-    rows = problem.contexts.read_all(problem.graph, contexts)
-    if len(rows) != rounds:
-        raise checks.input_error("contexts", f"have one for each of {rounds} rounds", len(rows))
-    return rows
+def verdict(  # noqa: PLR0911
+    d: Diagnosis, single: Fit, summed: Fit, correlation: float, types: int
+) -> tuple[str, str]:
+    """Return the status and the sentence: what is predicted against what could be.
 
-
-def verdict(d: Diagnosis, e: Evidence, types: int) -> tuple[str, str]:
-    """Return the status and the sentence of a diagnosis."""
+    Only noise that was measured can condemn a model: of single rewards by any repetition, of the sum by
+    repeated allocations alone, because links may share their noise.
+    """
     if d.rounds < MIN_ROUNDS:
         return "too few", f"Too few rounds to say: {d.rounds}, and {MIN_ROUNDS} are the fewest."
     if d.covered < MIN_COVERED:
@@ -238,20 +209,11 @@ def verdict(d: Diagnosis, e: Evidence, types: int) -> tuple[str, str]:
             f"Too few rounds to say: only {d.covered:.0%} of the rewards can be predicted from other "
             "rounds, as the rest had arms that were not played together elsewhere."
         )
-    if not e.spread > 0.0:
+    if np.isnan(single.share):
         return "too few", "Nothing to judge: no reward ever changed."
-    return _compare_with_ceilings(d, e, types)
-
-
-def _compare_with_ceilings(d: Diagnosis, e: Evidence, types: int) -> tuple[str, str]:
-    """Compare what is predicted with what could be, each with two standard errors.
-
-    Only noise that was measured can condemn a model: of single rewards by any repetition, of the sum by
-    repeated allocations alone, because links may share their noise.
-    """
     has_noise = bool(np.isfinite(d.ceiling))
     repeat = "" if has_noise else " Repeat some allocations to tell noise from a wrong model."
-    if e.correlation < SIGNIFICANT and (not has_noise or d.ceiling < 3.0 * e.ceiling_error):
+    if correlation < SIGNIFICANT and (not has_noise or d.ceiling < 3.0 * single.ceiling_error):
         return "noise", (
             "Nothing to act on: of what changes the model predicts no more than it would of pure "
             f"noise.{repeat}"
@@ -262,17 +224,16 @@ def _compare_with_ceilings(d: Diagnosis, e: Evidence, types: int) -> tuple[str, 
     )
     if has_noise:
         facts += f", and noise allows at most {max(d.ceiling, 0.0):.0%} of the former"
-    single_poor = d.ceiling > 2.0 * e.ceiling_error and e.single.below
-    summed_poor = d.total_ceiling > 2.0 * e.total_ceiling_error and e.summed.below
-    if single_poor or summed_poor:
+    # Two standard errors in the model's favour: a controller raises an alert for a poor one.
+    if any(fit.below and fit.ceiling > 2.0 * fit.ceiling_error for fit in (single, summed)):
         cure = (
             "One matrix per kind of link (edge_types) may fit."
             if types == 1
             else "Links may depend on more than the arms at their ends."
         )
         return "poor", f"The pairwise model is not good enough to act on. {facts}. {cure}"
-    if not e.single.above or e.summed.value < 0.0:
-        if has_noise and not np.isfinite(d.total_ceiling) and e.summed.below:
+    if not single.above or summed.margin < 0.0:
+        if has_noise and not np.isfinite(d.total_ceiling) and summed.below:
             repeat = " Repeat some allocations to tell noise that links share from a wrong model."
         return "too few", f"Too few rounds to say whether the pairwise model fits. {facts}.{repeat}"
     note = ""

@@ -39,23 +39,6 @@ class Drift(NamedTuple):
     p: float
 
 
-class _Distance(NamedTuple):
-    """How far two records are apart.
-
-    Attributes
-    ----------
-    squared, freedom
-        The squared distance in units of the noise's variance, and its degrees of freedom.
-    explained, used
-        What the means (or the fit) of the recent rounds explain of their squares, and how many they are.
-    """
-
-    squared: float
-    freedom: int
-    explained: float
-    used: int
-
-
 def find_drift(
     problem: Problem,
     everything: AnyRecord,
@@ -88,51 +71,52 @@ def find_drift(
     """
     with np.errstate(all="ignore"):
         compare = _compare_moments if recent.tables is None else _compare_tables
-        distance = compare(problem, everything, recent)
-        if distance.freedom < 1:
+        distance, freedom, explained, used = compare(problem, everything, recent)
+        if freedom < 1:
             return None
-        freedom = count - distance.used
-        noise = (squares - distance.explained) / freedom if freedom >= MIN_FREEDOM else 0.0
+        # Noise is at least what the means of the recent rewards leave unexplained.
+        noise = (squares - explained) / (count - used) if count - used >= MIN_FREEDOM else 0.0
         variance = max(0.0 if "sigma" in problem.unknown else problem.sigma**2, noise)
         independent = variance * recent.weight(problem) / max(rounds, 1)
         error = np.sqrt(STEP_ERROR / max(rounds, 1))
+        # Rewards of a round that share noise vary more in sum than independent ones.
         if by_round > (1.0 + 3.0 * error) * independent:
             variance *= (1.0 + 2.0 * error) * by_round / independent
         sigma = float(np.sqrt(variance))
-        statistic = distance.squared / sigma**2 if sigma > 0.0 else np.nan
+        statistic = distance / sigma**2 if sigma > 0.0 else np.nan
     if not np.isfinite(statistic):
         return None
-    p = float(chdtrc(distance.freedom, max(statistic, 0.0)))
-    return Drift(statistic, distance.freedom, sigma, p)
+    return Drift(statistic, freedom, sigma, float(chdtrc(freedom, max(statistic, 0.0))))
 
 
-def _compare_tables(problem: Problem, everything: AnyRecord, recent: AnyRecord) -> _Distance:
+Distance = tuple[float, int, float, int]
+"""The squared distance of two records in units of the noise's variance, and its degrees of freedom; what
+the means (or the fit) of the recent rounds explain of their squares, and how many they are."""
+
+
+def _compare_tables(problem: Problem, everything: AnyRecord, recent: AnyRecord) -> Distance:
     """Compare the means of every pair of arms."""
-    tables = [
-        np.asarray(table, np.float64)
-        for record in (everything, recent)
-        for table in record.tables or ()
-    ]
+    tables = np.array([everything.tables, recent.tables], dtype=np.float64)
     if problem.symmetric_only:  # (a, b) and (b, a) are one number
-        tables = [np.triu(table) + np.triu(table.transpose(0, 2, 1), 1) for table in tables]
-    N, Y, n, y = tables
+        tables = np.triu(tables) + np.triu(tables.swapaxes(-1, -2), 1)
+    (N, Y), (n, y) = tables
     seen, before = n > 0.0, N - n
     both = seen & (before > ROUNDING * N)
     # By differences of means: Chow's difference of squares would cancel where rewards are far from 0.
     difference = y[both] / n[both] - (Y - y)[both] / before[both]
     squared = float((difference**2 / (1.0 / n[both] + 1.0 / before[both])).sum())
     explained = float((y[seen] ** 2 / n[seen]).sum())
-    return _Distance(squared, int(both.sum()), explained, int(seen.sum()))
+    return squared, int(both.sum()), explained, int(seen.sum())
 
 
-def _compare_moments(problem: Problem, everything: AnyRecord, recent: AnyRecord) -> _Distance:
+def _compare_moments(problem: Problem, everything: AnyRecord, recent: AnyRecord) -> Distance:
     """Compare the fits to sums over edges."""
     G, b = everything.gram(problem), everything.moment(problem)
     g, c = recent.gram(problem), recent.moment(problem)
     recently, before, jointly = _explain(g, c), _explain(G - g, b - c), _explain(G, b)
     # Chow's test: the squares and directions that two fits explain beyond one.
     squared, freedom = (r + e - j for r, e, j in zip(recently, before, jointly, strict=True))
-    return _Distance(squared, int(freedom), *recently)
+    return squared, int(freedom), *recently
 
 
 def _explain(gram: FloatArray, moment: FloatArray) -> tuple[float, int]:

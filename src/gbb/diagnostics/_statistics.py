@@ -91,8 +91,7 @@ def centre(strata: IntArray, values: FloatArray) -> FloatArray:
     """Remove each column's mean in each stratum; NaN stays as it is."""
     seen = np.isfinite(values)
     means = sum_by(strata, np.where(seen, values, 0.0)) / np.maximum(sum_by(strata, seen), 1.0)
-    centred: FloatArray = values - means[strata]
-    return centred
+    return values - means[strata]
 
 
 def sum_squares(values: FloatArray) -> float:
@@ -126,8 +125,8 @@ def predict_held_out(
         eigenvalue = float(np.trace(training.gram(problem))) / problem.parameters
         ridge = Ridge(problem, training, RIDGE * eigenvalue if eigenvalue > 0.0 else 1.0)
         for t in np.flatnonzero(deal == fold).tolist():
-            now, played = history.problem_at(t), history.allocations[t]
-            predicted[t], leverage[t] = _predict(now, ridge, played)
+            current, played = history.problem_at(t), history.allocations[t]
+            predicted[t], leverage[t] = _predict(current, ridge, played)
     return predicted, leverage, (leverage <= MAX_LEVERAGE) & np.isfinite(rewards)
 
 
@@ -135,6 +134,7 @@ def _predict(problem: Problem, ridge: Ridge, allocation: IntArray) -> tuple[Floa
     """Return the predicted rewards of a round and their leverages, one per observation."""
     types = problem.edge_types
     first, second = allocation[problem.sources], allocation[problem.targets]
+    # Whitened, so that <q, theta_hat> and q' A^-1 q are sums of products.
     f = problem.edge_weights[:, None] * ridge.whitened[types, first, second]
     sums = np.zeros((problem.observations, f.shape[1]))
     np.add.at(sums, problem.report.index, f)
@@ -230,13 +230,17 @@ def pool_variance(values: FloatArray, groups: IntArray, source: str) -> Noise:
     return Noise(variance, freedom, source, influence)
 
 
-class Margin(NamedTuple):
-    """``R^2 - GOOD * ceiling`` of held-out predictions: good enough from 0 upwards.
+class Fit(NamedTuple):
+    """How well held-out predictions fit rewards, against what a perfect model would reach.
 
     Attributes
     ----------
-    value
-        The margin of the model as fitted.
+    share
+        Their R^2; NaN if nothing varies.
+    ceiling, ceiling_error
+        R^2 of a perfect model and its standard error; NaN if the noise is unknown.
+    margin
+        ``share - GOOD * ceiling``: good enough from 0 upwards.
     above
         Whether it is at least 0, two standard errors to the safe side.
     below
@@ -244,21 +248,25 @@ class Margin(NamedTuple):
         estimate's own noise costs, which more rounds would mend: the model is wrong.
     """
 
-    value: float
+    share: float
+    ceiling: float
+    ceiling_error: float
+    margin: float
     above: bool
     below: bool
 
 
-def find_margin(
+def judge(
     y: FloatArray,
     r: FloatArray,
+    ceiling: tuple[float, float],
     noise: Noise,
     freedom: int,
     *,
     leverage: float,
     parameters: int,
-) -> Margin:
-    """Return the margin of rewards ``y`` with residuals ``r``, both centred.
+) -> Fit:
+    """Return how well rewards ``y`` with residuals ``r``, both centred, are predicted.
 
     With A and L the sums of squares of y and of r, J = ``freedom`` their degrees of freedom and n the
     variance of the noise, R^2 = 1 - L/A and the ceiling is 1 - J n/A, so the margin times A is linear
@@ -275,9 +283,12 @@ def find_margin(
         influence = influence + GOOD * freedom * noise.influence
         estimation = leverage * noise.variance
     error = float(np.sqrt((influence**2).sum()))
+    # A model that is right may fall short by the noise of its own estimate.
     error_without = float(np.hypot(error, np.sqrt(2.0 / parameters) * estimation))
     spread = sum_squares(y)
-    return Margin(
+    return Fit(
+        explained_share(sum_squares(r), spread),
+        *ceiling,
         value / spread if spread > 0.0 else np.nan,
         above=spread > 0.0 and value - 2.0 * error >= 0.0,
         below=value + estimation + 2.0 * error_without < 0.0,
@@ -319,6 +330,7 @@ def residuals_by_type(
     problem = history.problem
     if not problem.tabular:
         return (Residuals.of("all", error, y, r),)
+    # One sort for all types: there may be as many as edges.
     types = np.zeros(error.shape, dtype=np.int64)  # with contexts they differ from round to round
     for t in range(len(types)):
         current = history.problem_at(t)

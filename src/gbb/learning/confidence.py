@@ -1,4 +1,4 @@
-"""What a record says of sums of edge rewards, and how far off it can be."""
+"""Estimates of sums of edge rewards from a record, and bounds on their errors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ seed, so that every answer is repeatable; the numbers themselves, K^2 for each s
 
 
 class Errors(NamedTuple):
-    """How far off an estimate can be along a vector u, by two bounds; the smaller is taken.
+    """Bounds on the error of an estimate along a vector u; the smaller of the two is taken.
 
     Attributes
     ----------
@@ -41,12 +41,12 @@ class Errors(NamedTuple):
     radius: float
 
     def along(self, width: Any, inverse_norm: Any) -> Any:
-        """The smaller bound along u, with ``||u||_{A^-1}`` = width and ``||A^-1 u||`` = inverse_norm."""
+        """Return the smaller bound along u, with ``||u||_{A^-1}`` and ``||A^-1 u||`` as given."""
         return np.minimum(self.noise * width + self.bias * inverse_norm, self.radius * width)
 
 
 def errors(ridge: Ridge, delta: float) -> Errors:
-    """Both bounds on the error of an estimate: all of it holds, at all times, with 1 - delta.
+    """Return both bounds on the error of an estimate: all hold at all times with probability 1 - delta.
 
     With ``s = sum z noise`` and ``xi^2 = sigma^2 (log det(A / lam) + 2 log(1 / delta))`` the bounds
     along a vector u are
@@ -78,7 +78,7 @@ def errors(ridge: Ridge, delta: float) -> Errors:
     The second bound is about all matrices; the first about those in play. What rounding can do is added.
     """
     problem = ridge.problem
-    noise = self_normalised(problem.sigma, ridge.log_det, delta / 2.0)
+    noise = self_normalised(problem.sigma, ridge.log_det, delta / 2.0)  # xi, for one of two events
     everything = math.sqrt(ridge.lam * problem.types) * problem.S
     return Errors(
         noise=noise + ridge.rounding,
@@ -134,11 +134,6 @@ class Confidence:
         """The estimate."""
         return Ridge(self.problem, self.record, self.lam, symmetric=self.symmetric)
 
-    @property
-    def means(self) -> FloatArray:
-        """``<z_ab, theta_hat>`` by type and edge-arm (types x K x K)."""
-        return self.ridge.means
-
     @cached_property
     def whitened(self) -> FloatArray:
         """Vectors whose dot products are those of edge-arms in ``A^-1`` (types x K x K x size)."""
@@ -150,24 +145,22 @@ class Confidence:
         return _spread(self.ridge.solved, self.ridge.block_of)
 
     def ellipsoid(self, delta: float) -> float:
-        """``sigma sqrt(log det(A / lam) + 2 log(1 / delta))``, and what rounding can add."""
-        noise = self_normalised(self.problem.sigma, self.ridge.log_det, delta)
-        return noise + self.ridge.rounding
+        """Return ``sigma sqrt(log det(A / lam) + 2 log(1 / delta))``, and what rounding can add."""
+        return self_normalised(self.problem.sigma, self.ridge.log_det, delta) + self.ridge.rounding
 
     def union(self, count: int, delta: float) -> float:
-        """``sigma sqrt(2 log(count / delta))``, one-sided, for ``count`` vectors; and rounding."""
-        noise = float(self.problem.sigma * np.sqrt(2.0 * np.log(count / delta)))
-        return noise + self.ridge.rounding
+        """Return ``sigma sqrt(2 log(count / delta))`` for ``count`` vectors, one-sided, and rounding."""
+        return self.problem.sigma * math.sqrt(2.0 * math.log(count / delta)) + self.ridge.rounding
 
     def excess(self, combine: Combine, chosen: int, radius: float) -> FloatArray:
-        """Upper bounds on how much more than member ``chosen`` each member of a family pays.
+        """Return upper bounds on how much more each member of a family earns than member ``chosen``.
 
         With u the difference of the two sums of edge-arms: ``<u, theta_hat> + radius ||u||_{A^-1} +
         lam S ||A^-1 u||`` and what rounding can do to it, or ``S ||u||`` where that is less; 0 for
         the chosen one itself and all that play the same edge-arms as often. A small u is no reason
         for 0: S may be large.
         """
-        means = combine(self.means)
+        means = combine(self.ridge.means)
         noise, bias, size = (
             np.linalg.norm(sums - sums[chosen], axis=1)
             for sums in map(combine, (self.whitened, self.solved, self._edge_arms))
@@ -176,33 +169,31 @@ class Confidence:
         longest = self.problem.L * np.abs(self.problem.edge_weights).sum()  # of either sum
         rounding = 2.0 * self.ridge.rounding_per_unit * longest
         upper = means - means[chosen] + radius * noise + self.lam * norm * bias
+        # Cauchy and Schwarz: <u, theta*> is at most S ||u||, whatever was seen.
         bound: FloatArray = np.minimum(upper, norm * size) + rounding
-        # Told by labels: a small difference is no proof that two sums are equal, and S may be large.
+        # The same edge-arms have the same labels. A small difference is no proof that two sums are
+        # equal, and S may be large.
         bound[(labels == labels[chosen]).all(axis=1)] = 0.0
         return bound
 
     @cached_property
     def _edge_arms(self) -> FloatArray:
         """Edge-arms, or their symmetric parts, by type in dimensions of its own."""
-        problem = self.problem
-        z = problem.edge_arms.reshape(1, problem.K, problem.K, -1)
-        if self.symmetric:
-            z = (z + z.transpose(0, 2, 1, 3)) / 2.0
-        return _spread(np.repeat(z, problem.types, axis=0), np.arange(problem.types))
+        types, table = self.problem.types, self.ridge.coordinates.table
+        return _spread(np.broadcast_to(table, (types, *table.shape)), np.arange(types))
 
     @cached_property
     def _labels(self) -> FloatArray:
         """Labels of edge-arms, the same in both directions where these count alike."""
         shape = (self.problem.types, self.problem.K, self.problem.K, LABELS)
         labels = np.random.default_rng(0).integers(LABEL, size=shape).astype(np.float64)
+        # z_ab and z_ba have one symmetric part, and so must have one label.
         return labels + labels.transpose(0, 2, 1, 3) if self.symmetric else labels
 
 
 def _spread(table: FloatArray, block_of: IntArray) -> FloatArray:
-    """Vectors in the blocks of their types as vectors in all blocks together."""
-    if block_of.max(initial=0) == 0:
-        return table
+    """Return vectors in the blocks of their types as vectors in all blocks together."""
     types, K, _, size = table.shape
-    wide = np.zeros((types, K, K, int(block_of.max()) + 1, size))
+    wide = np.zeros((types, K, K, int(block_of[-1]) + 1, size))
     wide[np.arange(types), :, :, block_of] = table
     return wide.reshape(types, K, K, -1)

@@ -42,25 +42,21 @@ class Coordinates:
         return self.features[self.index]
 
     def sum_by_regressor(self, table: FloatArray | IntArray) -> FloatArray:
-        """A table by edge-arm (K x K) summed by regressor."""
-        regressors, size = self.index.ravel(), len(self.features)
-        sums = np.bincount(regressors, weights=table.ravel(), minlength=size)
+        """Sum a table by edge-arm (K x K) by regressor."""
+        sums = np.bincount(self.index.ravel(), table.ravel(), minlength=len(self.features))
         return sums.astype(np.float64, copy=False)
 
     def of(self, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Vectors in a type's parameters (... x d^2) in coordinates, and the norms of the remainders."""
+        """Return vectors (... x d^2) of a type's parameters in coordinates, and norms of the rest."""
         if self.symmetric:
-            d = math.isqrt(vectors.shape[-1])
-            M = vectors.reshape(*vectors.shape[:-1], d, d)
-            i, j = np.triu_indices(d)
-            vectors = (M[..., i, j] + M[..., j, i]) * np.where(i == j, 0.5, np.sqrt(0.5))
+            vectors = symmetric_coordinates(vectors)
         if self.directions is None:
             return vectors, np.zeros(vectors.shape[:-1])
         inside = vectors @ self.directions.T
         return inside, np.linalg.norm(vectors - inside @ self.directions, axis=-1)
 
     def matrices(self, parts: FloatArray, d: int) -> FloatArray:
-        """The matrices (... x d x d) that have these coordinates, of one type or of several in a row."""
+        """Return the matrices (... x d x d) with these coordinates, of one type or of several."""
         vectors = parts if self.directions is None else parts @ self.directions
         if not self.symmetric:
             return vectors.reshape(-1, d, d).transpose(0, 2, 1)  # vec stacks columns
@@ -71,7 +67,7 @@ class Coordinates:
 
 
 def coordinates(problem: Problem, *, symmetric: bool) -> Coordinates:
-    """The coordinates of the edge-arms, or of their symmetric parts.
+    """Return the coordinates of the edge-arms, or of their symmetric parts.
 
     The symmetric part of ``z_ab`` is that of ``(z_ab + z_ba) / 2``: one regressor for each unordered
     pair, in d (d + 1) / 2 dimensions (fact 2 of the design).
@@ -81,9 +77,10 @@ def coordinates(problem: Problem, *, symmetric: bool) -> Coordinates:
     features = problem.edge_arms
     if symmetric:
         a, b = np.triu_indices(K)
-        features = symmetric_edge_arms(problem.arms)[a * K + b]
+        features = symmetric_coordinates(features[a * K + b])
         index = np.zeros((K, K), dtype=np.int64)
         index[a, b] = index[b, a] = np.arange(len(a))
+    # Orthogonal arms have orthogonal edge-arms: A is diagonal in their directions, and a round O(K^2).
     diagonal = problem.orthogonal and problem.tabular  # other sums mix the regressors
     if not diagonal:
         return Coordinates(index, np.array(features), diagonal, symmetric)
@@ -93,14 +90,18 @@ def coordinates(problem: Problem, *, symmetric: bool) -> Coordinates:
 
 
 def symmetric_edge_arms(arms: FloatArray) -> FloatArray:
-    """Symmetric parts of the edge-arms in orthonormal coordinates (K^2 x d(d+1)/2).
+    """Return symmetric parts of the edge-arms in orthonormal coordinates (K^2 x d(d+1)/2)."""
+    z = arms[:, None, :, None] * arms[None, :, None, :]
+    return symmetric_coordinates(z.reshape(-1, arms.shape[1] ** 2))
 
-    Row ``a * K + b`` is ``(x_a x_b' + x_b x_a') / 2`` with off-diagonal entries times sqrt 2, so that
-    dot products are those of the matrices.
+
+def symmetric_coordinates(vectors: FloatArray) -> FloatArray:
+    """Return the symmetric part ``(M + M') / 2`` of ``vec(M)`` (... x d^2) in orthonormal coordinates.
+
+    These are the d (d + 1) / 2 entries on and above the diagonal. Those above count twice in a matrix,
+    and so are multiplied by sqrt 2: dot products are those of the matrices.
     """
-    K, d = arms.shape
+    d = math.isqrt(vectors.shape[-1])
+    M = vectors.reshape(*vectors.shape[:-1], d, d)
     i, j = np.triu_indices(d)
-    scale = np.where(i == j, 0.5, np.sqrt(0.5))
-    half = arms[:, None, i] * arms[None, :, j] + arms[:, None, j] * arms[None, :, i]
-    rows: FloatArray = (half * scale).reshape(K * K, -1)
-    return rows
+    return (M[..., i, j] + M[..., j, i]) * np.where(i == j, 0.5, np.sqrt(0.5))

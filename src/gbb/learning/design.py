@@ -32,7 +32,7 @@ class Design:
 
 
 def g_optimal(arms: ArrayLike, *, tolerance: float = 1e-3, max_steps: int = 1_000_000) -> Design:
-    """The design that minimises the largest predicted variance over the arms.
+    """Return the design that minimises the largest predicted variance over the arms.
 
     Frank-Wolfe on ``log det`` with the exact step of Fedorov (1972) and Wynn's away steps
     (Atwood 1973), which shares its optimum with the G-criterion (Kiefer and Wolfowitz 1960). With
@@ -56,11 +56,12 @@ def g_optimal(arms: ArrayLike, *, tolerance: float = 1e-3, max_steps: int = 1_00
     if rank == 0:
         raise checks.input_error("arms", "span at least one dimension", "arms that are all zero")
     X = u[:, :rank]
-    K = len(X)
-    weights = np.full(K, 1.0 / K)
-    inverse = np.linalg.inv(X.T @ (X * weights[:, None]))
-    variance = ((X @ inverse) * X).sum(axis=1)
+    weights, rate = np.full(len(X), 1.0 / len(X)), 1.0
     for step in range(max_steps):
+        # Rounding adds up in rank-one updates; at rate 1, where the rank is 1, they divide by 0.
+        if step % 256 == 0 or rate == 1.0:
+            inverse = np.linalg.inv(X.T @ (X * weights[:, None]))
+        variance = ((X @ inverse) * X).sum(axis=1)
         best = int(np.argmax(variance))
         if variance[best] - rank < tolerance / 2:
             break
@@ -74,14 +75,10 @@ def g_optimal(arms: ArrayLike, *, tolerance: float = 1e-3, max_steps: int = 1_00
         rate = max((v - rank) / (rank * (v - 1.0)), drop) if v > 1.0 else drop
         weights *= 1.0 - rate
         weights[arm] = 0.0 if rate == drop else weights[arm] + rate
-        # Rounding adds up in rank-one updates; at rate 1, where the rank is 1, they divide by 0.
-        if step % 256 == 255 or rate == 1.0:
-            inverse = np.linalg.inv(X.T @ (X * weights[:, None]))
-        else:
+        if rate != 1.0:  # Sherman and Morrison
             direction = inverse @ X[arm]
             inverse = inverse - (rate / (1.0 + rate * (v - 1.0))) * np.outer(direction, direction)
             inverse /= 1.0 - rate
-        variance = ((X @ inverse) * X).sum(axis=1)
     weights /= weights.sum()
     inverse = np.linalg.inv(X.T @ (X * weights[:, None]))
     worst = float(((X @ inverse) * X).sum(axis=1).max())

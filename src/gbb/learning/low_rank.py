@@ -17,7 +17,7 @@ TOLERANCE = 1e-10
 """Alternation ends when it lowers the objective by less than this share."""
 
 STEPS = 1_000
-"""The most alternations."""
+"""Limit on the number of alternations."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ class LowPopArt:
     def _inverse(self) -> tuple[FloatArray, float]:
         """``A^-1``, and the smallest eigenvalue of A."""
         values, vectors = np.linalg.eigh(self.record.gram(self.problem))
-        grown = np.maximum(values, 0.0) + self.lam
+        grown = np.maximum(values, 0.0) + self.lam  # rounding may leave eigenvalues below 0
         return (vectors / grown) @ vectors.T, float(grown[0])
 
     @cached_property
@@ -91,6 +91,7 @@ class LowPopArt:
         """v: no ``<u, (M_0 - M*) w>`` with unit u and w has a larger variance than ``sigma^2 v``."""
         d, N = self.problem.d, self.record.N.astype(np.float64).ravel()
         played = np.flatnonzero(N)
+        # v of the matrix series: W_e = mat(A^-1 z_e), once for each time that its edge-arm was played.
         W = (self.problem.edge_arms[played] @ self._inverse[0]).reshape(-1, d, d)
         W *= np.sqrt(N[played])[:, None, None]
         rows, columns = W.reshape(-1, d), W.transpose(0, 2, 1).reshape(-1, d)
@@ -108,6 +109,7 @@ class LowPopArt:
     @cached_property
     def M_hat(self) -> FloatArray:
         """The estimate of M*."""
+        # Singular values up to tau may be of noise alone.
         U, values, V = np.linalg.svd(self.ridge)
         retained = values > self.tau if self.rank is None else np.arange(self.problem.d) < self.rank
         return checks.frozen((U * np.where(retained, values, 0.0)) @ V)
@@ -118,7 +120,7 @@ class LowPopArt:
         return self.distance_bound(self.M_hat)
 
     def distance_bound(self, M: FloatArray) -> float:
-        """With the same probability ``||M - M*||`` is at most this, for any M however it came about."""
+        """Return a bound on ``||M - M*||`` with the same probability, for any M whatever its origin."""
         return self.tau + float(np.linalg.norm(M - self.ridge, 2))
 
 
@@ -171,7 +173,7 @@ class LowRank:
         check_lam(self.lam)
 
     def objective(self, M: FloatArray) -> float:
-        """The objective at M, up to a constant: without the sum of the squared rewards."""
+        """Return the objective at M, up to a constant: without the sum of the squared rewards."""
         table = self.problem.arms @ M @ self.problem.arms.T
         loss = np.sum((self.record.N * table - 2.0 * self.record.Y) * table)
         return float(loss + self.lam * np.sum(M**2))
@@ -185,6 +187,8 @@ class LowRank:
     @cached_property
     def factors(self) -> tuple[FloatArray, FloatArray]:
         """U (d x r, orthonormal) and V (d x r) with ``M_hat = U V'``."""
+        # M = U V': with V orthonormal the best U is least squares, and then in turn; QR keeps U and V
+        # orthonormal, so that each step's regulariser lam ||M||^2 is lam times the norm of its unknowns.
         N, Y = self.record.N.astype(np.float64), self.record.Y
         scale = self._scaled[1]
         V: FloatArray = np.linalg.svd(self._start())[2][: self.rank].T
@@ -205,7 +209,7 @@ class LowRank:
         return checks.frozen(U @ V.T)
 
     def operator_norm_bound(self, delta: float = 1e-3) -> float:
-        """With probability 1 - delta, ``||M_hat - M*||`` is at most this in the operator norm.
+        """Return a bound on ``||M_hat - M*||`` in the operator norm, with probability 1 - delta.
 
         For arms that were not chosen by the rewards (:class:`LowPopArt`).
         """
@@ -213,10 +217,11 @@ class LowRank:
         return certified.distance_bound(self.M_hat)
 
     def _half(self, N: FloatArray, Y: FloatArray, V: FloatArray) -> FloatArray:
-        """The best U (d x r) of ``M = U V'`` for orthonormal V."""
+        """Return the best U (d x r) of ``M = U V'`` for orthonormal V."""
         X, _, lam = self._scaled
         B = X @ V
         d, r = V.shape
+        # Each N_ab weighs (x_a (x) V'x_b)(x_a (x) V'x_b)', summed over b before a.
         inner = np.einsum("ab,bi,bj->aij", N, B, B, optimize=True)
         A = np.einsum("ap,aq,aij->piqj", X, X, inner, optimize=True).reshape(d * r, d * r)
         A[np.diag_indices(d * r)] += lam
@@ -224,7 +229,7 @@ class LowRank:
         return U.reshape(d, r)
 
     def _start(self) -> FloatArray:
-        """About the ridge estimate, by conjugate gradients and without a d^2 x d^2 matrix."""
+        """Return about the ridge estimate, by conjugate gradients and without a d^2 x d^2 matrix."""
         from scipy.sparse.linalg import LinearOperator, cg  # noqa: PLC0415
 
         (X, _, lam), d = self._scaled, self.problem.d
@@ -232,17 +237,15 @@ class LowRank:
 
         def product(vector: FloatArray) -> FloatArray:
             M = vector.reshape(d, d)
-            gram: FloatArray = X.T @ (N * (X @ M @ X.T)) @ X + lam * M
-            return gram.ravel()
+            return np.ravel(X.T @ (N * (X @ M @ X.T)) @ X + lam * M)
 
         operator = LinearOperator((d * d, d * d), matvec=product, dtype=np.float64)
         solution, _ = cg(operator, (X.T @ Y @ X).ravel(), rtol=1e-6, maxiter=2 * d * d)
-        start: FloatArray = solution.reshape(d, d)
-        return start
+        return solution.reshape(d, d)
 
 
 def check_one_matrix(problem: Problem, record: Record) -> None:
-    """Refuse what estimates of low rank are not about."""
+    """Raise unless rewards are per edge, of one matrix and without weights."""
     one_way = record.tables is not None and not problem.symmetric_only
     if not one_way or problem.types > 1 or problem.weighted:
         rule = "have one matrix, no weights and rewards per edge"

@@ -20,7 +20,7 @@ Radius = Callable[[Problem, FloatArray, float, float], FloatArray]
 
 
 def paper(problem: Problem, rounds: FloatArray, lam: float, delta: float) -> FloatArray:
-    """``sigma sqrt(d^2 log((1 + t m L^2 / lam) / delta)) + sqrt(lam) S`` (the paper's Section 3).
+    """Return ``sigma sqrt(d^2 log((1 + t m L^2 / lam) / delta)) + sqrt(lam) S`` (the paper's Section 3).
 
     With several types d^2 is the number of parameters and S the norm of all matrices together; with
     weights or sums of edges m is :attr:`gbb.Problem.gram_growth_per_round`, which bounds what a round
@@ -33,7 +33,7 @@ def paper(problem: Problem, rounds: FloatArray, lam: float, delta: float) -> Flo
 
 
 def released(problem: Problem, rounds: FloatArray, lam: float, delta: float) -> FloatArray:
-    """The released code's: ``d^2`` squared again, no m, S doubled. For parity only."""
+    """Return the released code's radius: ``d^2`` squared again, no m, S doubled. For parity only."""
     grown = np.log((1.0 + rounds * (problem.L**2 / lam)) / delta)
     noise = problem.sigma * np.sqrt(problem.d**4 * grown)
     return np.asarray(noise + np.sqrt(lam) * 2.0 * problem.S)
@@ -46,7 +46,7 @@ RADII = (*RADII_BY_ROUND, "symmetric", "complete")
 
 
 def self_normalised(sigma: float, log_det: float, delta: float) -> float:
-    """``sigma sqrt(log det(A / lam) + 2 log(1 / delta))``.
+    """Return ``sigma sqrt(log det(A / lam) + 2 log(1 / delta))``.
 
     With probability 1 - delta the sum of noise times edge-arms, ``s = sum z noise``, never has a larger
     ``A^-1``-norm (Abbasi-Yadkori, Pal and Szepesvari 2011, Theorem 1). That needs neither all edges of a
@@ -54,6 +54,7 @@ def self_normalised(sigma: float, log_det: float, delta: float) -> float:
     z z' <= sum w z z'``); whenever they change it starts anew, with a delta of its own:
     :func:`delta_after`.
     """
+    # Before the first round, rounding may leave log det(A / lam) a little below 0.
     return sigma * math.sqrt(max(log_det, 0.0) - 2.0 * math.log(delta))
 
 
@@ -73,7 +74,7 @@ def delta_after(forgettings: int, delta: float) -> float:
 def confidence_radius(
     ridge: Ridge, delta: float, *, shrinking: bool = False, scale: float = 1.0
 ) -> float:
-    """``scale sigma sqrt(log det(A / lam) + 2 log(1 / delta)) + sqrt(lam) S`` of an estimate.
+    """Return ``scale sigma sqrt(log det(A / lam) + 2 log(1 / delta)) + sqrt(lam) S`` of an estimate.
 
     On symmetric parts this is the ``symmetric`` radius: the responses are ``(y_ij + y_ji) / sqrt 2``,
     one per link, whose features live in d (d + 1) / 2 dimensions; or the links' own rewards, where these
@@ -91,6 +92,7 @@ def confidence_radius(
     scale
         The noise of a round is ``scale sigma``-sub-Gaussian in every direction.
     """
+    # ||lam theta*||_{A^-1}, which is lam S over the root of the smallest eigenvalue of A, at most.
     bias = math.sqrt(ridge.lam) * ridge.problem.norm
     if shrinking:
         bias *= math.sqrt(ridge.lam / ridge.smallest)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import operator
-from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
@@ -20,7 +19,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
-from gbb.graph import Graph
 from gbb.problem import Problem
 
 Counts = IntArray | FloatArray
@@ -37,21 +35,22 @@ class _Sums:
     """The fields that add up."""
 
     estimates: dict[Any, Any]
-    """Estimates made from this record (:meth:`gbb.Ridge.of`)."""
+    """Estimates made from this record (:meth:`gbb.Ridge.of`): one for all rounds that share it."""
+
+    paired: Any = None
 
     @property
-    @abstractmethod
     def two_way_part(self) -> Self:
         """The part of the record from links seen in both directions."""
+        return self if self.paired is None else self.paired
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "estimates": {}}  # they are made again when asked for
 
     def forget_estimates(self) -> None:
         """Drop the estimates kept beside this record; they are made again when asked for."""
-        self.estimates.clear()
-        if self.two_way_part is not self:
-            self.two_way_part.forget_estimates()
+        for record in (self, self.two_way_part):
+            record.estimates.clear()
 
     def merge(self, other: Any) -> Self:
         """Return both records as one."""
@@ -97,7 +96,6 @@ class Record(_Sums):
     squares: float = math.nan
     paired: Record | None = None
     estimates: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
-    """Estimates made from this record (:meth:`gbb.Ridge.of`): one for all rounds that share it."""
 
     SUMS = ("counts", "sums", "count", "squares")
 
@@ -105,21 +103,6 @@ class Record(_Sums):
         for name in ("counts", "sums"):
             table = np.asarray(getattr(self, name))
             object.__setattr__(self, name, table if table.ndim == 3 else table[None])
-
-    @classmethod
-    def empty(cls, K: int, types: int = 1) -> Record:
-        """Return the record of no rounds."""
-        return cls(np.zeros((types, K, K), dtype=np.int64), np.zeros((types, K, K)), 0.0, 0.0)
-
-    @classmethod
-    def of(cls, graph: Graph, allocation: IntArray, rewards: FloatArray, K: int) -> Record:
-        """Return one round of the paper's problem: edge rewards summed by edge-arm, in O(m).
-
-        NaN stands for a missing reward.
-        """
-        record = observe(Problem(graph, np.ones((K, 1))), allocation, rewards)
-        assert isinstance(record, Record)
-        return record
 
     @property
     def N(self) -> Counts:
@@ -137,11 +120,6 @@ class Record(_Sums):
         return self.counts, self.sums
 
     @property
-    def two_way_part(self) -> Record:
-        """The part of the record from links seen in both directions."""
-        return self if self.paired is None else self.paired
-
-    @property
     def two_way(self) -> bool:
         """Whether the two directions of every pair of arms were seen equally often.
 
@@ -152,11 +130,12 @@ class Record(_Sums):
         return bool((np.abs(self.counts - back) <= slack * (self.counts + back)).all())
 
     def _combine(self, function: Callable[..., Any], *others: Record) -> Record:
-        record = super()._combine(function, *others)
-        if all(part.paired is None for part in (self, *others)):
-            return record
-        parts = (other.two_way_part for other in others)
-        return replace(record, paired=self.two_way_part._combine(function, *parts))
+        records, combined = (self, *others), super()._combine(function, *others)
+        if all(record.paired is None for record in records):
+            return combined
+        # From the first single direction on, the part seen both ways is kept beside the record.
+        part, *parts = (record.two_way_part for record in records)
+        return replace(combined, paired=part._combine(function, *parts))
 
     def resize(self, problem: Problem) -> Record:
         """Return the record with the types of ``problem``; new types have seen nothing."""
@@ -165,11 +144,10 @@ class Record(_Sums):
 
     def gram(self, problem: Problem) -> FloatArray:
         """Return ``sum q q'`` (parameters x parameters), a block for each type."""
-        z, size = _regressors_of_tables(problem), problem.d**2
-        total = np.zeros((problem.types, size, problem.types, size))
-        for g, counts in enumerate(self.counts):
-            total[g, :, g] = (z * counts.reshape(-1, 1)).T @ z
-        return total.reshape(problem.parameters, problem.parameters)
+        from scipy.linalg import block_diag  # noqa: PLC0415  (slow to import)
+
+        z = _regressors_of_tables(problem)
+        return block_diag(*((z * counts.reshape(-1, 1)).T @ z for counts in self.counts))
 
     def moment(self, problem: Problem) -> FloatArray:
         """Return ``sum y q`` (parameters)."""
@@ -202,11 +180,6 @@ class Moments(_Sums):
     tables = None  # single edges were not seen
     two_way = True  # sums over edges have no directions
 
-    @property
-    def two_way_part(self) -> Moments:
-        """The whole record."""
-        return self
-
     def resize(self, problem: Problem) -> Moments:
         """Return the record with the types of ``problem``; new types have seen nothing."""
         new = problem.parameters - self.yq.size  # types come one after the other
@@ -226,8 +199,7 @@ class Moments(_Sums):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the moments and sums by name."""
-        sums = {"count": self.count, "squares": self.squares}
-        return {"gram": self.qq, "moment": self.yq, **sums}
+        return {"gram": self.qq, "moment": self.yq, "count": self.count, "squares": self.squares}
 
 
 AnyRecord = Record | Moments
@@ -236,9 +208,10 @@ AnyRecord = Record | Moments
 def empty(problem: Problem) -> AnyRecord:
     """Return the record of a learner that has seen nothing."""
     if problem.tabular:
-        record = Record.empty(problem.K, problem.types)
-        # Whole numbers until a weight or a discount makes fractions of them.
-        return record.discount(1.0) if problem.weighted else record
+        shape = problem.types, problem.K, problem.K
+        # Whole numbers, until a weight or a discount makes fractions of them.
+        counts: Counts = np.zeros(shape) if problem.weighted else np.zeros(shape, dtype=np.int64)
+        return Record(counts, np.zeros(shape), 0.0, 0.0)
     return Moments(np.zeros((problem.parameters,) * 2), np.zeros(problem.parameters), 0.0, 0.0)
 
 
@@ -247,8 +220,7 @@ def from_dict(content: dict[str, Any]) -> AnyRecord:
     sums = content["count"], content["squares"]
     if "gram" in content:
         return Moments(content["gram"], content["moment"], *sums)
-    paired = from_dict(content["paired"]) if "paired" in content else None
-    assert paired is None or isinstance(paired, Record)
+    paired: Any = from_dict(content["paired"]) if "paired" in content else None
     return Record(content["N"], content["Y"], *sums, paired)
 
 
@@ -275,16 +247,10 @@ def observe(problem: Problem, allocation: IntArray, rewards: ArrayLike) -> AnyRe
     """Return the record of one round; NaN stands for a missing reward."""
     y = problem.rewards(rewards, missing=True)
     seen = ~np.isnan(y)
-    # Numbers that no edge adds to are 0 whatever M* is: they say nothing of the noise.
-    informative = y[seen & problem.report.nonzero]
-    count, squares = float(informative.size), float(informative @ informative)
     if not problem.tabular:
         q = regressors(problem, allocation)[seen]
-        return Moments(q.T @ q, y[seen] @ q, count, squares)
-    edges = seen
-    if problem.symmetric_only:  # both edges of a link have its number
-        y, edges = y[problem.report.index], seen[problem.report.index]
-    record = replace(_tables(problem, allocation, y, edges), count=count, squares=squares)
+        return Moments(q.T @ q, y[seen] @ q, *_count(problem, y, seen))
+    record = _tabulate(problem, allocation, y, seen)
     if problem.feedback != "edge" or (problem.symmetric and bool(seen.all())):
         return record
     # One direction alone also holds what M* does to the order of the two arms, which would pass for
@@ -293,30 +259,36 @@ def observe(problem: Problem, allocation: IntArray, rewards: ArrayLike) -> AnyRe
     pairs = seen & seen[back]
     for values in (problem.edge_types, problem.edge_weights):
         pairs = pairs & (values == values[back])
-    observed = y[pairs & problem.report.nonzero]
-    count, squares = float(observed.size), float(observed @ observed)
-    part = replace(_tables(problem, allocation, y, pairs), count=count, squares=squares)
-    return replace(record, paired=part)
+    return replace(record, paired=_tabulate(problem, allocation, y, pairs))
 
 
-def _tables(
-    problem: Problem, allocation: IntArray, rewards: FloatArray, edges: NDArray[np.bool_]
+def _count(problem: Problem, y: FloatArray, seen: NDArray[np.bool_]) -> tuple[float, float]:
+    """Return how many rewards were seen, and the sum of their squares."""
+    # Numbers that no edge adds to are 0 whatever M* is: they say nothing of the noise.
+    informative = y[seen & problem.report.nonzero]
+    return float(informative.size), float(informative @ informative)
+
+
+def _tabulate(
+    problem: Problem, allocation: IntArray, y: FloatArray, seen: NDArray[np.bool_]
 ) -> Record:
-    """Return ``N``, the sum of squared weights, and ``Y``, that of weighted rewards, over ``edges``.
+    """Return the tables of those numbers of a round's report that were ``seen``.
 
-    For a number per link N is doubled: ``q = 2 w s``, s the symmetric part of either edge-arm, so that
-    ``q q'`` and ``y q`` are those of two edges with ``N = 2 w^2`` and ``Y = w y`` each.
+    ``N`` sums squared weights and ``Y`` weighted rewards. For a number per link N is doubled: ``q = 2 w
+    s``, s the symmetric part of either edge-arm, so that ``q q'`` and ``y q`` are those of two edges
+    with ``N = 2 w^2`` and ``Y = w y`` each.
     """
     shape, size = (problem.types, problem.K, problem.K), problem.types * problem.K**2
-    code, weights = places_of(problem, allocation), problem.edge_weights
-    if not edges.all():
-        code, weights, rewards = code[edges], weights[edges], rewards[edges]
-    squares = weights**2 if problem.weighted else None
-    N: Any = np.bincount(code, weights=squares, minlength=size).reshape(shape)
-    Y = np.bincount(code, weights=weights * rewards, minlength=size).reshape(shape)
+    rewards, edges = y, seen
+    if problem.symmetric_only:  # both edges of a link have its number
+        rewards, edges = y[problem.report.index], seen[problem.report.index]
+    code, weights = places_of(problem, allocation)[edges], problem.edge_weights[edges]
+    N = np.bincount(code, weights=weights**2, minlength=size).reshape(shape)
+    Y = np.bincount(code, weights=weights * rewards[edges], minlength=size).reshape(shape)
     # Whole numbers while nothing is weighted, so that two_way can compare them exactly.
     counts: Counts = N if problem.weighted else N.astype(np.int64, copy=False)
-    return Record(problem.ways * counts, Y.astype(np.float64, copy=False))
+    sums = Y.astype(np.float64, copy=False)  # bincount of nothing is of whole numbers
+    return Record(problem.ways * counts, sums, *_count(problem, y, seen))
 
 
 def _regressors_of_tables(problem: Problem) -> FloatArray:
@@ -331,14 +303,12 @@ def _regressors_of_tables(problem: Problem) -> FloatArray:
 def places_of(problem: Problem, allocation: IntArray) -> IntArray:
     """Return the type and edge-arm of each directed edge, as a place in a record's flat tables."""
     K, first, second = problem.K, allocation[problem.sources], allocation[problem.targets]
-    places: IntArray = (problem.edge_types * K + first) * K + second
-    return places
+    return (problem.edge_types * K + first) * K + second
 
 
 def played(problem: Problem, allocation: IntArray) -> IntArray:
     """Return the places in a record's flat tables that an allocation plays, increasing."""
-    places: IntArray = np.unique(places_of(problem, allocation))
-    return places
+    return np.unique(places_of(problem, allocation))
 
 
 def weigh(

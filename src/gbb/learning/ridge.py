@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,8 @@ ROUNDINGS = 8.0
 """How many roundings a number goes through, for each parameter that it takes part in."""
 
 
-class Block(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Block:
     """A block ``P R'R P'`` of A, with R triangular and P the permutation ``pivots``.
 
     ``theta`` is the whitened estimate ``R P' theta_hat`` and ``whitened`` holds ``R^-T P' z`` of each
@@ -39,20 +40,19 @@ class Block(NamedTuple):
         rows = [solve_upper(self.R, row, self.pivots) for row in whitened]
         return np.array(rows).reshape(whitened.shape)
 
-    @property
-    def rotation(self) -> FloatArray:
-        """The orthogonal Q with ``R P' = Q U``, U triangular with a positive diagonal, hence unique."""
-        Q, U = np.linalg.qr(self.unpivoted)
+    @cached_property
+    def unique(self) -> tuple[FloatArray, FloatArray]:
+        """The orthogonal Q and the triangular U with a positive diagonal of ``R P' = Q U``."""
+        Q, U = np.linalg.qr(self.R[:, np.argsort(self.pivots)])
         # The engine's factor has a positive diagonal too: another sign would change every draw.
-        rotation: FloatArray = Q * np.where(np.diag(U) < 0.0, -1.0, 1.0)
-        return rotation
+        signs = np.where(np.diag(U) < 0.0, -1.0, 1.0)
+        return Q * signs, U * signs[:, None]
 
-    @property
-    def unpivoted(self) -> FloatArray:
-        """``R P'``."""
-        columns = np.empty_like(self.R)
-        columns[:, self.pivots] = self.R
-        return columns
+    @cached_property
+    def smallest(self) -> float:
+        """The smallest eigenvalue of the block."""
+        # From R: the eigenvalues of R'R would lose half of their digits.
+        return float(np.linalg.svd(self.R, compute_uv=False)[-1] ** 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,20 +112,13 @@ class Ridge:
         return made.at(problem)
 
     def at(self, problem: Problem) -> Ridge:
-        """Return the same estimate for the problem of another round, sharing what was computed of it.
-
-        A record is of all rounds, and so is all that is made of it but for what depends on the matrices
-        in play and on S.
-        """
+        """Return the same estimate for the problem of another round, sharing what was computed of it."""
         if problem is self.problem:
             return self
-        other = replace(self, problem=problem)
-        changed = {"rounding"}  # by the norm of all matrices in play
-        if not np.array_equal(problem.matrices_in_play, self.problem.matrices_in_play):
-            changed |= {"_in_play", "smallest"}
-        computed = vars(self).copy()  # a copy, as other threads may be at work on this estimate
-        shared = computed.keys() - vars(other).keys() - changed
-        vars(other).update({name: computed[name] for name in shared})
+        # A record is of all rounds, and so is all that is cached. What follows from the matrices in play
+        # or from S (in_play, rounding, smallest) is a property, computed anew from what is cached.
+        other = copy(self)
+        object.__setattr__(other, "problem", problem)
         return other
 
     @cached_property
@@ -148,11 +141,9 @@ class Ridge:
         # Only sums over edges were seen: the eigenvectors of their Gram matrix stand for rows, and the
         # regressors follow with weight 0, to be whitened and no more.
         (e, V, scale), b = self._spectrum, self.record.moment(self.problem)
-        types, (rows, d2) = self.problem.types, features.shape
-        by_type = np.zeros((types, rows, types, d2))
-        by_type[np.arange(types), :, np.arange(types)] = features
-        regressors = by_type.reshape(types * rows, types * d2)
+        regressors = np.kron(np.eye(self.problem.types), features)
         seen, stacked = self._seen, np.vstack([V.T * scale, regressors])
+        # A = lam I + sum_k e_k (D v_k)(D v_k)', so that the response to D v_k is v_k' D^-1 b.
         weights, responses = np.zeros((2, len(stacked)))
         weights[: len(e)], responses[: len(e)] = e, b / scale @ V
         columns = np.ascontiguousarray(stacked[:, seen])
@@ -160,10 +151,10 @@ class Ridge:
         # The parameters of which nothing was seen stay at lam exactly. QR would mix rounding into them,
         # and then the arms of a regime that was never in play would no longer tie.
         unseen, root = np.setdiff1d(np.arange(len(e)), seen), np.sqrt(self.lam)
-        wide = root * np.eye(len(e))
-        wide[: len(seen), : len(seen)] = R
         theta = np.append(theta, np.zeros(len(unseen)))
         whitened = np.hstack([whitened[len(e) :], regressors[:, unseen] / root])
+        wide = root * np.eye(len(e))
+        wide[: len(seen), : len(seen)] = R
         return [Block(wide, theta, np.append(seen[pivots], unseen), whitened)]
 
     @cached_property
@@ -188,17 +179,15 @@ class Ridge:
         scaled, seen = gram / scale / scale[:, None], self._seen
         e, V = np.zeros(len(sizes)), np.eye(len(sizes))
         e[seen], V[np.ix_(seen, seen)] = np.linalg.eigh(scaled[np.ix_(seen, seen)])
-        # Below its own rounding an eigenvalue may be 0, and 0 claims to know nothing.
+        # Below its own rounding an eigenvalue may be 0, and 0 leaves the direction as uncertain as lam.
         return np.where(e > len(e) * EPS * e.max(initial=0.0), e, 0.0), V, scale
 
     @cached_property
     def whitened(self) -> FloatArray:
         """The whitened ``z_ab`` of every type and edge-arm (types x K x K x size)."""
-        types = self.problem.types
         rows = np.concatenate([block.whitened for block in self._blocks])
-        return np.ascontiguousarray(
-            rows.reshape(types, -1, rows.shape[1])[:, self.coordinates.index]
-        )
+        by_type = rows.reshape(self.problem.types, -1, rows.shape[1])
+        return np.ascontiguousarray(by_type[:, self.coordinates.index])
 
     @cached_property
     def solved(self) -> FloatArray:
@@ -215,16 +204,15 @@ class Ridge:
     @cached_property
     def block_of(self) -> IntArray:
         """The block of each type."""
-        several = len(self.theta) > 1
-        return np.arange(self.problem.types) if several else np.zeros(self.problem.types, np.int64)
+        return np.arange(self.problem.types) % len(self.theta)  # 0 if there is one block for all
 
-    @cached_property
+    @property
     def _in_play(self) -> IntArray:
         """The blocks of the matrices in play."""
         return np.unique(self.block_of[self.problem.matrices_in_play])
 
     def draw(self, v: float, rng: np.random.Generator) -> FloatArray:
-        """A ``theta`` drawn from ``N(theta_hat, v^2 A^-1)``.
+        """Draw a whitened ``theta`` from ``N(theta_hat, v^2 A^-1)``.
 
         theta is ``U^-1 (U theta_hat + v g)``, g standard normal and U the triangular factor of
         ``A = U'U`` with a positive diagonal. U is unique: the draw does not depend on how A was
@@ -233,20 +221,13 @@ class Ridge:
         g = np.zeros_like(self.theta)
         # Of the matrices in play alone: numbers for the others would shift the stream.
         g[self._in_play] = rng.standard_normal((len(self._in_play), g.shape[1]))
-        rotated = [Q @ row for Q, row in zip(self._rotations, g, strict=True)]
-        drawn: FloatArray = self.theta + v * np.stack(rotated)
-        return drawn
-
-    @cached_property
-    def _rotations(self) -> list[FloatArray]:
-        """From coordinates in which a draw is unique to those of each block."""
-        return [block.rotation for block in self._blocks]
+        rotated = [block.unique[0] @ row for block, row in zip(self._blocks, g, strict=True)]
+        return self.theta + v * np.stack(rotated)
 
     @property
     def factors(self) -> list[tuple[FloatArray, FloatArray]]:
         """U of each block, triangular with a positive diagonal and ``A = U'U``; and ``U theta_hat``."""
-        blocks = zip(self._blocks, self._rotations, strict=True)
-        return [(np.triu(Q.T @ block.unpivoted), Q.T @ block.theta) for block, Q in blocks]
+        return [(block.unique[1], block.unique[0].T @ block.theta) for block in self._blocks]
 
     @cached_property
     def means(self) -> FloatArray:
@@ -254,7 +235,7 @@ class Ridge:
         return self.means_at(self.theta)
 
     def means_at(self, theta: FloatArray) -> FloatArray:
-        """The rewards of every type and edge-arm for the vector ``theta`` (types x K x K)."""
+        """Return the rewards of every type and edge-arm for the vector ``theta`` (types x K x K)."""
         means = np.empty(self.whitened.shape[:-1])
         # Type by type: a product of all at once would not fit the cache.
         for g, block in enumerate(self.block_of):
@@ -274,7 +255,7 @@ class Ridge:
         return inverse_norms
 
     def width(self, vectors: FloatArray) -> FloatArray:
-        """``||v||_{A^-1}`` for every row v of ``vectors``: in all parameters, or in one type's.
+        """Return ``||v||_{A^-1}`` for every row v of ``vectors``: in all parameters, or in one type's.
 
         Rows in one type's d^2 parameters give a row of widths for each type, unless there is one type.
         With ``symmetric`` only symmetric parts count, of v too.
@@ -282,7 +263,7 @@ class Ridge:
         return self.norms(vectors)[0]
 
     def norms(self, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """``||v||_{A^-1}`` and ``||A^-1 v||`` for every row v of ``vectors``, as for :meth:`width`."""
+        """Return ``||v||_{A^-1}`` and ``||A^-1 v||`` for every row v, as for :meth:`width`."""
         problem, d2 = self.problem, self.problem.d**2
         vectors = checks.array("vectors", vectors, ndim=2, meaning="one vector per row")
         if vectors.shape[1] not in (d2, problem.parameters):
@@ -290,19 +271,19 @@ class Ridge:
             raise checks.input_error("vectors", rule, vectors.shape[1])
         if vectors.shape[1] == problem.parameters:
             return self._norms(vectors.reshape(-1, problem.types, d2))
-        rows = np.zeros((problem.types, len(vectors), d2))
         by_type = []
         for g in range(problem.types):
-            rows[:] = 0.0
-            rows[g] = vectors
-            by_type.append(self._norms(rows.transpose(1, 0, 2)))
-        widths, inverse_norms = zip(*by_type, strict=True)
-        return np.stack(widths), np.stack(inverse_norms)
+            rows = np.zeros((len(vectors), problem.types, d2))
+            rows[:, g] = vectors
+            by_type.append(self._norms(rows))
+        widths, inverse_norms = np.stack(by_type, axis=1)
+        return widths, inverse_norms
 
     def _norms(self, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """``||v||_{A^-1}`` and ``||A^-1 v||`` of vectors by type (count x types x d^2)."""
+        """Return ``||v||_{A^-1}`` and ``||A^-1 v||`` of vectors by type (count x types x d^2)."""
         from gbb._kernels.learning.factor import whiten  # noqa: PLC0415  (loads numba)
 
+        # What is orthogonal to all edge-arms was never seen: A is lam there.
         inside, beyond = self.coordinates.of(vectors)
         unseen = np.linalg.norm(beyond, axis=1)
         widths, inverse_norms = [unseen / np.sqrt(self.lam)], [unseen / self.lam]
@@ -332,6 +313,7 @@ class Ridge:
     @cached_property
     def M_hats(self) -> FloatArray:
         """The estimated matrices (types x d x d); their symmetric parts with ``symmetric``."""
+        # theta_hat = A^-1 b (equation 3), block by block.
         solved = np.stack([block.solve(block.theta[None])[0] for block in self._blocks])
         return self.coordinates.matrices(solved, self.problem.d)
 
@@ -343,10 +325,11 @@ class Ridge:
     @cached_property
     def log_det(self) -> float:
         """``log det(A / lam)``."""
+        # det(A) is the product of det(R)^2 over the blocks.
         diagonals = np.stack([np.abs(np.diag(block.R)) for block in self._blocks])
         return float(2.0 * np.log(diagonals).sum() - diagonals.size * np.log(self.lam))
 
-    @cached_property
+    @property
     def rounding(self) -> float:
         """What rounding adds to the radius of a confidence set, apart from that of long sums.
 
@@ -375,20 +358,19 @@ class Ridge:
     def _share(self) -> float:
         return ROUNDINGS * self.problem.parameters * EPS
 
-    @cached_property
+    @property
     def smallest(self) -> float:
         """The smallest eigenvalue of A on the span of the edge-arms in play, or a lower bound of it."""
-        blocks = [self._blocks[number] for number in self._in_play]
+        blocks: list[Block] = [self._blocks[number] for number in self._in_play]
         if self.coordinates.diagonal:
             # Edge-arms of norm 0 have a coordinate too, which nothing is ever seen of.
             used = np.diag(self.coordinates.features) > 0.0
-            diagonals = [np.abs(np.diag(R))[used[pivots]] for R, _, pivots, _ in blocks]
+            diagonals = [np.abs(np.diag(block.R))[used[block.pivots]] for block in blocks]
             return float(np.min(diagonals) ** 2)
-        smallest = min(float(np.linalg.svd(block.R, compute_uv=False)[-1]) for block in blocks)
-        return max(self.lam, smallest**2)
+        return max(self.lam, min(block.smallest for block in blocks))
 
     def sums(self, allocation: IntArray, problem: Problem | None = None) -> FloatArray:
-        """The whitened sum over the edges of an allocation, ``sum w f`` (blocks x size).
+        """Return the whitened sum over the edges of an allocation, ``sum w f`` (blocks x size).
 
         In the round of ``problem``, where that is this one's at some context.
         """
@@ -399,11 +381,12 @@ class Ridge:
         return W
 
     def total(self, allocation: IntArray) -> tuple[float, float]:
-        """Estimated global reward of an allocation, and the width ``||sum w z||_{A^-1}`` of it."""
+        """Return the estimated reward of an allocation, and the width ``||sum w z||_{A^-1}`` of it."""
+        # The two terms of the index of Algorithms 1 and 3, <phi, theta_hat> and ||phi||_{A^-1}.
         W = self.sums(allocation)
         return float((W * self.theta).sum()), float(np.linalg.norm(W))
 
     def inverse_norm(self, allocation: IntArray) -> float:
-        """``||A^-1 sum w z||`` of an allocation."""
+        """Return ``||A^-1 sum w z||`` of an allocation."""
         rows = zip(self._blocks, self.sums(allocation), strict=True)
         return float(np.linalg.norm([block.solve(row[None]) for block, row in rows]))

@@ -17,8 +17,8 @@ from gbb.problem import LARGEST, SMALLEST, Problem
 LAMS = np.logspace(-12.0, 4.0, 97)
 """What the noise's variance over the prior's may be, for edge-arms of norm 1."""
 
-AT_MOST = 3.0
-"""The noise is said to be at most this many times its estimate while nothing better is proven."""
+MAX_RATIO = 3.0
+"""The noise is said to be at most this many times its estimate while no smaller bound is proven."""
 
 NORMS = 2.0
 """M* is said to have at most this many times its estimated norm."""
@@ -43,18 +43,13 @@ class Scales(NamedTuple):
     sigma_max: float
     S_max: float
 
-    @property
-    def proven(self) -> bool:
-        """Whether ``sigma_max`` is a bound, and not only so many times the estimate."""
-        return self.sigma_max < AT_MOST * self.sigma
-
 
 UNSEEN = Scales(1.0, 1.0, 1.0, 1.0)
 """Before the first round, in which all scales choose alike."""
 
 
 def estimate_scales(problem: Problem, record: AnyRecord, delta: float) -> Scales:
-    """Noise and norm from ``G = sum z z'``, ``b = sum y z``, ``sum y^2`` and the number N of rewards.
+    """Estimate noise and norm from ``G = sum z z'``, ``b = sum y z``, ``sum y^2`` and the number N.
 
     *Expected.* Under the prior ``theta ~ N(0, tau^2 I)`` and noise N(0, sigma^2) the evidence of the
     record is ``sigma^-N det(I + G / lam)^(-1/2) exp(-e(lam) / (2 sigma^2))``, with ``lam = (sigma /
@@ -93,11 +88,19 @@ def estimate_scales(problem: Problem, record: AnyRecord, delta: float) -> Scales
     blocks = _spectra(problem, record)
     seen = np.concatenate([e > 0.0 for e, _ in blocks])
     e, c = (np.concatenate(values)[seen] for values in zip(*blocks, strict=True))
+    # e(0) is a difference, which rounding may leave at 0 or below.
     rounding = ROUNDINGS * problem.parameters * EPS * total
     residual = max(total - float((c**2 / e).sum()), 0.0) + rounding
     sigma, lam = _expect(problem, n, residual, e, c)
     squares = [((c / (e + lam)) ** 2 + sigma**2 / (e + lam)).sum() for e, c in blocks]
-    sigma_max = min(_noise_at_most(problem, n, residual, e, delta), AT_MOST * sigma)
+    # The bound on sigma^2 of the docstring, with the self-normalised bound in ``explained``.
+    c2, chance = problem.L**2, math.log(2.0 / delta)
+    explained = (1.0 + c2 / float(e.min())) * (float(np.log1p(e / c2).sum()) + 2.0 * chance)
+    often = max(n, 1.0)  # a discounted record may have less
+    spread = math.sqrt(FOURTH * n * (chance + math.log(often * (often + 1.0))))
+    freedom = n - spread - explained
+    bound = math.sqrt(residual / freedom) if freedom > 0.0 else math.inf
+    sigma_max = min(bound, MAX_RATIO * sigma)
     entry = sigma / math.sqrt(lam)
     norms = (entry * problem.d, NORMS * math.sqrt(max(squares)))
     S, S_max = (min(max(norm, SMALLEST), LARGEST) for norm in norms)
@@ -105,7 +108,7 @@ def estimate_scales(problem: Problem, record: AnyRecord, delta: float) -> Scales
 
 
 def _spectra(problem: Problem, record: AnyRecord) -> list[tuple[FloatArray, FloatArray]]:
-    """Eigenvalues of each block of G, 0 where they cannot be told from it, and b along its vectors."""
+    """Return eigenvalues of each block of G, 0 where indistinguishable, and b along its vectors."""
     if record.tables is None:
         return [_spectrum(record.gram(problem), record.moment(problem))]
     basis = coordinates(problem, symmetric=problem.symmetric_only)
@@ -130,40 +133,28 @@ def _spectrum(gram: FloatArray, moment: FloatArray) -> tuple[FloatArray, FloatAr
 def _expect(
     problem: Problem, n: float, residual: float, e: FloatArray, c: FloatArray
 ) -> tuple[float, float]:
-    """Sigma and ``lam = (sigma / tau)^2``, on average over the posterior of lam."""
+    """Return sigma and ``lam = (sigma / tau)^2``, on average over the posterior of lam."""
     lams = (LAMS * problem.L**2)[:, None]
     s = residual + (c**2 * (lams / (e + lams)) / e).sum(axis=1)
     declared = None if "sigma" in problem.unknown else problem.sigma
+    # The logarithm of the evidence, integrated over a flat log sigma unless sigma is declared.
     fit = n * np.log(s) if not declared else s / declared**2
     ratio = np.sqrt(1.0 / LAMS)  # tau L / sigma
     chance = np.log(ratio / (1.0 + ratio**2)) - (fit + np.log1p(e / lams).sum(axis=1)) / 2.0
-    weights = np.exp(chance - chance.max())
+    weights = np.exp(chance - chance.max())  # the largest is 1, so nothing overflows
     weights /= weights.sum()
     lam = math.exp(float(weights @ np.log(lams[:, 0])))
     return declared or math.exp(float(weights @ np.log(s / n)) / 2.0), lam
 
 
-def _noise_at_most(
-    problem: Problem, n: float, residual: float, e: FloatArray, delta: float
-) -> float:
-    """The bound on sigma that fails with probability delta; infinite while there is none."""
-    c = problem.L**2
-    chance = math.log(2.0 / delta)
-    explained = (1.0 + c / float(e.min())) * (float(np.log1p(e / c).sum()) + 2.0 * chance)
-    often = max(n, 1.0)  # a record that is forgotten by and by may have less
-    spread = math.sqrt(FOURTH * n * (chance + math.log(often * (often + 1.0))))
-    freedom = n - spread - explained
-    return math.sqrt(residual / freedom) if freedom > 0.0 else math.inf
-
-
 def estimation_rounds(rounds: int) -> Iterator[int]:
-    """After which rounds, up to ``rounds``, scales are estimated anew: 1 to 4, then ever more rarely."""
+    """Yield the rounds, up to ``rounds``, after which scales are estimated: 1 to 4, then more rarely."""
     t = 1
     while t <= rounds:
         yield t
         t += max(1, t // 2)  # after 4: 6, 9, 13, ... The engine estimates after the same rounds.
 
 
-def due(before: float, after: float) -> bool:
-    """Whether scales are to be estimated anew once ``before`` rounds have become ``after``."""
+def needs_estimate(before: float, after: float) -> bool:
+    """Return whether scales are to be estimated once ``before`` rounds have become ``after``."""
     return any(before < t for t in estimation_rounds(math.floor(after)))

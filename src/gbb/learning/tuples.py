@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -39,39 +39,31 @@ class Tuples:
         Number of parts.
     weights
         What each directed edge counts for: its own weight, or that times a factor.
+    group_of
+        The group of each agent: those of one part with the same arms allowed.
+    group_part, arms_of_group
+        The part of each group, and what its agents play when their part plays an arm (groups x K).
     """
 
     problem: Problem
     parts: IntArray
     k: int
     weights: FloatArray
+    group_of: IntArray = field(init=False)
+    group_part: IntArray = field(init=False)
+    arms_of_group: IntArray = field(init=False)
+
+    def __post_init__(self) -> None:
+        rows = np.column_stack([self.parts, self.problem.first_allowed])
+        groups, group_of = np.unique(rows, axis=0, return_inverse=True)
+        object.__setattr__(self, "group_of", group_of.ravel())
+        object.__setattr__(self, "group_part", groups[:, 0])
+        object.__setattr__(self, "arms_of_group", np.ascontiguousarray(groups[:, 1:]))
 
     @property
     def size(self) -> int:
         """How many tuples there are."""
         return int(self.problem.K**self.k)
-
-    @cached_property
-    def _groups(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Of groups of agents that are alike: their part, what they play for each arm, and who is in."""
-        rows = np.column_stack([self.parts, self.problem.first_allowed])
-        groups, whose = np.unique(rows, axis=0, return_inverse=True)
-        return groups[:, 0], np.ascontiguousarray(groups[:, 1:]), whose.ravel()
-
-    @property
-    def group_of(self) -> IntArray:
-        """The group of each agent: in one part, with the same arms allowed."""
-        return self._groups[2]
-
-    @property
-    def group_part(self) -> IntArray:
-        """The part of each group."""
-        return self._groups[0]
-
-    @property
-    def arms_of_group(self) -> IntArray:
-        """What the agents of each group play when their part plays an arm (groups x K)."""
-        return self._groups[1]
 
     @cached_property
     def kinds(self) -> list[tuple[int, int, int, float]]:
@@ -84,15 +76,12 @@ class Tuples:
         return [(g, first, second, w) for g, first, second, w in rows if w != 0.0]
 
     @cached_property
-    def _kinds_of(self) -> list[list[tuple[int, int, int, float]]]:
-        """The kinds of edges of each type."""
-        by_type: list[list[tuple[int, int, int, float]]] = [[] for _ in range(self.problem.types)]
-        for kind in self.kinds:
-            by_type[kind[0]].append(kind)
-        return by_type
+    def _kinds_of(self) -> dict[int, list[tuple[int, int, int, float]]]:
+        """The kinds of edges of each type, which stand together in their order."""
+        return {g: list(kinds) for g, kinds in itertools.groupby(self.kinds, lambda kind: kind[0])}
 
     def arms(self, codes: IntArray | None = None) -> IntArray:
-        """What each group plays in the tuples with these numbers (tuples x groups)."""
+        """Return what each group plays in the tuples with these numbers (tuples x groups)."""
         K, numbers = self.problem.K, np.arange(self.size) if codes is None else codes
         # The first part's arm is the leading digit of a tuple's number.
         chosen = np.stack([numbers // K ** (self.k - 1 - p) % K for p in range(self.k)], axis=1)
@@ -103,33 +92,31 @@ class Tuples:
     def combine(
         self, table: NDArray[Any], codes: IntArray | None = None, types: IntArray | None = None
     ) -> NDArray[Any]:
-        """A table by type and edge-arm (types x K x K x ...) summed over the edges of each tuple.
+        """Sum a table by type and edge-arm (types x K x K x ...) over the edges of each tuple.
 
         For couples over a cut and one type this is ``m12 z_ab + m21 z_ba + m1 z_aa + m2 z_bb``, with the
         table's entries in the place of z.
 
         Only the tuples with the numbers ``codes`` and the edges of ``types``, where these are given.
         """
-        numbers = range(self.problem.types) if types is None else types.tolist()
-        kinds = [kind for g in numbers for kind in self._kinds_of[g]]
         arms = self.arms(codes)
         total = np.zeros((len(arms), *table.shape[3:]))
-        for g, first, second, weight in kinds:
-            total += weight * table[g, arms[:, first], arms[:, second]]
+        for number in range(self.problem.types) if types is None else types.tolist():
+            for g, first, second, weight in self._kinds_of.get(number, ()):
+                total += weight * table[g, arms[:, first], arms[:, second]]
         return total
 
     def by_type(self, table: FloatArray) -> list[FloatArray]:
-        """A table by edge-arm (K x K x size) summed over each type's edges of each tuple."""
+        """Sum a table by edge-arm (K x K x size) over each type's edges of each tuple."""
         wide = np.broadcast_to(table, (self.problem.types, *table.shape))
         return [self.combine(wide, types=np.array([g])) for g in range(self.problem.types)]
 
     def allocation(self, code: int) -> IntArray:
-        """What every agent plays in tuple number ``code``."""
-        arms: IntArray = self.arms(np.array([code]))[0, self.group_of]
-        return arms
+        """Return what every agent plays in tuple number ``code``."""
+        return self.arms(np.array([code])).ravel()[self.group_of]
 
     def list_terms(self, index: IntArray) -> tuple[IntArray, FloatArray]:
-        """What each tuple adds to which regressors: these, type after type, and the amounts.
+        """List the regressors that each tuple adds to, type after type, and the amounts.
 
         Both are terms x tuples, padded to whole lanes with terms that add nothing. ``index`` is the
         regressor of each edge-arm (K x K).
@@ -141,14 +128,12 @@ class Tuples:
         regressor = [g * size + index[arms[:, i], arms[:, j]] for g, i, j, _ in kinds]
         amount = np.repeat([w for *_, w in kinds], len(arms))
         tuple_of = np.tile(np.arange(len(arms)), len(kinds))
-        total = self.problem.types * size
-        keys, which = np.unique(tuple_of * total + np.concatenate(regressor), return_inverse=True)
-        column, row = keys // total, np.arange(len(keys))
-        row = row - np.searchsorted(column, column)
+        (column, key), which, _ = unique_rows(tuple_of, np.concatenate(regressor))
+        row = np.arange(len(column)) - np.searchsorted(column, column)  # its place within its tuple
         shape = int(row.max()) + 1, padded(len(arms))
         regressors, amounts = np.zeros(shape, dtype=np.int64), aligned_zeros(*shape)
-        regressors[row, column] = keys % total
-        amounts[row, column] = np.bincount(which.ravel(), weights=amount, minlength=len(keys))
+        regressors[row, column] = key
+        amounts[row, column] = np.bincount(which, weights=amount, minlength=len(key))
         return regressors, amounts
 
 
@@ -166,18 +151,13 @@ class AllocationFamily(NamedTuple):
     counts: FloatArray
     allocation: Callable[[int], IntArray]
 
-    @property
-    def size(self) -> int:
-        """How many there are."""
-        return len(self.counts)
-
     def combine(self, table: FloatArray) -> FloatArray:
         """Sum a table by edge-arm (1 x K x K x ...) over the edges of each."""
         return self.counts @ by_edge_arm(table)
 
 
 def list_allocations(problem: Problem) -> AllocationFamily | None:
-    """All allocations with different sums of edge-arms, if they can be listed.
+    """Return all allocations with different sums of edge-arms, if they can be listed.
 
     On a complete graph these are the ``(n + K - 1 choose K - 1)`` numbers of agents on each arm. At most
     :data:`MAX_ALLOCATIONS`, and fewer with many arms or dimensions: :data:`MAX_CELLS` are the limit.
@@ -200,5 +180,5 @@ def list_allocations(problem: Problem) -> AllocationFamily | None:
 
 
 def by_edge_arm(table: FloatArray) -> FloatArray:
-    """The table of one edge type with a row per edge-arm (K^2 x ...)."""
+    """Return the table of one edge type with a row per edge-arm (K^2 x ...)."""
     return table.reshape(table.shape[1] ** 2, *table.shape[3:])

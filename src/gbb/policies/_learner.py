@@ -14,7 +14,7 @@ from gbb._support.checks import FloatArray
 from gbb.learning.radius import delta_after
 from gbb.learning.record import AnyRecord, empty
 from gbb.learning.ridge import Ridge
-from gbb.learning.scales import UNSEEN, due, estimate_scales
+from gbb.learning.scales import UNSEEN, estimate_scales, needs_estimate
 from gbb.policies._policy import Learned
 from gbb.problem import Problem, check_lam
 
@@ -188,7 +188,7 @@ class RidgeLearner:
             # A caller that keeps the states of many rounds need not keep all of their estimates.
             state.record.forget_estimates()
         # Rarely, as an estimate takes long and changes little: at rounds 1 to 4, then 1.5 times as late.
-        if problem.unknown and due(state.rounds, after.rounds):
+        if problem.unknown and needs_estimate(state.rounds, after.rounds):
             after = after._replace(scales=self.estimate_scales(problem, after.record))
         return after
 

@@ -140,7 +140,7 @@ class PhasedExploration(RecordPolicy[Phased]):
         combine, radius = self.couples.combine, seen.ellipsoid(self.delta / 2)
         alive = state.alive.ravel()
         # A couple that was dropped is certainly worse than one kept, so it need not be compared again.
-        values = np.where(alive, combine(seen.means), -np.inf)
+        values = np.where(alive, combine(seen.ridge.means), -np.inf)
         leader = int(np.argmax(values))
         excess = seen.excess(combine, leader, radius)
         gap = float(excess[alive].max())

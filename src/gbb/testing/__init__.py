@@ -16,32 +16,10 @@ except ModuleNotFoundError:
     text = "gbb.testing needs pytest, which gbb itself does not. Install it: pip install pytest."
     raise ModuleNotFoundError(text, name="pytest") from None
 
-PARTS = ("plugins", "policies", "problems")
-pytest.register_assert_rewrite(*(f"{__name__}.{part}" for part in PARTS))
+pytest.register_assert_rewrite("gbb.testing.plugins", "gbb.testing.policies")
 
-from gbb.testing.plugins import (  # noqa: E402
-    CutContract,
-    NoiseContract,
-    SolverContract,
-    check_cut_method,
-    check_solver,
-    cut_contract,
-    noise_contract,
-    solver_contract,
-)
-from gbb.testing.policies import PolicyContract, policy_contract  # noqa: E402
+from gbb.testing.plugins import cut_contract, noise_contract, solver_contract  # noqa: E402
+from gbb.testing.policies import policy_contract  # noqa: E402
 from gbb.testing.problems import PROBLEMS  # noqa: E402
 
-__all__ = [
-    "PROBLEMS",
-    "CutContract",
-    "NoiseContract",
-    "PolicyContract",
-    "SolverContract",
-    "check_cut_method",
-    "check_solver",
-    "cut_contract",
-    "noise_contract",
-    "policy_contract",
-    "solver_contract",
-]
+__all__ = ["PROBLEMS", "cut_contract", "noise_contract", "policy_contract", "solver_contract"]

@@ -38,7 +38,7 @@ def small_graphs() -> Iterator[Graph]:
 
 
 def check_cut_method(method: CutMethod, graph: Graph, seed: int) -> None:
-    """Check that ``method`` cuts at least half of the edges, and that its counts are true."""
+    """Check that ``method`` cuts half of the edges or more, and that its counts are true."""
     cut = method(graph, seed=seed)
     assert isinstance(cut, Cut)
     assert cut.graph is graph
@@ -46,10 +46,9 @@ def check_cut_method(method: CutMethod, graph: Graph, seed: int) -> None:
     assert set(cut.sides.tolist()) <= {0, 1}
     assert not cut.sides.flags.writeable
     first, second = cut.sides[graph.sources], cut.sides[graph.indices]
-    directions = [(0, 1), (1, 0), (0, 0), (1, 1)]
-    counts = tuple(int(((first == a) & (second == b)).sum()) for a, b in directions)
-    assert cut.weights == counts
-    assert cut.m == sum(counts) == graph.m
+    m1, m12, m21, m2 = np.bincount(2 * first + second, minlength=4).tolist()
+    assert cut.weights == (m12, m21, m1, m2)
+    assert cut.m == graph.m
     assert 2 * (cut.m12 + cut.m21) >= graph.m
 
 
@@ -64,7 +63,7 @@ class CutContract:
 
     method: ClassVar[CutMethod]
 
-    def test_it_cuts_at_least_half_of_the_edges_and_counts_them(self) -> None:
+    def test_it_cuts_half_of_the_edges_or_more_and_counts_them(self) -> None:
         for seed, graph in enumerate(small_graphs()):
             check_cut_method(self.method, graph, seed)
 
@@ -85,13 +84,14 @@ def cut_contract(method: CutMethod) -> type[CutContract]:
 def check_solver(solver: Solver, env: Environment) -> Optimum | None:
     """Check a solver's answer, and return it: its value is its allocation's, and its bound holds."""
     problem = env.problem
-    answer = _run(solver, PairProblem.of(problem, env.M_star))
+    answer = solver(PairProblem.of(problem, env.M_star), Budget(SECONDS), np.random.default_rng(0))
     if answer is None:
         return None
     assert isinstance(answer, Optimum)
     problem.allocation(answer.allocation)
     assert problem.allowed[np.arange(problem.n), answer.allocation].all()
     assert not answer.allocation.flags.writeable
+    # All allocations of so small a problem, so that a false bound or proof cannot pass.
     scale = problem.m * max(1.0, float(np.abs(env.reward_tables).max()))
     choices = (np.flatnonzero(row).tolist() for row in problem.allowed)
     best = max(env.expected_reward(np.array(arms)) for arms in itertools.product(*choices))
@@ -105,10 +105,6 @@ def check_solver(solver: Solver, env: Environment) -> Optimum | None:
         assert answer.value == pytest.approx(best, abs=1e-11 * scale)
         assert answer.gap == 0
     return answer
-
-
-def _run(solver: Solver, pairs: PairProblem) -> Optimum | None:
-    return solver(pairs, Budget(SECONDS), np.random.default_rng(0))
 
 
 class SolverContract:
@@ -131,11 +127,11 @@ class SolverContract:
         M = np.abs(rng.normal(size=(3, 3)))
         for graph in (Graph.complete(4), Graph.star(4)):
             pairs = PairProblem.of(Problem(graph, rng.normal(size=(3, 3))), M)
-            first, again = (_run(self.solver, pairs) for _ in range(2))
-            assert (first is None) == (again is None)
-            if first is not None and again is not None:
-                assert np.array_equal(first.allocation, again.allocation)
-                assert first.value == again.value
+            answers = []
+            for _ in range(2):
+                answer = self.solver(pairs, Budget(SECONDS), np.random.default_rng(0))
+                answers.append(None if answer is None else (answer.allocation, answer.value))
+            np.testing.assert_equal(answers[0], answers[1])
 
     def test_it_says_what_it_does(self) -> None:
         assert self.solver.__doc__

@@ -54,6 +54,11 @@ class PolicyContract:
         usual = {"cut": cuts.greedy(problem.graph), "horizon": HORIZON}
         return {key: usual[key] for key in usual.keys() & parameters(self.kind).keys()}
 
+    @pytest.fixture
+    def policy(self, problem: Problem) -> AnyPolicy:
+        """Return the policy for a problem of each kind."""
+        return self.build(problem)
+
     def play(
         self, policy: AnyPolicy, seed: int, rounds: int = HORIZON
     ) -> tuple[list[Any], list[Round], np.random.Generator]:
@@ -63,16 +68,12 @@ class PolicyContract:
         return [policy.init(), *(step.state for step in played)], played, rng
 
     def test_it_chooses_arms_that_are_allowed_and_couples_agree_with_them(
-        self, problem: Problem
+        self, policy: AnyPolicy
     ) -> None:
-        policy = self.build(problem)
-        agents = np.arange(problem.n)
+        problem, agents = policy.problem, np.arange(policy.problem.n)
         for choice in (step.choice for step in self.play(policy, 0)[1]):
             assert isinstance(choice, Choice)
-            assert choice.allocation.shape == (problem.n,)
-            assert choice.allocation.dtype.kind == "i"
-            assert choice.allocation.min() >= 0
-            assert choice.allocation.max() < problem.K
+            problem.allocation(choice.allocation)  # an arm index per agent, or an error
             assert problem.allowed[agents, choice.allocation].all()
             if choice.couple is not None:
                 over_cut = vars(policy)["cut"].allocation(choice.couple)
@@ -86,12 +87,11 @@ class PolicyContract:
         with pytest.raises(InputError, match="`problem` to have one matrix"):
             self.build(any_problem)
 
-    def test_same_seed_same_run(self, problem: Problem) -> None:
-        policy = self.build(problem)
+    def test_same_seed_same_run(self, policy: AnyPolicy) -> None:
         # One object plays them all, and other rounds in between: what it learnt is in the state alone.
         one, _, other = (self.play(policy, seed)[1] for seed in (3, 4, 3))
         for step, again in zip(one, other, strict=True):
-            assert same_choice(step.choice, again.choice)
+            np.testing.assert_equal(step.choice, again.choice)
 
     def test_seeds_matter_exactly_when_the_generator_is_used(self) -> None:
         policy = self.build(PROBLEMS["one-hot arms with ties"])
@@ -103,25 +103,23 @@ class PolicyContract:
         }
         assert (len(runs) > 1) == used
 
-    def test_arguments_are_not_modified(self, problem: Problem) -> None:
-        arms = problem.arms.copy()
-        policy = self.build(problem)
+    def test_arguments_are_not_modified(self, policy: AnyPolicy) -> None:
+        arms = policy.problem.arms.copy()
         for state, (_, choice, rewards, *_) in zip(*self.play(policy, 1)[:2], strict=False):
             rewards.flags.writeable = False  # as rewards from a log are
             before = pickle.dumps((state, choice, rewards))
             policy.select(state, np.random.default_rng(0))
             policy.update(state, choice, rewards)
             assert pickle.dumps((state, choice, rewards)) == before
-        assert np.array_equal(problem.arms, arms)
+        assert np.array_equal(policy.problem.arms, arms)
 
-    def test_the_policy_and_its_state_round_trip_through_pickle(self, problem: Problem) -> None:
-        policy = self.build(problem)
+    def test_the_policy_and_its_state_round_trip_through_pickle(self, policy: AnyPolicy) -> None:
         for state in self.play(policy, 6)[0]:
-            assert repeats((policy, state), pickle.loads(pickle.dumps((policy, state))))
+            assert_same_choice((policy, state), pickle.loads(pickle.dumps((policy, state))))
 
     @pytest.mark.parametrize("rounds", [0, HORIZON], ids=["at first", "at last"])
-    def test_bad_rewards_are_refused(self, problem: Problem, rounds: int) -> None:
-        policy, size = self.build(problem), problem.observations
+    def test_bad_rewards_are_refused(self, policy: AnyPolicy, rounds: int) -> None:
+        size = policy.problem.observations
         states, _, rng = self.play(policy, 0, rounds)
         state, choice = states[-1], policy.select(states[-1], rng)
         with pytest.raises(InputError, match=rf"`rewards` to have shape \({size},\), one "):
@@ -131,7 +129,7 @@ class PolicyContract:
             rewards[size // 2] = bad
             if np.isnan(bad) and isinstance(policy, RecordPolicy):  # a missing reward
                 after = policy.update(state, choice, rewards)
-                assert repeats((policy, after), (policy, after))
+                assert_same_choice((policy, after), (policy, after))
                 continue
             text = rf"hold finite numbers only.*position {size // 2}"
             with pytest.raises(InputError, match=text):
@@ -164,17 +162,13 @@ class PolicyContract:
             streams = np.random.default_rng(77), np.random.default_rng(5)
             steps = simulation.play(one_env, policy, HORIZON, streams)
             for before, step in zip(plain, steps, strict=True):
-                assert same_choice(before.choice, step.choice), repr(twin.contexts)
+                np.testing.assert_equal(step.choice, before.choice, repr(twin.contexts))
 
-    def test_the_engine_chooses_as_the_reference_does(self, problem: Problem) -> None:
-        policy, env = self.build(problem), environment(problem)
-        best = optimum.solve(problem, env.M_star)
-        settings: dict[str, Any] = {
-            "rounds": 3 * HORIZON,
-            "seed": 8,
-            "keep_allocations": True,
-            "optimum": best,
-        }
+    def test_the_engine_chooses_as_the_reference_does(self, policy: AnyPolicy) -> None:
+        env = environment(policy.problem)
+        best = optimum.solve(policy.problem, env.M_star)
+        settings: dict[str, Any] = {"rounds": 3 * HORIZON, "seed": 8, "optimum": best}
+        settings["keep_allocations"] = True
         plain = simulation.simulate(env, policy, method="reference", **settings)
         if engine.loop_for(policy) is not None:
             fast = simulation.simulate(env, policy, edge_noise=True, **settings)
@@ -184,17 +178,12 @@ class PolicyContract:
         np.testing.assert_array_equal(fast.allocation, plain.allocation)
         np.testing.assert_allclose(fast.regret, plain.regret, rtol=1e-9, atol=1e-9)
 
-    def build_controllable(self, problem: Problem) -> RecordPolicy[Any]:
-        """Return the policy for ``problem`` if a controller can run it; skip the test otherwise."""
-        policy = self.build(problem)
+    def test_absorbing_the_record_of_a_round_is_updating(self, policy: AnyPolicy) -> None:
         if not isinstance(policy, RecordPolicy) or not policy.controllable:
             pytest.skip("no controller runs it")
-        return policy
-
-    def test_absorbing_the_record_of_a_round_is_updating(self, problem: Problem) -> None:
-        policy = self.build_controllable(problem)
+        total = empty(policy.problem)
         for state, (_, choice, rewards, *_) in zip(*self.play(policy, 1)[:2], strict=False):
-            record, closed = observe(problem, choice.allocation, rewards), state
+            record, closed = observe(policy.problem, choice.allocation, rewards), state
             before = pickle.dumps((state, choice, record))
             if isinstance(policy, AccountingPolicy):
                 asked = policy.on_ask(state, 0, choice)
@@ -203,21 +192,21 @@ class PolicyContract:
             other = policy.absorb(closed, choice, record)
             assert pickle.dumps(one) == pickle.dumps(other)
             assert pickle.dumps((state, choice, record)) == before
-
-    def test_absorbing_a_long_record_leaves_a_state_that_selects(self, problem: Problem) -> None:
-        policy = self.build_controllable(problem)
-        total = empty(problem)
-        for step in self.play(policy, 1)[1]:
-            total = total.merge(observe(problem, step.choice.allocation, step.rewards))
+            total = total.merge(record)
+        # A record of many rounds, as a controller has after a change of the graph, leaves a whole state.
         state = policy.absorb(policy.init(), None, total.discount(0.5), rounds=HORIZON)
-        assert repeats((policy, state), (policy, state))
+        assert_same_choice((policy, state), (policy, state))
 
-    def test_a_controller_asks_what_it_selects_and_plays_on_when_it_is_opened_again(
+    def test_a_controller_plays_on_when_it_is_opened_again_or_refuses_at_once(
         self, tmp_path: Path
     ) -> None:
         from gbb.controller import Controller
 
-        policy, url = self.build_controllable(SOME), f"sqlite:///{tmp_path / 'log.db'}"
+        policy, url = self.build(SOME), f"sqlite:///{tmp_path / 'log.db'}"
+        if not policy.controllable:
+            with pytest.raises(InputError, match="`policy` to be one that learns from records"):
+                Controller.create(url, SOME, policy)
+            return
         rng = np.random.default_rng(np.random.SeedSequence(4).spawn(1)[0].spawn(2)[1])
         state = policy.init()
         Controller.create(url, SOME, policy, 4).close()
@@ -230,28 +219,11 @@ class PolicyContract:
             state = policy.update(state, choice, rewards)
             assert np.array_equal(trial.arms, choice.allocation)
 
-    def test_a_controller_refuses_what_it_cannot_run(self, tmp_path: Path) -> None:
-        from gbb.controller import Controller
 
-        policy = self.build(SOME)
-        if policy.controllable:
-            pytest.skip("a controller runs it")
-        with pytest.raises(InputError, match="`policy` to be one that learns from records"):
-            Controller.create(f"sqlite:///{tmp_path / 'log.db'}", SOME, policy)
-
-
-def same_choice(one: Choice, other: Choice) -> bool:
-    """Return whether two choices are the same in every bit."""
-    return (
-        np.array_equal(one.allocation, other.allocation)
-        and one.couple == other.couple
-        and np.array_equal(one.value, other.value, equal_nan=True)
-    )
-
-
-def repeats(*pairs: tuple[AnyPolicy, Any]) -> bool:
-    """Return whether two policies select the same in two states."""
-    return same_choice(*(policy.select(state, np.random.default_rng(1)) for policy, state in pairs))
+def assert_same_choice(*pairs: tuple[AnyPolicy, Any]) -> None:
+    """Check that two policies select the same in two states, to every bit."""
+    one, other = (policy.select(state, np.random.default_rng(1)) for policy, state in pairs)
+    np.testing.assert_equal(one, other)
 
 
 def policy_contract(kind: type[AnyPolicy], **settings: Any) -> type[PolicyContract]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gbb.contexts import EdgeTypes, Regimes, Vector
 from gbb.environment import Environment
@@ -16,54 +17,53 @@ SIGMA = 0.5
 """The noise of all of them."""
 
 
-def _problems() -> Iterator[tuple[str, Problem]]:
+def _make(graph: Graph, arms: ArrayLike, **settings: Any) -> Problem:
+    return Problem(graph, arms, sigma=SIGMA, S=2.0, **settings)
+
+
+def _papers_problems() -> dict[str, Problem]:
     rng = np.random.default_rng(11)
     triangle = Graph.from_edges([[1, 2], [2, 4], [1, 4]], n=6, undirected=True)
     repeated = [[1.0, 2.0], [1.0, 2.0], [0.0, 0.0]]
-    plain: dict[str, tuple[Graph, Any]] = {
-        "general arms": (Graph.random(6, p=0.6, seed=2), rng.normal(size=(4, 3))),
-        "one-hot arms with ties": (Graph.complete(4), np.eye(3)),
-        "isolated agents": (triangle, rng.normal(size=(3, 2))),
-        "one arm": (Graph.circle(5), [[0.5, -2.0]]),
-        "one dimension": (Graph.path(4), [[1.0], [-2.0], [0.5]]),
-        "duplicated arms and a zero one": (Graph.star(4), repeated),
-        "two agents": (Graph.complete(2), rng.normal(size=(5, 2))),
+    return {
+        "general arms": _make(Graph.random(6, p=0.6, seed=2), rng.normal(size=(4, 3))),
+        "one-hot arms with ties": _make(Graph.complete(4), np.eye(3)),
+        "isolated agents": _make(triangle, rng.normal(size=(3, 2))),
+        "one arm": _make(Graph.circle(5), [[0.5, -2.0]]),
+        "one dimension": _make(Graph.path(4), [[1.0], [-2.0], [0.5]]),
+        "duplicated arms and a zero one": _make(Graph.star(4), repeated),
+        "two agents": _make(Graph.complete(2), rng.normal(size=(5, 2))),
     }
-    for name, (graph, arms) in plain.items():
-        yield name, Problem(graph, arms, sigma=SIGMA, S=2.0)
 
+
+def _more_problems() -> dict[str, Problem]:
     rng = np.random.default_rng(12)
     graph, one_hot, general = Graph.grid(2, 3), np.eye(3), rng.normal(size=(4, 2))
     across = (graph.sources // 3 == graph.indices // 3).astype(np.int64)
     weights = np.where(np.arange(graph.m) % 3 == 0, -0.5, 1.5)
-    weights[[1, 4]] = 0.0
+    weights[[1, 4]] = 0.0  # numbers that nothing adds to
     alike = np.abs(weights[graph.reverse] + weights)
     allowed = np.ones((graph.n, 3), dtype=np.bool_)
     allowed[0, 0] = allowed[1, :2] = allowed[5, 2] = False
-    by_source = {"edge_types": "source"}
-    beyond: dict[str, tuple[Any, dict[str, Any]]] = {
-        "edge types": (general, {"edge_types": across}),
-        "own matrices": (one_hot, by_source),
-        "weights, one negative and one zero": (general, {"edge_weights": weights}),
-        "feedback per link": (general, {"feedback": "link"}),
-        "feedback per link, weights and allowed arms": (
-            one_hot,
-            {"feedback": "link", "edge_weights": alike, "edge_types": across, "allowed": allowed},
+    links = {"edge_weights": alike, "edge_types": across, "allowed": allowed}
+    all_at_once = {"edge_types": "source", "edge_weights": weights, "allowed": allowed}
+    return {
+        "edge types": _make(graph, general, edge_types=across),
+        "own matrices": _make(graph, one_hot, edge_types="source"),
+        "weights, one negative and one zero": _make(graph, general, edge_weights=weights),
+        "feedback per link": _make(graph, general, feedback="link"),
+        "feedback per link, weights and allowed arms": _make(
+            graph, one_hot, feedback="link", **links
         ),
-        "feedback per agent": (one_hot, {"feedback": "agent"}),
-        "feedback per agent, general arms": (general, {"feedback": "agent"}),
-        "feedback in all": (general, {"feedback": "global"}),
-        "allowed arms": (one_hot, {"allowed": allowed}),
-        "all at once": (
-            one_hot,
-            {**by_source, "edge_weights": weights, "feedback": "agent", "allowed": allowed},
-        ),
+        "feedback per agent": _make(graph, one_hot, feedback="agent"),
+        "feedback per agent, general arms": _make(graph, general, feedback="agent"),
+        "feedback in all": _make(graph, general, feedback="global"),
+        "allowed arms": _make(graph, one_hot, allowed=allowed),
+        "all at once": _make(graph, one_hot, feedback="agent", **all_at_once),
     }
-    for name, (arms, settings) in beyond.items():
-        yield name, Problem(graph, arms, sigma=SIGMA, S=2.0, **settings)
 
 
-PROBLEMS = dict(_problems())
+PROBLEMS = {**_papers_problems(), **_more_problems()}
 """A problem of every kind by what it is."""
 
 

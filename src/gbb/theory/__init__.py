@@ -9,7 +9,6 @@ from gbb.theory._alphas import (
     check_assumptions,
     couple_gain,
     gamma,
-    is_covered,
 )
 from gbb.theory._bounds import (
     critical_covariance_bound,
@@ -38,7 +37,6 @@ __all__ = [
     "derandomise",
     "gamma",
     "guaranteed_alpha",
-    "is_covered",
     "lower_bound",
     "regret_bound",
     "regret_bound_sharp",

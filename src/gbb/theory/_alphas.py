@@ -110,22 +110,20 @@ def check_assumptions(env: Environment) -> list[Assumption]:
     ]
 
 
-def is_covered(problem: Problem) -> bool:
-    """Return whether the paper's theorems apply to this problem.
-
-    Rewards per link are covered too: the alphas depend on the rewards of allocations alone, and any
-    valid confidence set reaches them, though with other constants than :func:`regret_bound`'s.
-    """
-    return problem.has_one_matrix
+def check_has_one_matrix(problem: Problem) -> None:
+    """Raise unless the paper's theorems apply to the problem of ``env``."""
+    # Rewards per link are covered too: the alphas depend on the rewards of allocations alone, and any
+    # valid confidence set reaches them, though with other constants than regret_bound's.
+    if not problem.has_one_matrix:
+        rule = "be of the paper's problem: one matrix, rewards per edge or link, every arm allowed"
+        cure = "" if problem.contexts is None else "Take a round's: env.at(context)."
+        raise checks.input_error("env", rule, repr(problem), cure)
 
 
 def check_covered(env: Environment, cut: Cut | None = None) -> None:
     """Raise unless ``env`` is an instance that the theorems cover and ``cut`` a cut of its graph."""
     if not isinstance(env, Environment):
         raise checks.input_error("env", "be a gbb.Environment", type(env).__name__)
-    if not is_covered(env.problem):
-        rule = "be of the paper's problem: one matrix, rewards per edge or link, every arm allowed"
-        cure = "" if env.problem.contexts is None else "Take a round's: env.at(context)."
-        raise checks.input_error("env", rule, repr(env.problem), cure)
+    check_has_one_matrix(env.problem)
     if cut is not None:
         check_cut(env.problem.graph, cut)

@@ -54,6 +54,7 @@ def regret_bound(
     T, lam, delta = _check_settings(T, lam, delta)
     d2, L, S, m = problem.parameters, _largest_norm(problem), problem.norm, problem.m
     total = T * m * L**2 / lam
+    # sqrt(beta_T(delta)), the paper's radius after T rounds, and the terms (a) and (b) of its proof.
     radius = problem.sigma * math.sqrt(d2 * math.log((1 + total) / delta)) + math.sqrt(lam) * S
     learning = math.sqrt(32 * T * m * d2 * max(2.0, (L * S) ** 2) * math.log1p(total / d2)) * radius
     round_loss = L * S * m if non_negative else 2.0 * L * S * m
@@ -99,6 +100,7 @@ def regret_bound_sharp(
         largest = float(RADII_BY_ROUND[name](problem, np.array(float(T)), lam, delta))
     else:
         largest = self_normalised(problem.sigma, information, delta) + math.sqrt(lam) * problem.norm
+    # The rewards of a round: m of them per edge, those of all shards in a merged network.
     sums = problem.link_count if problem.feedback == "edge" else problem.observations
     learning = math.sqrt(4.0 / math.log(2.0) * T * sums * information) * largest
     round_loss = _largest_norm(problem) * problem.norm * problem.link_count
@@ -142,8 +144,7 @@ def critical_covariance_count(problem: Problem, allocations: ArrayLike, *, lam: 
     distinct, which = np.unique(played, axis=0, return_inverse=True)
     rows = [regressors(problem, problem.allocation(allocation)) for allocation in distinct]
     steps = [q.T @ q for q in rows]
-    A = check_lam(lam) * np.eye(problem.parameters)
-    count = 0
+    A, count = check_lam(lam) * np.eye(problem.parameters), 0
     for step in (steps[index] for index in which.ravel()):
         # A_{t,p} grows with p, so the inequality holds iff A_{t-1}^-1 (A_t - A_{t-1}) <= 1.
         largest = eigvalsh(step, A, subset_by_index=(len(A) - 1, len(A) - 1))[0]

@@ -84,9 +84,8 @@ def lower_bound(env: Environment) -> LowerBound:
     one_hot = np.eye(len(pairs.features))[pairs.index]
     counts = np.unique(family.combine(one_hot[None]), axis=0)
     R = env.reward_table
-    pair_rewards = np.zeros(len(pairs.features))
-    pair_rewards[pairs.index] = (R + R.T) / 2.0
-    rewards = counts @ pair_rewards
+    # By pair, in the order of triu_indices as in the coordinates.
+    rewards = counts @ ((R + R.T) / 2.0)[np.triu_indices(K)]
     gaps = rewards.max() - rewards
     best = gaps <= TIE * problem.m * float(np.abs(R).max())
     features = _project_out(pairs.features, counts[best].any(axis=0))
@@ -142,7 +141,8 @@ def minimum_cost(program: Program) -> tuple[float, float]:
     """
     B = program.B
     u = np.full(len(B), 1.0 / len(B))
-    u *= 2.0 * _evaluate(program, u).phi.max()  # strictly feasible, as phi scales with 1 / u
+    phi, _, _ = _evaluate(program, u)
+    u *= 2.0 * phi.max()  # strictly feasible, as phi scales with 1 / u
     weight = (len(B) + len(program.Y)) / float(u.sum())
     low, high = 0.0, np.inf
     for _ in range(MAX_CENTRES):
@@ -156,27 +156,18 @@ def minimum_cost(program: Program) -> tuple[float, float]:
     return min(low, high), high  # rounding may have crossed them
 
 
-class _Products(NamedTuple):
-    """``y' H^-1 y`` of every y, ``f_p' H^-1 y`` of every pair and ``f_p' H^-1 f_q`` at a point u."""
-
-    phi: FloatArray
-    cross: FloatArray
-    inner: FloatArray
-
-
-def _evaluate(program: Program, u: FloatArray) -> _Products:
+def _evaluate(program: Program, u: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return ``y' H^-1 y`` of every y, ``y' H^-1 f_p`` of every pair, and ``f_p' H^-1 f_q``."""
     F, B, Y = program
     # By the singular values of H's root: forming H would square its condition number.
     _, values, directions = np.linalg.svd(np.sqrt(B.T @ u)[:, None] * F, full_matrices=False)
     whiten = directions.T / values
     f, y = F @ whiten, Y @ whiten
-    return _Products((y * y).sum(axis=1), y @ f.T, f @ f.T)
+    return (y * y).sum(axis=1), y @ f.T, f @ f.T
 
 
 def _barrier(program: Program, u: FloatArray, weight: float) -> float:
-    if not (u > 0.0).all():
-        return np.inf
-    phi = _evaluate(program, u).phi
+    phi, _, _ = _evaluate(program, u)
     if not (phi < 1.0).all():
         return np.inf
     return float(weight * u.sum() - np.log1p(-phi).sum() - np.log(u).sum())
@@ -206,6 +197,7 @@ def _centre(program: Program, u: FloatArray, weight: float) -> FloatArray:
         decrement = float(right @ step)
         if not decrement > 1e-9:
             break
+        # In units of u: a step of less than 1 leaves u > 0.
         size = min(1.0, 0.95 / float(np.maximum(step.max(), 1e-300)))
         while True:
             new = _barrier(program, u - size * u * step, weight)

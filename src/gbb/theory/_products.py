@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.cuts import Cut
 from gbb.environment import Environment
@@ -52,7 +51,7 @@ def best_product(env: Environment, cut: Cut) -> Product:
     R, K = env.reward_table, env.problem.K
     inside, across = (R + R.T) / 2.0, (cut.m12 * R + cut.m21 * R.T) / 2.0
     A = np.block([[cut.m1 * inside, across], [across.T, cut.m2 * inside]])
-    couples = cut.couple_values(R)
+    couples = cut.couple_values(R)  # the points of A with one arm in p and one in q
     points, proven = _candidates(A, couples)
     # Solving for a stationary point leaves shares that sum to 1 up to rounding.
     points = [p / np.repeat(p.reshape(2, K).sum(axis=1), K) for p in points]
@@ -86,13 +85,12 @@ def derandomise(env: Environment, cut: Cut, product: Product) -> IntArray:
     step loses.
     """
     check_covered(env, cut)
-    if not isinstance(product, Product):
-        raise checks.input_error("product", "be a gbb.theory.Product of best_product", product)
     graph, W = cut.graph, env.reward_table + env.reward_table.T
     shares = np.where(cut.sides[:, None] == 0, product.p, product.q)
     arms = np.empty(graph.n, dtype=np.int64)
     for i in range(graph.n):
         arms[i] = np.argmax(W @ shares[graph.neighbours(i)].sum(axis=0))
+        # Agents to come still see a distribution, now all on the chosen arm.
         shares[i] = 0.0
         shares[i, arms[i]] = 1.0
     return arms

@@ -25,6 +25,12 @@ class Report:
         The instance, V1 and V2, and the best allocation.
     lam, delta
         Settings of the algorithms, for the regret bounds.
+    gamma
+        Smallest reward of an edge whose two agents play one arm, over the optimum's mean edge.
+    best_couple, best_couple_over_cut
+        ``(x*, x*')``, the best couple along one edge, and ``(x~*, x~*')``, that over the cut graph.
+    Delta
+        Reward of the best couple over the cut beyond that of the best couple along one edge.
 
     Notes
     -----
@@ -38,30 +44,10 @@ class Report:
     optimum: Optimum
     lam: float
     delta: float
-
-    @cached_property
-    def gamma(self) -> float:
-        """Smallest reward of an edge whose two agents play one arm, over the optimum's mean edge."""
-        return _alphas.gamma(self.environment, self.optimum)
-
-    @cached_property
-    def _gain(self) -> _alphas.CoupleGain:
-        return _alphas.couple_gain(self.environment, self.cut)
-
-    @property
-    def best_couple(self) -> tuple[int, int]:
-        """``(x*, x*')``, the best couple along one edge."""
-        return self._gain.best_couple
-
-    @property
-    def best_couple_over_cut(self) -> tuple[int, int]:
-        """``(x~*, x~*')``, the best couple over the whole cut graph."""
-        return self._gain.best_couple_over_cut
-
-    @property
-    def Delta(self) -> float:
-        """Reward of the best couple over the cut beyond that of the best couple along one edge."""
-        return self._gain.Delta
+    gamma: float
+    best_couple: tuple[int, int]
+    best_couple_over_cut: tuple[int, int]
+    Delta: float
 
     @property
     def epsilon(self) -> float:
@@ -71,6 +57,7 @@ class Report:
     @property
     def alpha_1(self) -> float:
         """``(1 + gamma) / 2``, or :attr:`alpha_1_sharp` if fewer than half of the edges are cut."""
+        # The proof of Theorem 3.2 needs half of the edges in the cut.
         return _alphas.alpha_1(self.gamma) if self.cut.rho >= 0.5 else self.alpha_1_sharp
 
     @property
@@ -147,7 +134,8 @@ def report(
     lam = check_lam(lam)
     delta = checks.real("delta", delta, low=0.0, low_open=True, high=1.0)
     best = solve(env.problem, env.M_star) if optimum is None else optimum
-    return Report(env, cut, best, lam, delta)
+    gamma, gain = _alphas.gamma(env, best), _alphas.couple_gain(env, cut)
+    return Report(env, cut, best, lam, delta, gamma, *gain)
 
 
 def guaranteed_alpha(
@@ -177,8 +165,9 @@ def guaranteed_alpha(
     The theorems' regret bounds assume expected rewards >= 0; :func:`regret_bound` has the constant for
     others.
     """
-    if guarantee is None or cut is None or not _alphas.is_covered(env.problem):
+    if guarantee is None or cut is None or not env.problem.has_one_matrix:
         return 1.0
+    # A policy over k parts is at least as good as it is over any two groups of them.
     reports = (report(env, cut=two, optimum=optimum) for two in cut.groupings())
     alpha = max(float(getattr(two_part, guarantee)) for two_part in reports)
     return alpha - (1.0 - share) * abs(alpha)

@@ -24,7 +24,7 @@ from gbb._cli.show import around, as_json, console, grid, number
 from gbb._support import checks
 from gbb.environment import Environment
 from gbb.simulation import simulate as play
-from gbb.theory import check_assumptions, is_covered
+from gbb.theory import check_assumptions
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -102,7 +102,7 @@ def simulate(
         method="reference" if reference else "cuda" if cuda else "engine",
         workers=workers,
     )
-    if is_covered(env.problem) and not unknown:
+    if env.problem.has_one_matrix and not unknown:
         _warn_of_assumptions(env)
     if save_matrix is not None:
         write_matrix(env.M_star, save_matrix)

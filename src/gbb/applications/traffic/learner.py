@@ -8,6 +8,7 @@ import gbb
 from gbb._support.checks import FloatArray
 from gbb.applications.traffic.rounds import Rounds
 from gbb.applications.traffic.system import OFFSETS
+from gbb.learning import empty, observe
 
 ANGLES = 2.0 * np.pi * np.arange(OFFSETS.size) / OFFSETS.size
 FEATURES = {
@@ -39,7 +40,7 @@ def make_policy(graph: gbb.Graph, name: str, sigma: float) -> gbb.policies.Impro
 
 def fit(problem: gbb.Problem, history: Rounds) -> FloatArray:
     """The shared matrix that fits all rounds of a history."""
-    record = gbb.Record.empty(problem.K)
+    record = empty(problem)
     for arms, rewards in zip(history.allocations, history.rewards, strict=True):
-        record = record.merge(gbb.Record.of(problem.graph, arms, rewards, problem.K))
+        record = record.merge(observe(problem, arms, rewards))
     return gbb.Ridge(problem, record, 1e-3).M_hat

@@ -18,7 +18,7 @@ from gbb.controller.state.state import State
 from gbb.learning import Ridge, confidence, radius
 from gbb.learning.record import weigh
 from gbb.learning.ridge import EPS, ROUNDINGS
-from gbb.learning.scales import AT_MOST, UNSEEN, Scales, estimate_scales
+from gbb.learning.scales import MAX_RATIO, UNSEEN, Scales, estimate_scales
 from gbb.optimum import Optimum, solve
 from gbb.pairwise import PairProblem
 from gbb.policies import AnyPolicy, CutSearch, IndexPolicy
@@ -30,7 +30,7 @@ LAM, DELTA = 1.0, 1e-3
 """Regulariser and failure probability where the policy has none."""
 
 TOO_FEW = (
-    f"Too few rewards were told to bound sigma, which is taken to be at most {AT_MOST:g} times its "
+    f"Too few rewards were told to bound sigma, which is taken to be at most {MAX_RATIO:g} times its "
     "estimate; intervals and bounds rely on that and may be wrong."
 )
 
@@ -80,8 +80,11 @@ class Knowledge:
             self.problem = self.problem.with_scales(self.scales.sigma_max, self.scales.S_max)
             self.delta /= 2.0
         self._doubt: str | None = None
-        if "sigma" in setup.problem.unknown and self.scales and not self.scales.proven:
-            self._doubt = TOO_FEW
+        if "sigma" in setup.problem.unknown and self.scales:
+            # While nothing is proven, sigma_max is only so many times the estimate.
+            self._doubt = (
+                TOO_FEW if self.scales.sigma_max >= MAX_RATIO * self.scales.sigma else None
+            )
         self.out_of_bounds_rounds = state.out_of_bounds_rounds
         self._shared = shared
 
