@@ -163,10 +163,10 @@ def test_with_single_directions_the_set_is_in_all_dimensions_in_every_round():
     state = policy.at(1).update(policy.init(), Choice(BASELINE), rewards)
     delta = policy.learner.delta
     for now in (policy.at(0), policy.at(1), policy):
-        promise = now._promise(state)
-        assert not promise.ridge.symmetric
-        least = confidence_radius(promise.ridge, delta_after(1, delta), shrinking=True)
-        assert promise.radius == least
+        _, ridge, radius = now._promise(state)
+        assert not ridge.symmetric
+        least = confidence_radius(ridge, delta_after(1, delta), shrinking=True)
+        assert radius == least
 
 
 @pytest.mark.parametrize(

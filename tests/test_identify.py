@@ -44,7 +44,7 @@ def best(env, target, cut):
 def explore(env, policy, *, seed=0, most=200_000):
     rng, noise = (np.random.default_rng([seed, k]) for k in range(2))
     state, seen = policy.init(), []
-    while state.couple is None and state.learned.rounds < most:
+    while state.couple is None and state.rounds < most:
         choice = policy.select(state, rng)
         seen.append(choice.allocation)
         state = policy.update(state, choice, env.draw(1, choice.allocation, noise))
@@ -143,7 +143,7 @@ def test_dropping_arms_saves_rounds_and_keeps_to_what_is_left():
     assert set(np.unique(seen[:10])) > {0, 1, 2}
     assert set(np.unique(seen[-10:])) <= {0, 1, 2}
     plain = Whole(problem, cut=cut, epsilon=0.0)
-    assert explore(env, plain)[0].learned.rounds > 2 * state.learned.rounds
+    assert explore(env, plain)[0].rounds > 2 * state.rounds
 
 
 def test_the_family_has_all_allocations():
@@ -158,7 +158,7 @@ def test_the_family_has_all_allocations():
         everyone = itertools.product(range(3), repeat=graph.n)
         expected = {round(sum(R[a[i], a[j]] for i, j in edges), 9) for a in everyone}
         assert {round(float(value), 9) for value in values} == expected
-        for index in range(0, family.size, 7):
+        for index in range(0, len(values), 7):
             arms = family.allocation(index)
             assert arms.shape == (graph.n,)
             assert values[index] == pytest.approx(sum(R[arms[i], arms[j]] for i, j in edges))

@@ -178,7 +178,7 @@ class TestCommitting:
             choice = policy.select(state, rng)
             assert (choice.couple is None) == (t < rounds)
             state = policy.update(state, choice, env.draw(1, choice.allocation, noise))
-        assert state.learned.rounds == rounds
+        assert state.explored == rounds
         return state.couple, state.record
 
     def test_commits_to_the_best_couple_of_its_estimate_over_the_cut(self):
