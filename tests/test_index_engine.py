@@ -23,6 +23,14 @@ from gbb.simulation._lowering import lower
 from gbb.simulation._trace import recorded_rounds
 from gbb.simulation.engine import run_engine
 from gbb.simulation.reference import run_reference
+from inner_kernels import from_python
+
+ascend_counts, count_arms, ascend_linear = map(
+    from_python, (ascend_counts, count_arms, ascend_linear)
+)
+fill_pay, pays_of_arms, ascend_whitened = map(
+    from_python, (fill_pay, pays_of_arms, ascend_whitened)
+)
 
 ROUNDS = 25
 

@@ -17,7 +17,7 @@ class Budget:
     def __init__(self, seconds: float | None = None) -> None:
         if seconds is not None:
             seconds = checks.real("seconds", seconds, low=0.0, low_open=True)
-            compiling.listen()
+            compiling.stopwatch()
         self.seconds = math.inf if seconds is None else seconds
         self._interrupted = [False]  # shared by all parts of one allowance
         self._compiled = compiling.seconds()
