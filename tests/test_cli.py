@@ -423,7 +423,7 @@ def test_bad_numbers(refused, matrix, args, message):
         (["--runs", "0"], "Expected `--runs` to be a whole number >= 1, but got 0."),
         (["--policy", "OFULL"], "but got 'OFULL'. Did you mean 'OFUL'?"),
         (["--policy", "OFUL,oful"], "Repeat it: --policy OFUL --policy oful."),
-        (["--rounds", "1000000000000"], "Expected `--record` to keep few enough rounds for 8 GiB"),
+        (["--rounds", "1000000000000"], "Expected `--record` to fit into this machine's memory"),
         (["--rounds", "1000000000000"], "Pass --record log or a larger step, or fewer runs."),
         (["--policy", "OFUL", "--policy", "oful"], "Expected `--policy` to have distinct names"),
         (["--noise", "gauss"], "but got 'gauss'. Did you mean 'gaussian'?"),

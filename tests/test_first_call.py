@@ -213,7 +213,9 @@ def test_compiling_for_long_is_said_once(caplog, monkeypatch):
 
 def test_a_line_of_the_log_goes_to_standard_error_where_nobody_keeps_one():
     program = f"import logging; logging.getLogger('gbb').warning({compiling.COMPILING!r})"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert done.stderr == compiling.COMPILING + "\n"
 
 

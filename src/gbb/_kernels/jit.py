@@ -2,7 +2,7 @@
 
 Five rules keep the first call short (``docs/developer/design.md`` has their reasons):
 
-1. Three levels: an entry that Python calls, phases (``forceinline``, one caller), leaves of plain arrays.
+1. Three levels: an entry for Python, phases (``forceinline``, one caller), leaves of plain arrays.
 2. Plain loops: no numpy function that makes an array, no ``@``, no fancy index, no whole-row assignment.
 3. One type for each argument; ``np.uint64`` only as a local index; no literal as an argument.
 4. What is not used is None, which numba prunes, and not a flag.
@@ -56,7 +56,7 @@ def kernel(
             settings |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
         compiled = numba.njit(**settings)(function)
         with suppress(RuntimeError):  # no folder can be written, so every process compiles anew
-            compiled._cache = KernelCache(function)
+            compiled._cache = KernelCache(function)  # type: ignore[no-untyped-call]
         return cast(Kernel, compiled)
 
     return decorate
@@ -88,7 +88,7 @@ class KernelCache(FunctionCache):
         """Keep a compiled kernel if the folder can be written."""
         if self._impl.check_cachable(data):
             path, key = self._locate(sig, data.codegen)
-            content = dumps(self._impl.reduce(data))
+            content = dumps(self._impl.reduce(data))  # type: ignore[no-untyped-call]
             with suppress(OSError):  # read-only or full: compiled again by the next process
                 self._impl.locator.ensure_cache_path()
                 with self._cache_file._open_for_write(path) as file:
@@ -96,7 +96,7 @@ class KernelCache(FunctionCache):
 
     def _locate(self, sig: Any, codegen: Any) -> tuple[Path, bytes]:
         """Return the file of a signature on this processor, and what it must have been made for."""
-        key = repr(self._index_key(sig, codegen)).encode()
+        key = repr(self._index_key(sig, codegen)).encode()  # type: ignore[no-untyped-call]
         name = f"{self._impl.filename_base}.{hashlib.sha256(key).hexdigest()[:16]}.nbc"
         return Path(self.cache_path, name), key
 

@@ -15,8 +15,8 @@ from gbb._support import checks, files, seal
 from gbb._support.checks import InputError, IntArray
 from gbb.environment import System, TableSystem
 from gbb.policies import AnyPolicy
-from gbb.simulation._trace import Trace
-from gbb.simulation._yardstick import Yardstick
+from gbb.simulation.baseline import Baseline
+from gbb.simulation.trace import Trace
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -38,9 +38,9 @@ def assemble(
     policies: Sequence[AnyPolicy],
     traces: Sequence[Sequence[Trace]],
     recorded: IntArray,
-    yardstick: Yardstick,
+    baseline: Baseline,
 ) -> xr.Dataset:
-    """The dataset of all runs: what they earned, and what ``yardstick`` makes of it.
+    """The dataset of all runs: what they earned, and what ``baseline`` makes of it.
 
     Regrets are cumulative over all rounds played, recorded or not.
     """
@@ -51,7 +51,7 @@ def assemble(
     reward = np.array([[trace.reward for trace in runs] for runs in traces])
     cumulative = np.array([[trace.cumulative for trace in runs] for runs in traces])
     couple = np.array([[trace.couple for trace in runs] for runs in traces])
-    measures = yardstick(reward, cumulative)
+    measures = baseline(reward, cumulative)
     found = {"expected_reward": (reward, "expected global reward"), **measures.variables}
     found["couple"] = couple, "arms of V1 and V2, or -1"
     labels = Labels(

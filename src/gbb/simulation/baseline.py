@@ -1,4 +1,4 @@
-"""What a run is measured by: the best allocation, couples in hindsight, or nothing but its rewards."""
+"""What a run's regret is measured against: the best allocation, couples in hindsight, or nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from gbb.cuts import Cut, best, check_cut
 from gbb.environment import Environment, System
 from gbb.optimum import Optimum, solve
 from gbb.policies import AnyPolicy
-from gbb.simulation._hindsight import best_couples
 from gbb.theory import guaranteed_alpha
 
 EPS = float(np.finfo(np.float64).eps)
@@ -25,8 +24,11 @@ EPS = float(np.finfo(np.float64).eps)
 ROUNDING = 1e-9
 """Rewards above the optimum by this share are put down to rounding."""
 
+BLOCK = 1024
+"""Rounds of an adversary whose matrices are held at once."""
 
-class Measures(NamedTuple):
+
+class BaselineResult(NamedTuple):
     """What a result holds beside the rewards.
 
     Attributes
@@ -36,7 +38,7 @@ class Measures(NamedTuple):
     alpha
         The alpha of each policy's alpha-regret, if there is one.
     attrs
-        What the policies were measured by.
+        The optimum that the policies were measured against.
     """
 
     variables: Mapping[str, tuple[FloatArray, str]]
@@ -44,19 +46,19 @@ class Measures(NamedTuple):
     attrs: Mapping[str, Any] = {}
 
 
-Yardstick = Callable[[FloatArray, FloatArray], Measures]
+Baseline = Callable[[FloatArray, FloatArray], BaselineResult]
 """Measures rewards and their totals up to each recorded round, both over (policy, run, round)."""
 
 
-def choose_yardstick(
+def make_baseline(
     system: System,
     policies: Sequence[AnyPolicy],
     recorded: IntArray,
     *,
     optimum: Optimum | None,
     cut: Cut | None,
-) -> Yardstick:
-    """The yardstick that suits ``system``."""
+) -> Baseline:
+    """Return the baseline that suits ``system``."""
     if optimum is not None and not isinstance(system, Environment):
         raise checks.conflict("`optimum` can only be combined with a gbb.Environment.")
     if cut is not None and not isinstance(system, AdversarialEnvironment):
@@ -64,31 +66,36 @@ def choose_yardstick(
     match system:
         case Environment() if system.rows is not None:
             if optimum is not None:
-                raise checks.conflict(
-                    "`optimum` is one for every round: leave it out with contexts."
-                )
+                text = "`optimum` is one for every round: leave it out with contexts."
+                raise checks.conflict(text)
             return _by_round(system, system.rows, policies, recorded)
         case Environment():
             return _by_optimum(system, policies, recorded, optimum)
         case AdversarialEnvironment():
             return _by_couples(system, recorded, _common_cut(system, policies, cut))
         case _:
-            return lambda reward, cumulative: Measures({})  # noqa: ARG005
+            return lambda reward, cumulative: BaselineResult({})  # noqa: ARG005
+
+
+def alpha_of(policy: AnyPolicy, env: Environment, optimum: Optimum) -> float:
+    """Return the alpha that a policy is no-regret for on an instance; 1 where none is proven."""
+    cut, share = getattr(policy, "cut", None), policy.guaranteed_share
+    return guaranteed_alpha(env, policy.guarantee, cut=cut, optimum=optimum, share=share)
 
 
 def _by_optimum(
     env: Environment, policies: Sequence[AnyPolicy], recorded: IntArray, optimum: Optimum | None
-) -> Yardstick:
-    """Fractions of the best allocation, and regrets against it and alpha times it."""
+) -> Baseline:
+    """Measure fractions of the best allocation, and regrets against it and alpha times it."""
     solved = solve(env.problem, env.M_star) if optimum is None else _check_optimum(env, optimum)
 
-    def measure(reward: FloatArray, cumulative: FloatArray) -> Measures:
+    def measure(reward: FloatArray, cumulative: FloatArray) -> BaselineResult:
         known = _raise_optimum(solved, _most_earned(reward, cumulative, recorded))
+        best, bound = known.value, known.upper_bound
         alphas = np.array([alpha_of(each, env, known) for each in policies])
-        best = known.value
         attrs = {
             "optimum": best,
-            "optimum_upper_bound": known.upper_bound,
+            "optimum_upper_bound": bound,
             "optimum_proven": int(known.proven),
             "optimum_method": known.method,
         }
@@ -98,82 +105,74 @@ def _by_optimum(
             "fraction": (fraction, "fraction of the optimal global reward"),
             "regret": (recorded * best - cumulative, "cumulative regret"),
             "alpha_regret": (alpha_regret, "cumulative alpha-regret"),
-            "proven_fraction": _proven(
-                cumulative, recorded[-1] * best, recorded[-1] * known.upper_bound
-            ),
+            "proven_fraction": _proven(cumulative, recorded[-1] * best, recorded[-1] * bound),
         }
-        return Measures(variables, alphas, attrs)
+        return BaselineResult(variables, alphas, attrs)
 
     return measure
 
 
 def _by_round(
     env: Environment, rows: FloatArray, policies: Sequence[AnyPolicy], recorded: IntArray
-) -> Yardstick:
-    """The same against every round's own optimum, solved once for each context."""
+) -> Baseline:
+    """Measure the same against every round's own optimum, solved once for each context."""
     contexts, which = distinct(rows[: recorded[-1]])
     envs = [env.at_row(row) for row in contexts]
     solved = [solve(each.problem, each.M_star) for each in envs]
 
-    def measure(reward: FloatArray, cumulative: FloatArray) -> Measures:
+    def measure(reward: FloatArray, cumulative: FloatArray) -> BaselineResult:
         here = which[recorded - 1]
         known = [
             _raise_optimum(each, float(reward[:, :, here == u].max(initial=-np.inf)))
             for u, each in enumerate(solved)
         ]
-        best = np.array([each.value for each in known])
-        alphas = np.array(
-            [
-                [alpha_of(each, at, optimum) for at, optimum in zip(envs, known, strict=True)]
-                for each in policies
-            ]
-        )
+        best, bound = np.array([(each.value, each.upper_bound) for each in known]).T.copy()
+        pairs = list(zip(envs, known, strict=True))
+        alphas = np.array([[alpha_of(each, *pair) for pair in pairs] for each in policies])
         totals = np.cumsum(best[which])[recorded - 1]
         shares = np.cumsum((alphas * best)[:, which], axis=1)[:, recorded - 1]
         positive = np.where(best > 0.0, best, np.nan)[here]
-        bounds = np.array([each.upper_bound for each in known])[which]
         attrs = {
             "contexts": len(contexts),
             "optimum": float(best[which].mean()),
-            "optimum_upper_bound": float(bounds.mean()),
+            "optimum_upper_bound": float(bound[which].mean()),
             "optimum_proven": int(all(each.proven for each in known)),
             "optimum_method": ", ".join(sorted({each.method for each in known})),
         }
+        proven = _proven(cumulative, float(best[which].sum()), float(bound[which].sum()))
         variables = {
             "fraction": (reward / positive, "fraction of the round's optimal global reward"),
             "regret": (totals - cumulative, "cumulative regret"),
             "alpha_regret": (shares[:, None, :] - cumulative, "cumulative alpha-regret"),
-            "proven_fraction": _proven(cumulative, float(best[which].sum()), float(bounds.sum())),
+            "proven_fraction": proven,
         }
-        return Measures(variables, (alphas @ np.bincount(which)) / len(which), attrs)
+        return BaselineResult(variables, (alphas @ np.bincount(which)) / len(which), attrs)
 
     return measure
 
 
-def _proven(cumulative: FloatArray, least: float, most: float) -> tuple[FloatArray, str]:
-    """What each run earned over ``most``, which no allocations could have exceeded.
+def _proven(cumulative: FloatArray, optimum: float, bound: float) -> tuple[FloatArray, str]:
+    """Return what each run earned over the upper bound on what any allocations earn.
 
-    A loss is a smaller share of more: it is taken over the ``least`` that the optimum is.
+    A loss is a smaller share of a larger number, so it is divided by the optimum, a lower bound.
     """
     earned = cumulative[:, :, -1]
-    against = np.where(earned >= 0.0, most, least)
+    against = np.where(earned >= 0.0, bound, optimum)
     share = earned / np.where(against > 0.0, against, np.nan)
     return share, "proven fraction of the optimal global reward, over all rounds"
 
 
 def _most_earned(reward: FloatArray, cumulative: FloatArray, recorded: IntArray) -> float:
-    """The most that some round earned for sure: a recorded one, or the mean between two of them.
-
-    A mean is the difference of two sums, of which each of their rounds has rounded a share.
-    """
+    """Return the most that a round earned: a recorded one, or the mean between two of them."""
     spans = np.diff(recorded, prepend=0)
+    # A mean is the difference of two sums, and each of the t rounds in a sum may have rounded it.
     rounded = EPS * recorded * np.abs(cumulative).max(axis=-1, keepdims=True)
     means = (np.diff(cumulative, axis=-1, prepend=0.0) - 2.0 * rounded) / spans
     return float(max(reward.max(), means.max()))
 
 
 def _raise_optimum(known: Optimum, earned: float) -> Optimum:
-    """``known``, or what was earned where that is more and nobody had proven the optimum."""
+    """Return ``known``, or what was earned if that is more and the optimum was not proven."""
     if earned <= known.value + ROUNDING * max(abs(known.value), abs(earned)):
         return known
     if known.proven:
@@ -183,26 +182,36 @@ def _raise_optimum(known: Optimum, earned: float) -> Optimum:
         f"A policy earned {earned:g} a round where the best allocation found, which was not proven to "
         f"be the best, pays {known.value:g}; the optimum is raised to what was earned."
     )
-    most = max(known.upper_bound, earned)
-    return dataclasses.replace(known, value=earned, upper_bound=most, method="played")
+    bound = max(known.upper_bound, earned)
+    return dataclasses.replace(known, value=earned, upper_bound=bound, method="played")
 
 
-def _by_couples(env: AdversarialEnvironment, recorded: IntArray, cut: Cut) -> Yardstick:
-    """Regrets against the best fixed couple in hindsight, and the best couple of every round."""
-    fixed, moving = best_couples(env, cut, recorded)
+def _by_couples(env: AdversarialEnvironment, recorded: IntArray, cut: Cut) -> Baseline:
+    """Measure regrets against the best fixed couple so far, and the best couple of every round."""
+    total, moving, last = np.zeros(env.problem.K**2), 0.0, int(recorded[-1])
+    fixed, dynamic = np.empty(len(recorded)), np.empty(len(recorded))
+    for first in range(1, last + 1, BLOCK):
+        span = np.arange(first, min(first + BLOCK, last + 1))
+        values = env.couple_rewards(cut, span)
+        sums = total + np.cumsum(values, axis=0)
+        best_so_far = moving + np.cumsum(values.max(axis=1))
+        here = (recorded >= first) & (recorded <= span[-1])
+        fixed[here] = sums[recorded[here] - first].max(axis=1)
+        dynamic[here] = best_so_far[recorded[here] - first]
+        total, moving = sums[-1], float(best_so_far[-1])
 
-    def measure(reward: FloatArray, cumulative: FloatArray) -> Measures:  # noqa: ARG001
+    def measure(reward: FloatArray, cumulative: FloatArray) -> BaselineResult:  # noqa: ARG001
         variables = {
             "regret": (fixed - cumulative, "regret against the best fixed couple so far"),
-            "dynamic_regret": (moving - cumulative, "regret against every round's best couple"),
+            "dynamic_regret": (dynamic - cumulative, "regret against every round's best couple"),
         }
-        return Measures(variables)
+        return BaselineResult(variables)
 
     return measure
 
 
 def _common_cut(system: System, policies: Sequence[AnyPolicy], cut: Cut | None) -> Cut:
-    """The cut that is given, or that of the policies where they have the same, or the best one."""
+    """Return the given cut, or that of the policies if they have the same, or the best one."""
     graph = system.problem.graph
     if cut is not None:
         return check_cut(graph, cut)
@@ -212,20 +221,11 @@ def _common_cut(system: System, policies: Sequence[AnyPolicy], cut: Cut | None) 
     return own[0] if same else best(graph)
 
 
-def alpha_of(policy: AnyPolicy, env: Environment, optimum: Optimum) -> float:
-    """The alpha that a policy is no-regret for on an instance; 1 where none is proven."""
-    cut, share = getattr(policy, "cut", None), policy.guaranteed_share
-    return guaranteed_alpha(env, policy.guarantee, cut=cut, optimum=optimum, share=share)
-
-
 def _check_optimum(env: Environment, optimum: Optimum) -> Optimum:
     if not isinstance(optimum, Optimum):
         raise checks.input_error("optimum", "be a gbb.optimum.Optimum", type(optimum).__name__)
     value = env.expected_reward(optimum.allocation)
     if not math.isclose(value, optimum.value, rel_tol=1e-9, abs_tol=1e-9):
-        raise checks.input_error(
-            "optimum",
-            "be one of this environment",
-            f"{optimum.value} where its allocation pays {value}",
-        )
+        found = f"{optimum.value} where its allocation pays {value}"
+        raise checks.input_error("optimum", "be one of this environment", found)
     return optimum
