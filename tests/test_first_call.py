@@ -39,6 +39,15 @@ print(sum(found.is_start for _, found in compiled.buffer))
 
 AT_MOST = {
     ("ImprovedOFUL", 5, 5): 35,
+    ("ImprovedOFUL", 5, 4): 125,
+    ("ImprovedOFUL", 8, 3): 119,
+    ("ExploreThenCommit", 5, 5): 55,
+    ("UniformRandom", 5, 5): 17,
+    ("ThompsonSampling", 5, 5): 60,
+    ("JointOFUL", 5, 5): 59,
+    ("JointOFUL", 5, 4): 62,
+    ("InformationDirected", 5, 5): 78,
+    ("GuardedThompson", 5, 4): 85,
 }
 """Compiled functions of a first call with K arms in d dimensions (one-hot where they are alike)."""
 
@@ -95,14 +104,18 @@ def start(tmp_path):
     return run
 
 
+def answer(process: subprocess.Popen[str]) -> list[str]:
+    out, err = process.communicate()
+    assert err.removeprefix(f"{compiling.COMPILING}\n") == ""  # said where the machine is busy
+    return out.split()
+
+
 @pytest.fixture
 def call(start):
     """What the kernel returns to a new process, and whether it came from disk."""
 
     def run() -> list[str]:
-        out, err = start().communicate()
-        assert err == ""
-        return out.split()
+        return answer(start())
 
     return run
 
@@ -133,8 +146,8 @@ def test_what_is_outdated_may_speak_of_modules_that_are_gone(call, tmp_path):
 
 
 def test_processes_may_compile_at_the_same_time(start, call):
-    together = [start() for _ in range(3)]
-    assert [process.communicate() for process in together] == [("20 0\n", "")] * 3
+    together = [start() for _ in range(2)]
+    assert [answer(process)[0] for process in together] == ["20"] * 2
     assert call() == ["20", "1"]
 
 
