@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 PATIENCE = 2.0
-"""Seconds of compiling after which a process says what it is waiting for."""
+"""Seconds of compiling after which one line explains the wait."""
 
 COMPILING = "gbb: compiling loops; kept on disk for the next time (`gbb warm` compiles ahead)."
 
@@ -34,8 +34,8 @@ def stopwatch() -> Any:
             self._depth += 1
             if self._depth == 1:  # a kernel compiles what it calls within its own compilation
                 self._started = time.perf_counter()
-                # A logger, not print: without any set-up its line goes to standard error, in notebooks
-                # too, and whoever keeps a log finds it there.
+                # A logger, not print: if logging is not set up, its line goes to standard error, in
+                # notebooks too; if it is, the line is in the log.
                 warn = logging.getLogger("gbb").warning
                 self._timer = threading.Timer(PATIENCE - self.seconds, warn, [COMPILING])
                 self._timer.daemon = True

@@ -90,14 +90,14 @@ def _by_optimum(
     solved = solve(env.problem, env.M_star) if optimum is None else _check_optimum(env, optimum)
 
     def measure(reward: FloatArray, cumulative: FloatArray) -> BaselineResult:
-        known = _raise_optimum(solved, _most_earned(reward, cumulative, recorded))
-        best, bound = known.value, known.upper_bound
-        alphas = np.array([alpha_of(each, env, known) for each in policies])
+        reached = _raise_optimum(solved, _largest_reward(reward, cumulative, recorded))
+        best, bound = reached.value, reached.upper_bound
+        alphas = np.array([alpha_of(policy, env, reached) for policy in policies])
         attrs = {
             "optimum": best,
             "optimum_upper_bound": bound,
-            "optimum_proven": int(known.proven),
-            "optimum_method": known.method,
+            "optimum_proven": int(reached.proven),
+            "optimum_method": reached.method,
         }
         fraction = reward / best if best > 0 else np.full_like(reward, np.nan)
         alpha_regret = recorded * (alphas[:, None, None] * best) - cumulative
@@ -117,18 +117,19 @@ def _by_round(
 ) -> Baseline:
     """Measure the same against every round's own optimum, solved once for each context."""
     contexts, which = distinct(rows[: recorded[-1]])
-    envs = [env.at_row(row) for row in contexts]
-    solved = [solve(each.problem, each.M_star) for each in envs]
+    systems = [env.at_row(row) for row in contexts]
+    solved = [solve(system.problem, system.M_star) for system in systems]
 
     def measure(reward: FloatArray, cumulative: FloatArray) -> BaselineResult:
         here = which[recorded - 1]
-        known = [
-            _raise_optimum(each, float(reward[:, :, here == u].max(initial=-np.inf)))
-            for u, each in enumerate(solved)
+        optima = [
+            _raise_optimum(optimum, float(reward[:, :, here == u].max(initial=-np.inf)))
+            for u, optimum in enumerate(solved)
         ]
-        best, bound = np.array([(each.value, each.upper_bound) for each in known]).T.copy()
-        pairs = list(zip(envs, known, strict=True))
-        alphas = np.array([[alpha_of(each, *pair) for pair in pairs] for each in policies])
+        best = np.array([optimum.value for optimum in optima])
+        bound = np.array([optimum.upper_bound for optimum in optima])
+        pairs = list(zip(systems, optima, strict=True))
+        alphas = np.array([[alpha_of(policy, *pair) for pair in pairs] for policy in policies])
         totals = np.cumsum(best[which])[recorded - 1]
         shares = np.cumsum((alphas * best)[:, which], axis=1)[:, recorded - 1]
         positive = np.where(best > 0.0, best, np.nan)[here]
@@ -136,8 +137,8 @@ def _by_round(
             "contexts": len(contexts),
             "optimum": float(best[which].mean()),
             "optimum_upper_bound": float(bound[which].mean()),
-            "optimum_proven": int(all(each.proven for each in known)),
-            "optimum_method": ", ".join(sorted({each.method for each in known})),
+            "optimum_proven": int(all(optimum.proven for optimum in optima)),
+            "optimum_method": ", ".join(sorted({optimum.method for optimum in optima})),
         }
         proven = _proven(cumulative, float(best[which].sum()), float(bound[which].sum()))
         variables = {
@@ -162,8 +163,8 @@ def _proven(cumulative: FloatArray, optimum: float, bound: float) -> tuple[Float
     return share, "proven fraction of the optimal global reward, over all rounds"
 
 
-def _most_earned(reward: FloatArray, cumulative: FloatArray, recorded: IntArray) -> float:
-    """Return the most that a round earned: a recorded one, or the mean between two of them."""
+def _largest_reward(reward: FloatArray, cumulative: FloatArray, recorded: IntArray) -> float:
+    """Return the largest reward of a recorded round, or mean reward between two of them."""
     spans = np.diff(recorded, prepend=0)
     # A mean is the difference of two sums, and each of the t rounds in a sum may have rounded it.
     rounded = EPS * recorded * np.abs(cumulative).max(axis=-1, keepdims=True)
@@ -171,19 +172,19 @@ def _most_earned(reward: FloatArray, cumulative: FloatArray, recorded: IntArray)
     return float(max(reward.max(), means.max()))
 
 
-def _raise_optimum(known: Optimum, earned: float) -> Optimum:
-    """Return ``known``, or what was earned if that is more and the optimum was not proven."""
-    if earned <= known.value + ROUNDING * max(abs(known.value), abs(earned)):
-        return known
-    if known.proven:
-        found = f"{known.value:g} where a policy earned {earned:g}"
-        raise checks.input_error("optimum", "be the best allocation's if it is proven", found)
+def _raise_optimum(optimum: Optimum, earned: float) -> Optimum:
+    """Return the optimum, raised to what was earned if that is more and it was not proven."""
+    if earned <= optimum.value + ROUNDING * max(abs(optimum.value), abs(earned)):
+        return optimum
+    if optimum.proven:
+        got = f"{optimum.value:g} where a policy earned {earned:g}"
+        raise checks.input_error("optimum", "be the best allocation's if it is proven", got)
     outside.warn(
         f"A policy earned {earned:g} a round where the best allocation found, which was not proven to "
-        f"be the best, pays {known.value:g}; the optimum is raised to what was earned."
+        f"be the best, pays {optimum.value:g}; the optimum is raised to what was earned."
     )
-    bound = max(known.upper_bound, earned)
-    return dataclasses.replace(known, value=earned, upper_bound=bound, method="played")
+    bound = max(optimum.upper_bound, earned)
+    return dataclasses.replace(optimum, value=earned, upper_bound=bound, method="played")
 
 
 def _by_couples(env: AdversarialEnvironment, recorded: IntArray, cut: Cut) -> Baseline:
@@ -216,9 +217,10 @@ def _common_cut(system: System, policies: Sequence[AnyPolicy], cut: Cut | None) 
     if cut is not None:
         return check_cut(graph, cut)
     cuts = [getattr(policy, "cut", None) for policy in policies]
-    own = [each.merged for each in cuts if isinstance(each, Cut)]
-    same = bool(own) and all(np.array_equal(own[0].sides, each.sides) for each in own)
-    return own[0] if same else best(graph)
+    merged = [cut.merged for cut in cuts if isinstance(cut, Cut)]
+    if merged and all(np.array_equal(merged[0].sides, cut.sides) for cut in merged):
+        return merged[0]
+    return best(graph)
 
 
 def _check_optimum(env: Environment, optimum: Optimum) -> Optimum:
@@ -226,6 +228,6 @@ def _check_optimum(env: Environment, optimum: Optimum) -> Optimum:
         raise checks.input_error("optimum", "be a gbb.optimum.Optimum", type(optimum).__name__)
     value = env.expected_reward(optimum.allocation)
     if not math.isclose(value, optimum.value, rel_tol=1e-9, abs_tol=1e-9):
-        found = f"{optimum.value} where its allocation pays {value}"
-        raise checks.input_error("optimum", "be one of this environment", found)
+        got = f"{optimum.value} where its allocation pays {value}"
+        raise checks.input_error("optimum", "be one of this environment", got)
     return optimum

@@ -24,7 +24,7 @@ Generators = tuple[np.random.Generator, np.random.Generator]
 
 
 class Round(NamedTuple):
-    """One round as it was played.
+    """One round of a run.
 
     Attributes
     ----------
@@ -62,11 +62,11 @@ def play(
         noise_rng, policy_rng = map(np.random.default_rng, seeding.spawn(seed, 2))
     state = policy.init()
     for t in range(1, rounds + 1):
-        now = policy.on(problem_at(system, t))
-        choice = _checked(now, t, now.select(state, policy_rng))
+        current = policy.on(problem_at(system, t))
+        choice = _checked(current, t, current.select(state, policy_rng))
         rewards = system.draw(t, choice.allocation, noise_rng)
         expected = system.expected(t, choice.allocation)
-        before, state = state, now.update(state, choice, rewards)
+        before, state = state, current.update(state, choice, rewards)
         if state is None and before is not None:
             cure = f"Let {type(policy).__name__}.update return it."
             raise checks.input_error("update", "give the state after the round", "None", cure)

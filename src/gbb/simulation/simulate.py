@@ -100,7 +100,7 @@ def simulate(
         Where the couples that an adversary's regret is measured against are played; the policies' own
         cut when left out, or the best one where they have none or several.
     contexts
-        What is known before each round, where ``env.problem`` has a kind of contexts: one for each
+        The context of each round, where ``env.problem`` has a kind of contexts: one for each
         round, or a function ``law(rng, rounds)`` that draws them, from a child of ``seed`` of its own.
         All policies and runs have the same; the environment's own when left out.
     progress
@@ -110,8 +110,8 @@ def simulate(
         (plain Python, edge by edge) or ``cuda`` (all runs side by side on a GPU, with the extra
         ``cuda``; random numbers of its own, that follow from each run's seed alone).
     workers
-        Threads to spread the runs over; all available cores when left out. What is played and earned
-        does not depend on it. Regret does where the optimum could not be proven: the solver has a time
+        Threads to spread the runs over; all available cores when left out. Choices and rewards do not
+        depend on it. Regret does where the optimum could not be proven: the solver has a time
         limit, and may find another in the next call. Pass ``optimum`` to measure by the same.
     edge_noise
         Let the engine draw the noise of every edge, as the reference does, instead of its sums over
@@ -236,9 +236,9 @@ def _play(
     task: engine.Task,
     on_rounds: Advance,
 ) -> list[Trace]:
-    """Play the runs of a task with seeds of their own: to spawn from a seed changes it."""
-    own = [seeds.sequence(seed) for seed in task.seeds]
-    return run(env, policy, task._replace(seeds=own, on_rounds=on_rounds))
+    """Play the runs of a task, with copies of its seeds: a loop spawns from them, which changes them."""
+    copies = [seeds.sequence(seed) for seed in task.seeds]
+    return run(env, policy, task._replace(seeds=copies, on_rounds=on_rounds))
 
 
 def _with_contexts(
@@ -253,9 +253,9 @@ def _with_contexts(
         checks.require_memory("rounds", float(CONTEXT_BYTES * rounds))
     if contexts is not None:
         if callable(contexts):
-            own = seeds.sequence(seed)
-            key = (*own.spawn_key, CONTEXTS)
-            rng = np.random.default_rng(np.random.SeedSequence(own.entropy, spawn_key=key))
+            root = seeds.sequence(seed)
+            key = (*root.spawn_key, CONTEXTS)
+            rng = np.random.default_rng(np.random.SeedSequence(root.entropy, spawn_key=key))
             contexts = contexts(rng, rounds)
         if isinstance(contexts, Iterator):  # which may have no end
             contexts = list(itertools.islice(contexts, rounds))

@@ -89,17 +89,17 @@ def explore(env: Environment, weights: FloatArray, run: Run) -> tuple[Trace, Rec
     """
     trace, tally = _play(env, weights, run)
     problem, R, (N, noise) = env.problem, env.reward_tables, tally
-    if not run.blocks.edge_noise:
+    if not run.blocks.edge_noise:  # which the rounds have added up
         noise = _sum_noise(run.blocks, problem, N)
-    pays = R + R.transpose(0, 2, 1) if problem.symmetric_only else R
-    return trace, Record(problem.ways * N, N * pays + env.sigma * noise)
+    reward = R + R.transpose(0, 2, 1) if problem.symmetric_only else R
+    return trace, Record(problem.ways * N, N * reward + env.sigma * noise)
 
 
 def _runs(env: Environment, task: Task) -> Iterator[Run]:
     for seed in task.seeds:
-        noise, own = map(np.random.default_rng, seed.spawn(2))
-        blocks = Blocks(env, noise, edge_noise=task.edge_noise, on_rounds=task.on_rounds)
-        yield Run(task.rounds, task.recorded, blocks, own, task.keep_allocations)
+        noise_rng, policy_rng = map(np.random.default_rng, seed.spawn(2))  # as the reference loop
+        blocks = Blocks(env, noise_rng, edge_noise=task.edge_noise, on_rounds=task.on_rounds)
+        yield Run(task.rounds, task.recorded, blocks, policy_rng, task.keep_allocations)
 
 
 def _play(env: Environment, weights: FloatArray, run: Run) -> tuple[Trace, Tally]:
