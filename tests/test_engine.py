@@ -30,8 +30,9 @@ from gbb.simulation.engine.couples import (
     player,
     run_couples,
 )
+from gbb.simulation.engine.loops import Run
 from gbb.simulation.engine.noise import Blocks, draw_sums
-from gbb.simulation.engine.random_play import Run, explore
+from gbb.simulation.engine.random_play import explore
 from gbb.simulation.engine.request import Request
 from gbb.simulation.reference import run_reference
 from gbb.simulation.trace import recorded_rounds

@@ -12,8 +12,9 @@ from gbb.learning.record import regressors
 from gbb.policies import ExploreThenCommit
 from gbb.policies.explore_then_commit import Committed
 from gbb.simulation.engine import Task, run_batch
+from gbb.simulation.engine.loops import Run
 from gbb.simulation.engine.noise import Blocks
-from gbb.simulation.engine.random_play import Run, explore
+from gbb.simulation.engine.random_play import explore
 from strategies import arm_sets, graphs
 
 GRAPH = gbb.Graph.from_edges([(0, 1), (0, 2), (1, 2), (2, 3)], undirected=True)

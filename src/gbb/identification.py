@@ -22,8 +22,9 @@ from gbb.optimum import solve
 from gbb.pairwise import ArmSearch, PairProblem
 from gbb.policies.baselines import draw_arms
 from gbb.problem import Problem, check_lam
+from gbb.simulation.engine.loops import Run
 from gbb.simulation.engine.noise import Blocks
-from gbb.simulation.engine.random_play import Run, explore
+from gbb.simulation.engine.random_play import explore
 from gbb.theory import is_covered
 
 TARGETS = ("allocation", "couple")

@@ -43,6 +43,11 @@ class Trace(NamedTuple):
     allocation: IntArray | None
     record: AnyRecord | None = None
 
+    def shorten(self, size: int) -> Trace:
+        """Return the first ``size`` recorded rounds."""
+        arms = None if self.allocation is None else self.allocation[:size]
+        return Trace(self.reward[:size], self.cumulative[:size], self.couple[:size], arms)
+
     def followed_by(self, rest: Trace, so_far: float) -> Trace:
         """Return this trace and then ``rest``, whose totals start at ``so_far``."""
         arms = None

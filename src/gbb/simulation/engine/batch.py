@@ -82,7 +82,7 @@ def in_batches(run: Callable[[Any, Batch], list[Trace]]) -> Callable[..., list[T
     return run_task
 
 
-def run_by_run(
+def by_request(
     run: Callable[[Environment, Any, Request], Trace],
 ) -> Callable[..., list[Trace]]:
     """A loop over tasks from one that plays a run."""

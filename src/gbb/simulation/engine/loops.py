@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,19 +13,24 @@ from gbb._support.progress import Advance, ignore
 from gbb.environment import Environment
 from gbb.policies import AnyPolicy, ExploreThenCommit, FixedAllocation, UniformRandom
 from gbb.simulation._lowering import LoweredPolicy, lower
-from gbb.simulation.engine import random_play
 from gbb.simulation.engine.abreast import plays_abreast, run_abreast
 from gbb.simulation.engine.abreast_numbers import plays_numbers_abreast, run_numbers_abreast
-from gbb.simulation.engine.batch import in_batches, run_by_run
+from gbb.simulation.engine.batch import by_request, in_batches
 from gbb.simulation.engine.contexts import plays_contexts, run_contexts
 from gbb.simulation.engine.couples import plays_couples, run_couples
 from gbb.simulation.engine.index import plays_index, run_index
+from gbb.simulation.engine.noise import Blocks
+from gbb.simulation.engine.random_play import (
+    run_explore_then_commit,
+    run_fixed_allocation,
+    run_uniform,
+)
 from gbb.simulation.engine.vector_couples import plays_vector_couples, run_vector_couples
 from gbb.simulation.trace import Trace
 
 
-class Task(NamedTuple):
-    """Runs of one policy that are played in one thread.
+class Run(NamedTuple):
+    """One run of one policy.
 
     Attributes
     ----------
@@ -33,10 +38,30 @@ class Task(NamedTuple):
         How many to play.
     recorded
         Which of them to keep, counted from 1.
-    seeds
-        One of each run: its first child draws the noise, the second the policy's own randomness.
+    blocks
+        The rounds in blocks, with their noise.
+    rng
+        Where the policy's own randomness comes from.
     keep_allocations
         Whether to keep the allocations as well.
+    """
+
+    rounds: int
+    recorded: IntArray
+    blocks: Blocks
+    rng: np.random.Generator
+    keep_allocations: bool = False
+
+
+class Task(NamedTuple):
+    """Runs of one policy that are played in one thread.
+
+    Attributes
+    ----------
+    rounds, recorded, keep_allocations
+        As of each :class:`Run`.
+    seeds
+        One of each run: its first child draws the noise, the second the policy's own randomness.
     edge_noise
         Whether to draw every number's noise in the reference's own order: the same choices as the
         reference for the same seed.
@@ -50,6 +75,16 @@ class Task(NamedTuple):
     keep_allocations: bool = False
     edge_noise: bool = False
     on_rounds: Advance = ignore
+
+    def runs(self, env: Environment) -> Iterator[Run]:
+        """Yield the runs, one after the other."""
+        for seed in self.seeds:
+            noise, own = map(np.random.default_rng, seed.spawn(2))
+            blocks = Blocks(env, noise, edge_noise=self.edge_noise, on_rounds=self.on_rounds)
+            yield Run(self.rounds, self.recorded, blocks, own, self.keep_allocations)
+
+
+PlayTask = Callable[[Environment, Any, Task], list[Trace]]
 
 
 class Loop(NamedTuple):
@@ -68,21 +103,26 @@ class Loop(NamedTuple):
     """
 
     kind: type[Any]
-    run: Callable[[Environment, Any, Task], list[Trace]]
+    run: PlayTask
     plays: Callable[[Any], bool] = lambda _: True
     batch: int = 1
 
 
+def run_by_run(play: Callable[[Environment, Any, Run], Trace]) -> PlayTask:
+    """Return what plays a task from what plays one run."""
+    return lambda env, policy, task: [play(env, policy, run) for run in task.runs(env)]
+
+
 LOOPS = [
     Loop(LoweredPolicy, in_batches(run_abreast), plays_abreast, WIDTH),
-    Loop(LoweredPolicy, run_by_run(run_couples), plays_couples),
+    Loop(LoweredPolicy, by_request(run_couples), plays_couples),
     Loop(LoweredPolicy, in_batches(run_numbers_abreast), plays_numbers_abreast, WIDTH),
-    Loop(LoweredPolicy, run_by_run(run_vector_couples), plays_vector_couples),
-    Loop(LoweredPolicy, run_by_run(run_index), plays_index),
-    Loop(LoweredPolicy, run_by_run(run_contexts), plays_contexts),
-    Loop(UniformRandom, random_play.run_uniform),
-    Loop(FixedAllocation, random_play.run_fixed_allocation),
-    Loop(ExploreThenCommit, random_play.run_explore_then_commit),
+    Loop(LoweredPolicy, by_request(run_vector_couples), plays_vector_couples),
+    Loop(LoweredPolicy, by_request(run_index), plays_index),
+    Loop(LoweredPolicy, by_request(run_contexts), plays_contexts),
+    Loop(UniformRandom, run_by_run(run_uniform)),
+    Loop(FixedAllocation, run_by_run(run_fixed_allocation)),
+    Loop(ExploreThenCommit, run_by_run(run_explore_then_commit)),
 ]
 """All compiled loops, the fastest first; the first that plays a policy is taken."""
 

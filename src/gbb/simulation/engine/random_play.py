@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,73 +12,51 @@ from gbb._support.checks import FloatArray, IntArray
 from gbb._support.rows import distinct
 from gbb.environment import Environment
 from gbb.learning.record import Record
-from gbb.policies import ExploreThenCommit, FixedAllocation, Learned, UniformRandom
+from gbb.policies import Choice, ExploreThenCommit, FixedAllocation, Learned, UniformRandom
 from gbb.policies.explore_then_commit import Committed
 from gbb.problem import Problem
 from gbb.simulation.engine.noise import Blocks
 from gbb.simulation.trace import Trace
 
 if TYPE_CHECKING:
-    from gbb.simulation.engine.loops import Task
+    from gbb.simulation.engine.loops import Run
 
 
-class Run(NamedTuple):
-    """One run: its rounds, which of them to keep, their noise, and the policy's own randomness."""
-
-    rounds: int
-    recorded: IntArray
-    blocks: Blocks
-    rng: np.random.Generator
-    keep_allocations: bool = False
-
-
-def run_uniform(env: Environment, policy: UniformRandom, task: Task) -> list[Trace]:  # noqa: ARG001
-    """Play runs of uniform arms among those allowed."""
+def run_uniform(env: Environment, policy: UniformRandom, run: Run) -> Trace:  # noqa: ARG001
+    """Play a run of uniform arms among those allowed."""
     if env.problem.contexts is None:
-        return [_play(env, np.ones(env.problem.K), run)[0] for run in _runs(env, task)]
+        return _play(env, np.ones(env.problem.K), run)[0]
     steps = np.cumsum(env.problem.allowed, axis=1)
 
-    def draw(run: Run, rounds: int) -> IntArray:
+    def draw(rounds: int) -> IntArray:
         drawn = run.rng.random((rounds, env.problem.n)) * steps[:, -1]
         arms: IntArray = np.argmax(steps > drawn[..., None], axis=2)
         return arms
 
-    return [_play_contexts(env, run, draw) for run in _runs(env, task)]
+    return _play_contexts(env, run, draw)
 
 
-def run_fixed_allocation(env: Environment, policy: FixedAllocation, task: Task) -> list[Trace]:
-    """Play runs of one allocation."""
-    arms = policy.allocation
+def run_fixed_allocation(env: Environment, policy: FixedAllocation, run: Run) -> Trace:
+    """Play a run of one allocation."""
     if env.problem.contexts is not None:
-        return [
-            _play_contexts(env, run, lambda _, rounds: np.tile(arms, (rounds, 1)))
-            for run in _runs(env, task)
-        ]
-    reward = env.expected_reward(arms)
-    return [_play_constant(reward, (-1, -1), arms, run) for run in _runs(env, task)]
+        return _play_contexts(env, run, lambda rounds: np.tile(policy.allocation, (rounds, 1)))
+    return _play_constant(env, Choice(policy.allocation), run)
 
 
-def run_explore_then_commit(env: Environment, policy: ExploreThenCommit, task: Task) -> list[Trace]:
-    """Play runs of random arms, the policy's own commit step, then the same couple for ever."""
-    explored = min(policy.exploration, task.rounds)
-    early = task.recorded[task.recorded <= explored]
-    late = task.recorded[task.recorded > explored] - explored
-    traces = []
-    for run in _runs(env, task):
-        first = run._replace(rounds=explored, recorded=np.union1d(early, [explored]))
-        trace, record = explore(env, policy.design.weights, first)
-        total = float(trace.cumulative[-1])
-        reward, cumulative, couple, arms, _ = trace
-        kept = None if arms is None else arms[: early.size]
-        trace = Trace(reward[: early.size], cumulative[: early.size], couple[: early.size], kept)
-        if explored < task.rounds:
-            choice = policy.select(Committed(Learned(explored, record), None), run.rng)
-            paid = env.expected_reward(choice.allocation)
-            rest = run._replace(rounds=task.rounds - explored, recorded=late)
-            then = _play_constant(paid, choice.couple or (-1, -1), choice.allocation, rest)
-            trace = trace.followed_by(then, total)
-        traces.append(trace)
-    return traces
+def run_explore_then_commit(env: Environment, policy: ExploreThenCommit, run: Run) -> Trace:
+    """Play random arms, then the policy's own commit step, then the same couple for ever."""
+    explored = min(policy.exploration, run.rounds)
+    early = run.recorded[run.recorded <= explored]
+    first = run._replace(rounds=explored, recorded=np.union1d(early, [explored]))
+    trace, record = explore(env, policy.design.weights, first)
+    total = float(trace.cumulative[-1])
+    trace = trace.shorten(early.size)
+    if explored == run.rounds:
+        return trace
+    choice = policy.select(Committed(Learned(explored, record), None), run.rng)
+    late = run.recorded[run.recorded > explored] - explored
+    rest = run._replace(rounds=run.rounds - explored, recorded=late)
+    return trace.followed_by(_play_constant(env, choice, rest), total)
 
 
 def explore(env: Environment, weights: FloatArray, run: Run) -> tuple[Trace, Record]:
@@ -93,13 +71,6 @@ def explore(env: Environment, weights: FloatArray, run: Run) -> tuple[Trace, Rec
         noise = _sum_noise(run.blocks, problem, N)
     reward = R + R.transpose(0, 2, 1) if problem.symmetric_only else R
     return trace, Record(problem.ways * N, N * reward + env.sigma * noise)
-
-
-def _runs(env: Environment, task: Task) -> Iterator[Run]:
-    for seed in task.seeds:
-        noise_rng, policy_rng = map(np.random.default_rng, seed.spawn(2))  # as the reference loop
-        blocks = Blocks(env, noise_rng, edge_noise=task.edge_noise, on_rounds=task.on_rounds)
-        yield Run(task.rounds, task.recorded, blocks, policy_rng, task.keep_allocations)
 
 
 def _play(env: Environment, weights: FloatArray, run: Run) -> tuple[Trace, Tally]:
@@ -145,25 +116,25 @@ def _sum_noise(blocks: Blocks, problem: Problem, N: IntArray) -> FloatArray:
     return both
 
 
-def _play_constant(reward: float, couple: tuple[int, int], arms: IntArray, run: Run) -> Trace:
+def _play_constant(env: Environment, choice: Choice, run: Run) -> Trace:
     """Play the same choice in every round; nothing is learnt, so no noise is drawn."""
     run.blocks.report_done(run.rounds)
-    size = run.recorded.size
+    size, reward = run.recorded.size, env.expected_reward(choice.allocation)
     return Trace(
         reward=np.full(size, reward),
         cumulative=reward * run.recorded.astype(np.float64),
-        couple=np.tile(np.array(couple, dtype=np.int64), (size, 1)),
-        allocation=np.tile(arms, (size, 1)) if run.keep_allocations else None,
+        couple=np.tile(np.array(choice.couple or (-1, -1), dtype=np.int64), (size, 1)),
+        allocation=np.tile(choice.allocation, (size, 1)) if run.keep_allocations else None,
     )
 
 
-def _play_contexts(env: Environment, run: Run, draw: Callable[[Run, int], IntArray]) -> Trace:
+def _play_contexts(env: Environment, run: Run, draw: Callable[[int], IntArray]) -> Trace:
     """Play rounds with contexts of which nothing is learnt; ``draw`` gives their allocations."""
     assert env.rows is not None
     problem, recorded, R = env.problem, run.recorded, env.reward_tables
     reward, played, done = np.empty(run.rounds), [], 0
     for size in run.blocks.sizes(run.rounds, width=problem.m):
-        arms, earned = draw(run, size), reward[done : done + size]
+        arms, earned = draw(size), reward[done : done + size]
         contexts, which = distinct(env.rows[done : done + size])
         for number, row in enumerate(contexts):
             here, now = np.flatnonzero(which == number), problem.at_row(row)
