@@ -21,7 +21,7 @@ def _libraries() -> list[Any]:
 
 
 class _OneThread:
-    """Sets the number of threads of the whole process: the first to enter sets it, the last resets it."""
+    """Sets the threads of the whole process: the first to enter sets them, the last resets them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

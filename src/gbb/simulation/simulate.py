@@ -211,7 +211,9 @@ def trace_runs(
             edge_noise=edge_noise,
             on_rounds=on_rounds,
         )
-    share = -(-len(policies) * len(children) // count_threads(workers))  # runs of each thread
+    # Runs of each thread, rounded up: 5 on 2 threads are 3 and 2. A full batch on one thread would leave
+    # the other idle; a run has the same numbers in a batch of any size.
+    share = -(-len(policies) * len(children) // count_threads(workers))
     compiled = method == "engine" and isinstance(env, Environment) and env.additive
     jobs: list[Job] = []
     for policy in policies:
