@@ -218,7 +218,7 @@ def trace_runs(
     jobs: list[Job] = []
     for policy in policies:
         loop = engine.loop_for(policy) if compiled else None
-        if method == "engine" and loop is None:
+        if compiled and loop is None:
             text = "has no compiled loop; it is played by the reference loop, edge by edge,"
             outside.warn(f"{type(policy).__name__} {text} which is slower.", SlowPolicyWarning)
         run = engine.run_batch if loop is not None else reference.run_batch
