@@ -19,6 +19,7 @@ from numba.core import event
 import gbb
 from gbb._kernels import jit
 from gbb._support import compiling
+from inner_kernels import from_python
 
 ROOT = Path(gbb.__file__).parents[1]
 
@@ -143,6 +144,14 @@ def test_what_is_outdated_may_speak_of_modules_that_are_gone(call, tmp_path):
     (tmp_path / "kernels/two/caller.py").write_text(CALLER_OF_PACK.format("kernels.moved"))
     assert call() == ["20", "0"]
     assert call() == ["20", "1"]
+
+
+def test_a_kernel_without_a_wrapper_refuses_calls_from_python():
+    inner = jit.kernel(inner=True)(lambda x: x + 1)
+    for _ in range(2):
+        with pytest.raises(TypeError, match="declare it with inner=False"):
+            inner(1)
+        assert from_python(inner)(1) == 2
 
 
 def test_processes_may_compile_at_the_same_time(start, call):

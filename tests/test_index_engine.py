@@ -28,9 +28,7 @@ from inner_kernels import from_python
 ascend_counts, count_arms, ascend_linear = map(
     from_python, (ascend_counts, count_arms, ascend_linear)
 )
-fill_pay, pays_of_arms, ascend_whitened = map(
-    from_python, (fill_pay, pays_of_arms, ascend_whitened)
-)
+pays_of_arms, ascend_whitened = map(from_python, (pays_of_arms, ascend_whitened))
 
 ROUNDS = 25
 

@@ -37,7 +37,7 @@ from inner_kernels import from_python
 from test_engine import ARMS, GRAPHS, make_env, played_out, replayed, unit_arms
 
 ascend_counts, count_arms, count_tuple = map(from_python, (ascend_counts, count_arms, count_tuple))
-ascend_linear, fill_pay, place = map(from_python, (ascend_linear, fill_pay, place))
+ascend_linear, place = map(from_python, (ascend_linear, place))
 pays_of_arms, pays_of_tuple, sum_pays = map(from_python, (pays_of_arms, pays_of_tuple, sum_pays))
 count_edges = from_python(count_edges)
 

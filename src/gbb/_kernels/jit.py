@@ -21,6 +21,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 from numba.core.caching import FunctionCache
+from numba.core.registry import CPUDispatcher
 from numba.core.serialize import dumps
 
 from gbb._support import compiling
@@ -55,11 +56,20 @@ def kernel(
         if inner:
             settings |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
         compiled = numba.njit(**settings)(function)
+        if inner and isinstance(compiled, CPUDispatcher):  # not with NUMBA_DISABLE_JIT
+            # Without a wrapper a call from Python is a segmentation fault: keep what is compiled out of
+            # the table that numba looks calls up in, and raise an error where it would fill it.
+            compiled._insert = lambda *_: None
+            compiled._compile_for_args = _refuse_call
         with suppress(RuntimeError):  # no folder can be written, so every process compiles anew
             compiled._cache = KernelCache(function)  # type: ignore[no-untyped-call]
         return cast(Kernel, compiled)
 
     return decorate
+
+
+def _refuse_call(*_: Any, **__: Any) -> Any:
+    raise TypeError("This kernel is called by kernels alone: declare it with inner=False.")
 
 
 class KernelCache(FunctionCache):
