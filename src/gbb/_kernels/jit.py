@@ -21,7 +21,6 @@ from typing import Any, TypeVar, cast
 
 import numba
 from numba.core.caching import FunctionCache
-from numba.core.registry import CPUDispatcher
 from numba.core.serialize import dumps
 
 from gbb._support import compiling
@@ -55,8 +54,10 @@ def kernel(
         settings = {"nogil": True, "error_model": "numpy", "_nrt": allocates, **options}
         if inner:
             settings |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-        compiled = numba.njit(**settings)(function)
-        if inner and isinstance(compiled, CPUDispatcher):  # not with NUMBA_DISABLE_JIT
+        compiled: Any = numba.njit(**settings)(function)
+        if inner and hasattr(
+            compiled, "_insert"
+        ):  # a plain function with NUMBA_DISABLE_JIT has none
             # Without a wrapper a call from Python is a segmentation fault: keep what is compiled out of
             # the table that numba looks calls up in, and raise an error where it would fill it.
             compiled._insert = lambda *_: None
