@@ -55,11 +55,10 @@ def kernel(
         if inner:
             settings |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
         compiled: Any = numba.njit(**settings)(function)
-        if inner and hasattr(
-            compiled, "_insert"
-        ):  # a plain function with NUMBA_DISABLE_JIT has none
+        if inner and hasattr(compiled, "_insert"):
             # Without a wrapper a call from Python is a segmentation fault: keep what is compiled out of
-            # the table that numba looks calls up in, and raise an error where it would fill it.
+            # the table that numba looks calls up in, and raise an error where it would fill it. (With
+            # NUMBA_DISABLE_JIT it is a plain function.)
             compiled._insert = lambda *_: None
             compiled._compile_for_args = _refuse_call
         with suppress(RuntimeError):  # no folder can be written, so every process compiles anew
