@@ -11,7 +11,7 @@ import numpy as np
 from bayesianbandits import Arm, FunctionArmFeaturizer, LipschitzContextualAgent, NormalRegressor
 
 import gbb
-from gbb.simulation.engine import run_engine
+from gbb.simulation.engine import Task, run_batch
 
 
 class Played(NamedTuple):
@@ -111,7 +111,8 @@ def ours(build: Callable[[gbb.Problem], gbb.policies.AnyPolicy]) -> Player:
         policy, share, seconds = build(env.problem), [], []
         for mark in marks:
             start = time.process_time()
-            trace = run_engine(env, policy, mark, np.array([mark]), np.random.SeedSequence(seed))
+            task = Task(mark, np.array([mark]), [np.random.SeedSequence(seed)])
+            (trace,) = run_batch(env, policy, task)
             seconds.append((time.process_time() - start) / mark)
             share.append(float(trace.cumulative[-1]) / (mark * optimum))
         return Played(share, seconds)

@@ -12,8 +12,8 @@ import numpy as np
 
 import gbb
 from gbb.simulation._lowering import LoweredPolicy, lower
-from gbb.simulation._trace import recorded_rounds
 from gbb.simulation.cuda import couples, joint, launch, random_play
+from gbb.simulation.trace import recorded_rounds
 
 P = gbb.policies
 INSTANCES, RUNS = 1000, 32

@@ -18,9 +18,9 @@ import numpy as np
 
 import gbb
 from gbb.policies import AnyPolicy
-from gbb.simulation._simulate import trace_runs
-from gbb.simulation._trace import recorded_rounds
 from gbb.simulation.cuda import Job, trace_jobs
+from gbb.simulation.simulate import trace_runs
+from gbb.simulation.trace import recorded_rounds
 
 INSTANCES, ROUNDS, RUNS, RUNS_ON_GRAPHS = 20, 2000, 1000, 200
 ROWS: list[tuple[str, str, str]] = [

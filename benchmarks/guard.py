@@ -63,7 +63,7 @@ def main(
     lost = result["lost"].isel(round=-1)
     print(f"| policy | mean regret | of {first}'s | median | worst run | time a round |")
     print("| --- | --- | --- | --- | --- | --- |")
-    for row in gbb.comparison(result):
+    for row in gbb.comparison(result).itertuples():
         own = lost.sel(policy=row.policy).to_numpy()
         mean = f"{row.regret:,.0f} ({row.regret_low:,.0f} to {row.regret_high:,.0f})"
         share = f"1/{1 / row.ratio:.2f} ({row.ratio_low:.3f} to {row.ratio_high:.3f})"

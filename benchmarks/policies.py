@@ -56,7 +56,7 @@ def main() -> None:
     )
     print("| policy | lost, % of the optimum | total regret | of ImprovedOFUL's |")
     print("| --- | --- | --- | --- |")
-    for row in gbb.comparison(result):
+    for row in gbb.comparison(result).itertuples():
         lost = f"{100 * row.lost:.2f} ({100 * row.lost_low:.2f} to {100 * row.lost_high:.2f})"
         regret = f"{row.regret:,.0f} ({row.regret_low:,.0f} to {row.regret_high:,.0f})"
         print(

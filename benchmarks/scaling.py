@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 import gbb
 from gbb.policies import JointOFUL, ThompsonSampling
-from gbb.simulation.engine import run_engine
+from gbb.simulation.engine import Task, run_batch
 
 AGENTS = (250, 500, 1000, 2000, 4000)
 DEGREES = (5, 10, 20, 40)
@@ -35,11 +35,11 @@ def seconds(n: int, degree: int, rounds: int) -> tuple[int, list[float]]:
     found = []
     for kind in KINDS:
         policy = kind(env.problem, cut=cut)
-        run_engine(env, policy, 1, np.array([1]), np.random.SeedSequence(0))
+        run_batch(env, policy, Task(1, np.array([1]), [np.random.SeedSequence(0)]))
         times = []
         for seed in range(3):
             start = time.process_time()
-            run_engine(env, policy, rounds, np.array([rounds]), np.random.SeedSequence(seed))
+            run_batch(env, policy, Task(rounds, np.array([rounds]), [np.random.SeedSequence(seed)]))
             times.append((time.process_time() - start) / rounds)
         found.append(min(times))
     return graph.m, found

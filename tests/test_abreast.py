@@ -10,11 +10,11 @@ from gbb.contexts import Regimes, Vector
 from gbb.policies import Learned
 from gbb.policies._search import tuple_values
 from gbb.simulation._lowering import lower
-from gbb.simulation._trace import recorded_rounds
-from gbb.simulation.engine import abreast, loop_for, run_batch
+from gbb.simulation.engine import Task, abreast, loop_for, run_batch
 from gbb.simulation.engine.abreast import plays_abreast
 from gbb.simulation.engine.batch import Batch
 from gbb.simulation.reference import run_reference
+from gbb.simulation.trace import recorded_rounds
 from indices import objective_of
 from test_engine import ARMS, GRAPHS, make_env, unit_arms
 
@@ -124,7 +124,7 @@ def test_every_lane_plays_as_the_reference_on_the_same_noise(
     env, policy = build(FORMS[arms], algorithm, "complete", noise, regimes, radius=radius)
     children = np.random.SeedSequence(4).spawn(4)
     kept = recorded_rounds(200, 1)
-    fast = run_batch(env, policy, 200, kept, children, edge_noise=True)
+    fast = run_batch(env, policy, Task(200, kept, children, edge_noise=True))
     for seed, trace in zip(np.random.SeedSequence(4).spawn(4), fast, strict=True):
         plain = run_reference(env, policy, 200, kept, seed)
         np.testing.assert_array_equal(trace.couple, plain.couple)
@@ -154,7 +154,7 @@ def test_a_lane_plays_as_the_reference_for_ten_thousand_rounds(arms):
     env, policy = build(FORMS[arms], "ImprovedOFUL", "odd circle")
     kept = recorded_rounds(10_000, 1)
     seeds = np.random.SeedSequence(0).spawn(4)
-    trace = run_batch(env, policy, 10_000, kept, seeds, edge_noise=True)[0]
+    trace = run_batch(env, policy, Task(10_000, kept, seeds, edge_noise=True))[0]
     (first,) = np.random.SeedSequence(0).spawn(1)
     plain = run_reference(env, policy, 10_000, kept, first)
     np.testing.assert_array_equal(trace.couple, plain.couple)
@@ -230,7 +230,7 @@ def test_what_is_factorised_afresh_counts_once_in_the_radius(runs):
     settings = {"regimes": 3, "radius": "symmetric", "lam": 1e-6}
     env, policy = build(FORMS["general"], "ImprovedOFUL", "complete", **settings)
     kept, seeds = recorded_rounds(150, 1), np.random.SeedSequence(6).spawn(runs)
-    trace = run_batch(env, policy, 150, kept, seeds, edge_noise=True)[0]
+    trace = run_batch(env, policy, Task(150, kept, seeds, edge_noise=True))[0]
     (first,) = np.random.SeedSequence(6).spawn(1)
     plain = run_reference(env, policy, 150, kept, first)
     np.testing.assert_array_equal(trace.couple, plain.couple)
@@ -254,7 +254,7 @@ def test_every_lane_with_numbers_plays_as_the_reference_on_the_same_noise(algori
     assert loop_for(policy).batch == 8
     kept = recorded_rounds(150, 1)
     children = np.random.SeedSequence(4).spawn(3)
-    fast = run_batch(env, policy, 150, kept, children, edge_noise=True)
+    fast = run_batch(env, policy, Task(150, kept, children, edge_noise=True))
     for seed, trace in zip(np.random.SeedSequence(4).spawn(3), fast, strict=True):
         plain = run_reference(env, policy, 150, kept, seed)
         np.testing.assert_array_equal(trace.couple, plain.couple)
@@ -279,7 +279,7 @@ def test_the_record_with_numbers_has_the_law_of_edges_drawn_one_by_one():
     (i, j), found, theta = np.triu_indices(4, 1), [], env.M_star.swapaxes(1, 2).ravel()
     for start in range(60):
         seeds = np.random.SeedSequence(start).spawn(8)
-        for trace in run_batch(env, policy, 40, np.array([40]), seeds):
+        for trace in run_batch(env, policy, Task(40, np.array([40]), seeds)):
             excess = (trace.record.yq - trace.record.qq @ theta).reshape(3, 4, 4)
             spread = 0.25 * np.diag(trace.record.qq).reshape(3, 4, 4)
             ab, ba, seen = excess[:, i, j], excess[:, j, i], spread[:, i, j]
@@ -295,7 +295,9 @@ def test_rounds_in_which_all_numbers_are_0_are_played_too():
     rows = np.array(env.rows)
     rows[::3] = 0.0
     env, kept = env.during(rows), recorded_rounds(30, 1)
-    (ours,) = run_batch(env, policy, 30, kept, np.random.SeedSequence(1).spawn(1), edge_noise=True)
+    (ours,) = run_batch(
+        env, policy, Task(30, kept, np.random.SeedSequence(1).spawn(1), edge_noise=True)
+    )
     plain = run_reference(env, policy, 30, kept, np.random.SeedSequence(1).spawn(1)[0])
     np.testing.assert_array_equal(ours.couple, plain.couple)
 

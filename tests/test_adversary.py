@@ -225,7 +225,7 @@ def test_long_runs_are_played_in_blocks(monkeypatch):
     policy = ExponentialWeights(PROBLEM, cut=CUT)
     settings = {"cut": CUT, "rounds": 60, "runs": 2, "record": 7}
     whole = gbb.simulate(TURNS, policy, **settings)
-    monkeypatch.setattr("gbb.simulation._hindsight.BLOCK", 8)
+    monkeypatch.setattr("gbb.simulation.baseline.BLOCK", 8)
     assert gbb.simulate(TURNS, policy, **settings).identical(whole)
 
 

@@ -25,8 +25,8 @@ from gbb.policies import (
     ThompsonSampling,
 )
 from gbb.simulation import engine
-from gbb.simulation._trace import recorded_rounds
 from gbb.simulation.reference import run_reference
+from gbb.simulation.trace import recorded_rounds
 from indices import couple_vectors, objective_of
 from strategies import environments, graphs
 
@@ -211,9 +211,9 @@ def test_the_engine_replays_the_reference_bit_by_bit(graph, arms, name):
     kept = recorded_rounds(800, 1)
     settings = (env, policy, 800, kept)
     plain = run_reference(*settings, np.random.SeedSequence(3), keep_allocations=True)
-    fast = engine.run_engine(
-        *settings, np.random.SeedSequence(3), keep_allocations=True, edge_noise=True
-    )
+    seeds = [np.random.SeedSequence(3)]
+    task = engine.Task(*settings[2:], seeds, keep_allocations=True, edge_noise=True)
+    (fast,) = engine.run_batch(*settings[:2], task)
     np.testing.assert_array_equal(fast.allocation, plain.allocation)
     np.testing.assert_array_equal(fast.couple, plain.couple)
     np.testing.assert_array_equal(fast.record.N, plain.record.N)

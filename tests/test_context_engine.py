@@ -11,11 +11,10 @@ from numba import config
 import gbb
 from gbb.contexts import EdgeFeatures, EdgeTypes, Regimes, Vector
 from gbb.simulation import SlowPolicyWarning
-from gbb.simulation._trace import recorded_rounds
+from gbb.simulation.engine import Task, loop_for, run_batch
 from gbb.simulation.engine import contexts as engine_contexts
-from gbb.simulation.engine import run_engine
-from gbb.simulation.engine.registry import loop_for
 from gbb.simulation.reference import run_reference
+from gbb.simulation.trace import recorded_rounds
 
 ROUNDS = 14
 GRAPH = gbb.Graph.random(5, p=0.7, seed=2)
@@ -95,14 +94,14 @@ def unit_arms(K, d):
     return arms / np.linalg.norm(arms, axis=1, keepdims=True)
 
 
-def check_replay(env, policy, rounds=ROUNDS, engine=run_engine):
+def check_replay(env, policy, rounds=ROUNDS):
     """Play a policy by both loops on the same noise, and compare every choice and what was learnt."""
     recorded = recorded_rounds(rounds, 1)
     assert loop_for(policy) is not None
-    ours, theirs = (
-        run(env, policy, rounds, recorded, np.random.SeedSequence(5), keep_allocations=True, **how)
-        for run, how in ((engine, {"edge_noise": True}), (run_reference, {}))
-    )
+    seed, same = np.random.SeedSequence(5), np.random.SeedSequence(5)
+    task = Task(rounds, recorded, [seed], keep_allocations=True, edge_noise=True)
+    (ours,) = run_batch(env, policy, task)
+    theirs = run_reference(env, policy, rounds, recorded, same, keep_allocations=True)
     np.testing.assert_array_equal(ours.allocation, theirs.allocation, err_msg=policy.name)
     np.testing.assert_array_equal(ours.couple, theirs.couple, err_msg=policy.name)
     np.testing.assert_allclose(ours.cumulative, theirs.cumulative, rtol=1e-9, atol=1e-9)
@@ -225,8 +224,8 @@ def test_noise_summed_by_edge_arms_has_the_law_of_that_of_edges(kind):
     ends = {True: [], False: []}
     for edge_noise, found in ends.items():
         for seed in range(100):
-            seeds = np.random.SeedSequence(seed)
-            trace = run_engine(env, policy, 6, np.array([1]), seeds, edge_noise=edge_noise)
+            seeds = [np.random.SeedSequence(seed)]
+            (trace,) = run_batch(env, policy, Task(6, np.array([1]), seeds, edge_noise=edge_noise))
             found.append(np.ravel(trace.record.moment(problem)))
     mean, spread = (
         [f(np.array(found), axis=0) for found in ends.values()] for f in (np.mean, np.std)

@@ -23,7 +23,6 @@ from gbb.environment import NOISES
 from gbb.policies import Choice, Policy
 from gbb.simulation import SlowPolicyWarning, engine
 from gbb.simulation._lowering import lower
-from gbb.simulation._trace import recorded_rounds
 from gbb.simulation.engine.couples import (
     best_form,
     new_plan,
@@ -31,9 +30,12 @@ from gbb.simulation.engine.couples import (
     player,
     run_couples,
 )
+from gbb.simulation.engine.loops import Run
 from gbb.simulation.engine.noise import Blocks, draw_sums
+from gbb.simulation.engine.random_play import explore
 from gbb.simulation.engine.request import Request
 from gbb.simulation.reference import run_reference
+from gbb.simulation.trace import recorded_rounds
 from indices import couple_vectors
 
 GRAPHS = {
@@ -65,9 +67,8 @@ def replayed(
     kept = recorded_rounds(rounds, 1)
     plain = run_reference(env, policy, rounds, kept, np.random.SeedSequence(seed))
     if not features:
-        fast = engine.run_engine(
-            env, policy, rounds, kept, np.random.SeedSequence(seed), edge_noise=True
-        )
+        task = engine.Task(rounds, kept, [np.random.SeedSequence(seed)], edge_noise=True)
+        (fast,) = engine.run_batch(env, policy, task)
     else:
         noise, rng = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(2))
         blocks = Blocks(env, noise, edge_noise=True)
@@ -171,17 +172,14 @@ def test_aggregated_and_edge_level_runs_have_the_same_distribution():
 def test_record_of_aggregated_rewards_has_the_right_spread():
     """Y - N R is sigma times a sum of N draws: its standardised square is 1 on average."""
     env = make_env(GRAPHS["complete"], ARMS["one-hot"])
-    policy = gbb.policies.ImprovedOFUL(env.problem, cut=gbb.cuts.greedy(env.problem.graph))
-    etc = gbb.policies.ExploreThenCommit(env.problem, cut=policy.cut, exploration=5)
-    last = recorded_rounds(5, [5])
-    for each in (policy, etc):
-        squares = []
-        for seed in range(3000):
-            trace = engine.run_engine(env, each, 5, last, np.random.SeedSequence(seed))
-            played = trace.record.N > 0
-            excess = trace.record.Y - trace.record.N * env.reward_table
-            squares.append((excess[played] ** 2 / trace.record.N[played]).mean())
-        assert np.mean(squares) == pytest.approx(1.0, abs=0.03)
+    last, squares = recorded_rounds(5, [5]), []
+    for seed in range(3000):
+        noise, rng = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(2))
+        _, record = explore(env, np.ones(5), Run(5, last, Blocks(env, noise), rng))
+        played = record.N > 0
+        excess = record.Y - record.N * env.reward_table
+        squares.append((excess[played] ** 2 / record.N[played]).mean())
+    assert np.mean(squares) == pytest.approx(1.0, abs=0.03)
 
 
 def test_parallel_and_serial_runs_are_identical():

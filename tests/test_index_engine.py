@@ -20,9 +20,15 @@ from gbb._kernels.learning.triangular import (
     whiten_columns,
 )
 from gbb.simulation._lowering import lower
-from gbb.simulation._trace import recorded_rounds
-from gbb.simulation.engine import run_engine
+from gbb.simulation.engine import Task, run_batch
 from gbb.simulation.reference import run_reference
+from gbb.simulation.trace import recorded_rounds
+from inner_kernels import from_python
+
+ascend_counts, count_arms, ascend_linear = map(
+    from_python, (ascend_counts, count_arms, ascend_linear)
+)
+pays_of_arms, ascend_whitened = map(from_python, (pays_of_arms, ascend_whitened))
 
 ROUNDS = 25
 
@@ -97,7 +103,8 @@ def check_replay(name, policy, rounds):
     cut, recorded = gbb.cuts.greedy(problem.graph), recorded_rounds(rounds, 1)
     built = gbb.policies.build(policy, problem, cut=cut, **POLICIES[policy])
     seed = np.random.SeedSequence(5), np.random.SeedSequence(5)
-    ours = run_engine(env, built, rounds, recorded, seed[0], keep_allocations=True, edge_noise=True)
+    task = Task(rounds, recorded, seed[:1], keep_allocations=True, edge_noise=True)
+    (ours,) = run_batch(env, built, task)
     theirs = run_reference(env, built, rounds, recorded, seed[1], keep_allocations=True)
     np.testing.assert_array_equal(ours.allocation, theirs.allocation, err_msg=policy)
     np.testing.assert_array_equal(ours.couple, theirs.couple, err_msg=policy)

@@ -7,7 +7,7 @@ import pytest
 
 import gbb
 from gbb.learning import Record, confidence, radius
-from gbb.simulation._simulate import trace_runs
+from gbb.simulation.simulate import trace_runs
 
 FARM = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)]
 YAW = [[1.0, 0.0], [0.8, 0.6], [0.8, -0.6]]

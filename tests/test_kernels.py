@@ -23,9 +23,9 @@ from gbb._kernels.choice.linear import (
 from gbb._kernels.choice.links import place
 from gbb._kernels.choice.rule import log_of_product
 from gbb._kernels.learning.factor import factor, solve_upper, whiten
+from gbb._kernels.random_play import Network, Tally, play_random
 from gbb._kernels.rounds.features import drift, evaluate
 from gbb._kernels.rounds.index import count_edges
-from gbb._kernels.rounds.random_play import play_random
 from gbb.learning.coordinates import symmetric_edge_arms
 from gbb.policies.baselines import draw_arms
 from gbb.simulation._lowering import lower
@@ -33,7 +33,13 @@ from gbb.simulation.engine.couples import new_plan
 from gbb.simulation.engine.request import Request
 from gbb.simulation.engine.setting import new_run
 from indices import couple_vectors, objective_of
+from inner_kernels import from_python
 from test_engine import ARMS, GRAPHS, make_env, played_out, replayed, unit_arms
+
+ascend_counts, count_arms, count_tuple = map(from_python, (ascend_counts, count_arms, count_tuple))
+ascend_linear, place = map(from_python, (ascend_linear, place))
+pays_of_arms, pays_of_tuple, sum_pays = map(from_python, (pays_of_arms, pays_of_tuple, sum_pays))
+count_edges = from_python(count_edges)
 
 
 @pytest.mark.parametrize("spread", [1.0, 1e6])
@@ -102,16 +108,11 @@ def test_random_play_draws_and_counts_as_the_policies_do():
     rng, twin = np.random.default_rng(2), np.random.default_rng(2)
     problem = gbb.Problem(graph, np.eye(3))
     play_random(
-        graph.indptr,
-        graph.indices,
-        problem.edge_types,
-        problem.edge_weights,
+        Network(graph.indptr, graph.indices, problem.edge_types, problem.edge_weights),
         R[None],
-        np.cumsum(weights),
-        None,
+        np.cumsum(weights)[None],
         noise,
-        N,
-        E,
+        Tally(N, E),
         rewards,
         arms,
         rng,

@@ -11,10 +11,10 @@ from gbb.learning.radius import confidence_radius
 from gbb.learning.record import regressors
 from gbb.policies import ExploreThenCommit
 from gbb.policies.explore_then_commit import Committed
+from gbb.simulation.engine import Task, run_batch
+from gbb.simulation.engine.loops import Run
 from gbb.simulation.engine.noise import Blocks
-from gbb.simulation.engine.random_play import run_random
-from gbb.simulation.engine.registry import run_engine
-from gbb.simulation.engine.request import Request
+from gbb.simulation.engine.random_play import explore
 from strategies import arm_sets, graphs
 
 GRAPH = gbb.Graph.from_edges([(0, 1), (0, 2), (1, 2), (2, 3)], undirected=True)
@@ -153,8 +153,8 @@ def test_noise_drawn_in_sums_has_the_law_of_single_links(noise):
     env, scaled = gbb.Environment(problem, R / 10, noise=noise), []
     for seed in range(600):
         rng = np.random.default_rng(seed)
-        asked = Request(3, np.array([3]), Blocks(env, np.random.default_rng([seed, 1])), rng)
-        N, Y = run_random(env, np.ones(2), asked).record.tables
+        run = Run(3, np.array([3]), Blocks(env, np.random.default_rng([seed, 1])), rng)
+        N, Y = explore(env, np.ones(2), run)[1].tables
         assert N.sum() == 3 * problem.gram_growth_per_round
         halves = Y + Y.transpose(0, 2, 1) - N * (R + R.T) / 10
         scaled += [
@@ -187,9 +187,8 @@ def test_the_index_loop_draws_sums_with_the_law_of_single_links():
 
 
 def _record_of(env, policy, seed, edge_noise):
-    trace = run_engine(
-        env, policy, 3, np.array([3]), np.random.SeedSequence(seed), edge_noise=edge_noise
-    )
+    task = Task(3, np.array([3]), [np.random.SeedSequence(seed)], edge_noise=edge_noise)
+    (trace,) = run_batch(env, policy, task)
     return trace.record.N, trace.record.Y
 
 

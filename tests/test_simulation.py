@@ -7,6 +7,7 @@ import xarray as xr
 
 import gbb
 import naive
+from gbb._support import checks
 from gbb.environment import NOISES
 from gbb.policies import (
     OFUL,
@@ -572,28 +573,25 @@ def test_exploring_then_committing_records_no_couple_while_exploring():
         {"rounds": 10**7, "runs": 10, "keep_allocations": True},
     ],
 )
-def test_results_beyond_memory_are_refused(settings):
-    with pytest.raises(gbb.InputError, match=r'GiB, but got .* GiB\. Pass record="log"'):
+def test_results_beyond_memory_are_refused(settings, monkeypatch):
+    monkeypatch.setattr(checks, "total_memory", lambda: 8 * 2.0**30)
+    said = r'`record` to fit into .* 8 GiB, but it needs about .* GiB\. Pass record="log"'
+    with pytest.raises(gbb.InputError, match=said):
         gbb.simulate(ENV, UniformRandom(PROBLEM), **settings)
 
 
-def test_too_many_runs_are_refused_by_what_they_leave_beside_their_rounds():
-    said = (
-        r"`runs` to be few enough for 8 GiB, but got 10,000,000 in all, about \d+ GiB\. Pass fewer"
-    )
-    with pytest.raises(gbb.InputError, match=said):
+def test_too_many_runs_are_refused_by_what_they_leave_beside_their_rounds(monkeypatch):
+    monkeypatch.setattr(checks, "total_memory", lambda: 8 * 2.0**30)
+    with pytest.raises(gbb.InputError, match=r"about 14 GiB\. .*fewer runs\."):
         gbb.simulate(ENV, UniformRandom(PROBLEM), rounds=10, record=[10], runs=10**7)
-    sums = gbb.Problem(gbb.Graph.path(2), np.eye(10), S=30.0, feedback="global")
-    env = gbb.Environment(sums, np.ones((10, 10)))
-    with pytest.raises(gbb.InputError, match=r"`runs` to be few enough for 8 GiB"):
-        gbb.simulate(env, UniformRandom(sums), rounds=10, record=[10], runs=200_000)
 
 
-def test_contexts_beyond_memory_are_refused_before_they_are_drawn():
+def test_contexts_beyond_memory_are_refused_before_they_are_drawn(monkeypatch):
+    monkeypatch.setattr(checks, "total_memory", lambda: 8 * 2.0**30)
     problem = gbb.Problem(PROBLEM.graph, PROBLEM.arms, S=6.0, contexts=gbb.contexts.Regimes(2))
     env = gbb.Environment(problem, np.ones((2, PROBLEM.d, PROBLEM.d)) / 2)
     many = {"rounds": 10**13, "record": "log", "contexts": itertools.repeat(0)}
-    with pytest.raises(gbb.InputError, match="`rounds` to be few enough for 8 GiB of contexts"):
+    with pytest.raises(gbb.InputError, match=r"`rounds` to fit into .* needs about 149,012 GiB"):
         gbb.simulate(env, UniformRandom(problem), **many)
 
 

@@ -15,8 +15,8 @@ import pytest
 
 import gbb
 from gbb._cli import commands, control
-from gbb._cli.commands import warm
 from gbb._cli.on_demand import OnDemand
+from gbb._support.compiling import COMPILING
 
 ROOT = Path(gbb.__file__).parents[1]
 SLOW = {"scipy", "pandas", "networkx", "xarray", "matplotlib", "numba", "sqlalchemy", "netCDF4"}
@@ -131,7 +131,8 @@ def test_ctrl_c_while_loading_or_compiling_is_one_line(tmp_path, tmp_path_factor
         finally:
             process.kill()
     assert (process.returncode, out) == (130, "")
-    assert err == "gbb: interrupted; nothing half-written is left.\n"
+    said = err.removeprefix(COMPILING + "\n")  # after two seconds
+    assert said == "gbb: interrupted; nothing half-written is left.\n"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -140,17 +141,23 @@ def test_warm_says_what_it_compiled(capsys):
         gbb.cli.main(["warm", "--policy", "uniformrandom"])
     lines = capsys.readouterr().out.splitlines()
     assert done.value.code == 0
+    kinds = ("one-hot arms", "general arms")
     assert [line.rpartition(":")[0] for line in lines] == [
-        f"UniformRandom, {how}, {arms}"
-        for arms in ("one-hot arms", "dense arms")
-        for how in ("simulated", "controlled")
+        f"UniformRandom, {kind}" for kind in kinds
     ]
     assert all(line.endswith(" s") for line in lines)
 
 
-def test_warm_plays_controllers_that_estimate_sigma_and_S(monkeypatch):
+def test_warming_up_plays_policies_that_estimate_sigma_and_S(monkeypatch):
     played = []
-    monkeypatch.setattr(warm, "simulate", lambda *_, **__: None)
-    monkeypatch.setattr(warm, "_control", lambda policy: played.append(policy.problem.unknown))
-    warm.warm(["ImprovedOFUL"])
-    assert played == [(), ("sigma", "S")] * 2
+    module = sys.modules["gbb.simulation.warm_up"]
+    monkeypatch.setattr(module, "simulate", lambda *_, **how: played.append(how["runs"]))
+    monkeypatch.setattr(
+        module, "play", lambda _, policy, __: [played.append(policy.problem.unknown)]
+    )
+    assert list(gbb.simulation.warm_up("ImprovedOFUL", arms="one-hot")) == [
+        "ImprovedOFUL, one-hot arms"
+    ]
+    assert played == [1, 4, (), ("sigma", "S")]
+    with pytest.raises(gbb.InputError, match="`arms` to be one of"):
+        gbb.simulation.warm_up(arms="round")

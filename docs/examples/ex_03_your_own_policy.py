@@ -44,8 +44,7 @@ env = gbb.Environment(problem, gbb.instances.absolute_normal(3, seed=5, zeta=0.0
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", gbb.simulation.SlowPolicyWarning)  # it is played round by round
     result = gbb.compare(env, [BestReply, "ImprovedOFUL"], rounds=400, runs=4, seed=0, record=1)
-for row in gbb.comparison(result):  # what each lost, with 95 % intervals, and beside the first
-    print(row)
+gbb.comparison(result).round(3)  # what each lost, with 95 % intervals, and beside the first
 
 # %%
 fig, ax = plt.subplots()

@@ -75,10 +75,10 @@ if TYPE_CHECKING:
     from gbb.problem import Problem as Problem
     from gbb.shards import Network as Network
     from gbb.shards import Shard as Shard
-    from gbb.simulation import comparison as comparison
     from gbb.simulation import load as load
     from gbb.simulation import save as save
-    from gbb.simulation import simulate as simulate
+    from gbb.simulation.comparison import comparison as comparison
+    from gbb.simulation.simulate import simulate as simulate
     from gbb.sweep import Sweep as Sweep
     from gbb.sweep import compare as compare
 

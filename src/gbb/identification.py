@@ -21,9 +21,9 @@ from gbb.optimum import solve
 from gbb.pairwise import ArmSearch, PairProblem
 from gbb.policies.baselines import draw_arms
 from gbb.problem import Problem, check_lam
+from gbb.simulation.engine.loops import Run
 from gbb.simulation.engine.noise import Blocks
-from gbb.simulation.engine.random_play import run_random
-from gbb.simulation.engine.request import Request
+from gbb.simulation.engine.random_play import explore
 from gbb.theory._alphas import check_has_one_matrix
 
 TARGETS = ("allocation", "couple")
@@ -165,10 +165,8 @@ def identify(
         until = min(max(rounds + 1, math.ceil(next_look)), max_rounds)
         if isinstance(env, Environment) and env.additive:
             count = until - rounds
-            request = Request(count, np.array([count]), Blocks(env, noise_rng), rng)
-            played = run_random(env, weights, request).record
-            assert played is not None
-            record = record.merge(played)
+            run = Run(count, np.array([count]), Blocks(env, noise_rng), rng)
+            record = record.merge(explore(env, weights, run)[1])
         else:
             for t in range(rounds + 1, until + 1):
                 arms = draw_arms(weights, problem.n, rng)

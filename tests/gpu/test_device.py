@@ -8,10 +8,10 @@ import pytest
 import gbb
 from cuda_cases import everybody, fresh_estimate, instance
 from gbb._support.checks import InputError
-from gbb.simulation._simulate import trace_runs
-from gbb.simulation._trace import recorded_rounds
 from gbb.simulation.cuda import Job, couples, launch, trace_jobs
 from gbb.simulation.cuda.stretches import keys_of
+from gbb.simulation.simulate import trace_runs
+from gbb.simulation.trace import recorded_rounds
 
 P = gbb.policies
 

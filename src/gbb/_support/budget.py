@@ -1,4 +1,4 @@
-"""A wall-clock allowance that loops consult between compiled chunks."""
+"""A time budget that loops consult between compiled chunks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gbb._support import checks, compiling
 
 
 class Budget:
-    """So many seconds from now on (None: no limit).
+    """A number of seconds from now on (None: no limit).
 
     Importing numba and compiling kernels do not count.
     """
@@ -17,9 +17,9 @@ class Budget:
     def __init__(self, seconds: float | None = None) -> None:
         if seconds is not None:
             seconds = checks.real("seconds", seconds, low=0.0, low_open=True)
-            compiling.listen()
+            compiling.stopwatch()
         self.seconds = math.inf if seconds is None else seconds
-        self._interrupted = [False]  # shared by all parts of one allowance
+        self._interrupted = [False]  # shared by all parts of one budget
         self._compiled = compiling.seconds()
         self._start = time.perf_counter()
 
@@ -45,7 +45,7 @@ class Budget:
             raise StopIteration
 
     def interrupt(self) -> None:
-        """End this allowance and all it is a part of: a Ctrl-C came."""
+        """End this budget and all that it is a part of, after Ctrl-C."""
         self._interrupted[0] = True
 
     @property
@@ -55,15 +55,15 @@ class Budget:
 
     @property
     def progress(self) -> float:
-        """Fraction of the allowance spent, from 0 to 1."""
+        """Fraction of the budget spent, from 0 to 1."""
         return min(1.0, self.elapsed / self.seconds)
 
     def part(self, fraction: float) -> Budget:
-        """An allowance of this fraction of what remains."""
+        """Return a budget of this fraction of what remains."""
         return self._of(self.left * fraction)
 
     def less(self, seconds: float) -> Budget:
-        """An allowance of what remains but for so many seconds."""
+        """Return a budget of what remains, less this many seconds."""
         return self._of(self.left - seconds)
 
     def _of(self, seconds: float) -> Budget:

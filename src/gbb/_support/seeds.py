@@ -10,14 +10,14 @@ Seed = int | np.random.SeedSequence | np.random.Generator | None
 
 
 def generator(seed: Seed) -> np.random.Generator:
-    """A Generator from an int, a SeedSequence, a Generator (returned as it is) or None."""
+    """Return a Generator from an int, a SeedSequence, a Generator (as it is) or None."""
     if isinstance(seed, np.random.Generator):
         return seed
     return np.random.default_rng(sequence(seed))
 
 
 def sequence(seed: Seed) -> np.random.SeedSequence:
-    """A fresh SeedSequence from ``seed``; the caller's own sequence is never advanced."""
+    """Return a new SeedSequence from ``seed``; to spawn from it does not advance the caller's."""
     if isinstance(seed, np.random.Generator):
         return seed.bit_generator.seed_seq.spawn(1)[0]  # type: ignore[attr-defined,no-any-return]
     if isinstance(seed, np.random.SeedSequence):
@@ -34,5 +34,5 @@ def sequence(seed: Seed) -> np.random.SeedSequence:
 
 
 def spawn(seed: Seed, count: int) -> list[np.random.SeedSequence]:
-    """``count`` independent children of ``seed``, the same ones every time."""
+    """Return ``count`` independent children of ``seed``, the same ones every time."""
     return sequence(seed).spawn(count)

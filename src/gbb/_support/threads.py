@@ -1,4 +1,4 @@
-"""One thread for linear algebra: predictable times, the same last bit, no fight over busy cores."""
+"""One BLAS thread: predictable times, the same last bit, no contention for busy cores."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ from threadpoolctl import ThreadpoolController
 
 @cache
 def _libraries() -> list[Any]:
-    """The loaded libraries; looking for them takes longer than most of what is computed within."""
+    """Return the loaded BLAS libraries, once: finding them takes longer than most work within."""
     importlib.import_module(
         "scipy.linalg.cython_blas"
     )  # compiled loops would load it later, unseen
-    found = ThreadpoolController().select(user_api="blas")
-    return list(found.lib_controllers)
+    return list(ThreadpoolController().select(user_api="blas").lib_controllers)
 
 
 class _OneThread:
-    """The number of threads is the whole process's: the first in sets it, the last out puts it back."""
+    """Sets the threads of the whole process: the first to enter sets them, the last resets them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -32,10 +31,8 @@ class _OneThread:
     def __enter__(self) -> None:
         with self._lock:
             if self._inside == 0:
-                now = [(library, library.get_num_threads()) for library in _libraries()]
-                self._before = [
-                    (library, count) for library, count in now if count not in (1, None)
-                ]
+                counts = [(library, library.get_num_threads()) for library in _libraries()]
+                self._before = [pair for pair in counts if pair[1] not in (1, None)]
                 for library, _ in self._before:
                     library.set_num_threads(1)
             self._inside += 1
@@ -48,7 +45,7 @@ class _OneThread:
                     library.set_num_threads(count)
 
     def after_fork(self) -> None:
-        """A thread that held the lock is not there in a forked process."""
+        """Make a new lock: the thread that held this one does not exist in a forked process."""
         self._lock = threading.Lock()
 
 
@@ -58,5 +55,5 @@ if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
 
 
 def one_thread() -> _OneThread:
-    """Within it, linear algebra uses one thread; others wait for each other where cores are busy."""
+    """Return a context in which linear algebra uses one thread."""
     return _GATE

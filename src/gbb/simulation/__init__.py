@@ -1,12 +1,12 @@
 """Simulation: policies played in an environment, results as labelled arrays."""
 
-from gbb.simulation._comparison import Comparison, comparison
-from gbb.simulation._simulate import SlowPolicyWarning, simulate
+from gbb.simulation.comparison import comparison
 from gbb.simulation.reference import Round, play
 from gbb.simulation.result import load, save
+from gbb.simulation.simulate import SlowPolicyWarning, simulate
+from gbb.simulation.warm_up import warm_up
 
 __all__ = [
-    "Comparison",
     "Round",
     "SlowPolicyWarning",
     "comparison",
@@ -14,4 +14,5 @@ __all__ = [
     "play",
     "save",
     "simulate",
+    "warm_up",
 ]

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from gbb._support import checks
 from gbb._support import seeds as seeding
 from gbb._support.checks import FloatArray, InputError, IntArray
+from gbb._support.progress import Advance, ignore
 from gbb._support.seeds import Seed
 from gbb.environment import System, problem_at
 from gbb.policies import AnyPolicy, Choice
-from gbb.simulation._trace import Trace
+from gbb.simulation.trace import Trace
+
+if TYPE_CHECKING:
+    from gbb.simulation.engine import Task
 
 Generators = tuple[np.random.Generator, np.random.Generator]
 """Those of the noise and of the policy's own randomness."""
 
 
 class Round(NamedTuple):
-    """One round as it was played.
+    """One round of a run.
 
     Attributes
     ----------
@@ -58,11 +62,11 @@ def play(
         noise_rng, policy_rng = map(np.random.default_rng, seeding.spawn(seed, 2))
     state = policy.init()
     for t in range(1, rounds + 1):
-        now = policy.on(problem_at(system, t))
-        choice = _checked(now, t, now.select(state, policy_rng))
+        current = policy.on(problem_at(system, t))
+        choice = _checked(current, t, current.select(state, policy_rng))
         rewards = system.draw(t, choice.allocation, noise_rng)
         expected = system.expected(t, choice.allocation)
-        before, state = state, now.update(state, choice, rewards)
+        before, state = state, current.update(state, choice, rewards)
         if state is None and before is not None:
             cure = f"Let {type(policy).__name__}.update return it."
             raise checks.input_error("update", "give the state after the round", "None", cure)
@@ -89,9 +93,9 @@ def run_reference(
     seed: np.random.SeedSequence,
     *,
     keep_allocations: bool = False,
-    on_rounds: Callable[[int], None] | None = None,
+    on_rounds: Advance = ignore,
 ) -> Trace:
-    """One run of one policy by :func:`play`, with the ``recorded`` rounds kept."""
+    """Play one run of one policy by :func:`play` and keep the ``recorded`` rounds."""
     total, wanted, kept = 0.0, set(recorded.tolist()), []
     for played in play(system, policy, rounds, seed):
         choice = played.choice
@@ -99,20 +103,14 @@ def run_reference(
         if played.t in wanted:
             arms = choice.allocation if keep_allocations else ()
             kept.append((played.expected, total, choice.couple or (-1, -1), arms))
-        if on_rounds is not None:
-            on_rounds(1)
+        on_rounds(1)
     reward, cumulative, couple, allocation = map(np.array, zip(*kept, strict=True))
     record = getattr(played.state, "record", None)
     return Trace(reward, cumulative, couple, allocation if keep_allocations else None, record)
 
 
-def run_all(
-    system: System,
-    policy: AnyPolicy,
-    rounds: int,
-    recorded: IntArray,
-    seeds: Sequence[np.random.SeedSequence],
-    **settings: Any,
-) -> list[Trace]:
-    """A run by :func:`run_reference` with each seed."""
-    return [run_reference(system, policy, rounds, recorded, seed, **settings) for seed in seeds]
+def run_batch(system: System, policy: AnyPolicy, task: Task) -> list[Trace]:
+    """Play the runs of a task, one after the other."""
+    rounds, recorded, seeds, keep, _, step = task
+    how: dict[str, Any] = {"keep_allocations": keep, "on_rounds": step}
+    return [run_reference(system, policy, rounds, recorded, seed, **how) for seed in seeds]

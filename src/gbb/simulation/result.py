@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,8 +15,8 @@ from gbb._support import checks, files, seal
 from gbb._support.checks import InputError, IntArray
 from gbb.environment import System, TableSystem
 from gbb.policies import AnyPolicy
-from gbb.simulation._trace import Trace
-from gbb.simulation._yardstick import Yardstick
+from gbb.simulation.baseline import Baseline
+from gbb.simulation.trace import Trace
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -25,12 +25,11 @@ AXES = ("policy", "run", "round")
 VARIABLES = ("expected_reward", "couple")
 """What every result of :func:`gbb.simulate` holds."""
 
-UNSEALED = "if it was damaged since it was written, nobody can tell."
 MANY = 1000
-"""Of so many recorded rounds the labels are made anew for every result."""
+"""Results with more recorded rounds are labelled anew each time: their labels are too large to keep."""
 
 EXPANSION = 1100
-"""No file grows by more when it is read: so much does zlib, at most, make of a byte."""
+"""No file grows by more when it is read: zlib makes at most so much of a byte."""
 
 
 def assemble(
@@ -38,37 +37,37 @@ def assemble(
     policies: Sequence[AnyPolicy],
     traces: Sequence[Sequence[Trace]],
     recorded: IntArray,
-    yardstick: Yardstick,
+    baseline: Baseline,
 ) -> xr.Dataset:
-    """The dataset of all runs: what they earned, and what ``yardstick`` makes of it.
+    """Return the dataset of all runs: what they earned, and what ``baseline`` makes of it.
 
     Regrets are cumulative over all rounds played, recorded or not.
     """
     problem = system.problem
-    noise = {} if "sigma" in problem.unknown else {"sigma": problem.sigma}
-    if isinstance(system, TableSystem):
-        noise = {"sigma": system.sigma}
-    reward = np.array([[trace.reward for trace in runs] for runs in traces])
-    cumulative = np.array([[trace.cumulative for trace in runs] for runs in traces])
-    couple = np.array([[trace.couple for trace in runs] for runs in traces])
-    measures = yardstick(reward, cumulative)
-    found = {"expected_reward": (reward, "expected global reward"), **measures.variables}
-    found["couple"] = couple, "arms of V1 and V2, or -1"
-    labels = Labels(
-        policies=tuple(policy.name for policy in policies),
-        runs=reward.shape[1],
-        recorded=recorded.tobytes(),
-        variables=tuple((name, values.ndim, words) for name, (values, words) in found.items()),
-        alpha=measures.alpha is not None,
+    reward, cumulative, couple = (
+        np.array([[getattr(trace, name) for trace in runs] for runs in traces])
+        for name in ("reward", "cumulative", "couple")
     )
-    blank = _blank if recorded.size <= MANY else _blank.__wrapped__
-    dataset = blank(labels).copy(data={name: values for name, (values, _) in found.items()})
-    if measures.alpha is not None:
-        dataset["alpha"].data = measures.alpha
-    dataset.attrs = {key: getattr(problem, key) for key in ("n", "m", "K", "d")} | noise
+    found = baseline(reward, cumulative)
+    variables = {"expected_reward": (reward, "expected global reward"), **found.variables}
+    variables["couple"] = couple, "arms of V1 and V2, or -1"
+    template = _template if recorded.size <= MANY else _template.__wrapped__
+    empty = template(
+        tuple(policy.name for policy in policies),
+        reward.shape[1],
+        recorded.tobytes(),
+        tuple((name, values.ndim, words) for name, (values, words) in variables.items()),
+        found.alpha is not None,
+    )
+    dataset = empty.copy(data={name: values for name, (values, _) in variables.items()})
+    if found.alpha is not None:
+        dataset["alpha"].data = found.alpha
+    dataset.attrs = {key: getattr(problem, key) for key in ("n", "m", "K", "d")}
     if isinstance(system, TableSystem):
-        dataset.attrs["noise"] = system.noise
-    dataset.attrs.update(measures.attrs)
+        dataset.attrs |= {"sigma": system.sigma, "noise": system.noise}
+    elif "sigma" not in problem.unknown:
+        dataset.attrs["sigma"] = problem.sigma
+    dataset.attrs |= found.attrs
     if traces[0][0].allocation is not None:
         arms = np.array([[trace.allocation for trace in runs] for runs in traces])
         dataset["allocation"] = ((*AXES, "agent"), arms)
@@ -76,46 +75,34 @@ def assemble(
     return dataset
 
 
-class Labels(NamedTuple):
-    """What a result is labelled by: all of it but its numbers.
-
-    Attributes
-    ----------
-    policies, runs
-        The policies' names, and how many runs each has.
-    recorded
-        The bytes of the recorded rounds.
-    variables
-        Name, number of axes and long name of each.
-    alpha
-        Whether every policy has an alpha.
-    """
-
-    policies: tuple[str, ...]
-    runs: int
-    recorded: bytes
-    variables: tuple[tuple[str, int, str], ...]
-    alpha: bool
-
-
 @lru_cache(maxsize=16)
-def _blank(labels: Labels) -> xr.Dataset:
-    """A result without numbers, to be copied: to label one takes longer than many a simulation."""
+def _template(
+    policies: tuple[str, ...],
+    runs: int,
+    recorded: bytes,
+    variables: tuple[tuple[str, int, str], ...],
+    has_alpha: bool,
+) -> xr.Dataset:
+    """Return a result without numbers, to be copied: labelling one takes half of a short simulation.
+
+    ``variables`` are the name, the number of axes and the long name of each. A copy with data of its own
+    shares none with the template.
+    """
     import xarray as xr  # noqa: PLC0415
 
     coords: dict[str, Any] = {
-        "policy": list(labels.policies),
-        "run": np.arange(labels.runs),
-        "round": np.frombuffer(labels.recorded, dtype=np.int64),
+        "policy": list(policies),
+        "run": np.arange(runs),
+        "round": np.frombuffer(recorded, dtype=np.int64),
         "part": ["V1", "V2"],
     }
     sizes, axes = [len(each) for each in coords.values()], tuple(coords)
-    variables = {
+    filled = {
         name: (axes[:dims], np.broadcast_to(0.0, sizes[:dims]), {"long_name": words})
-        for name, dims, words in labels.variables
+        for name, dims, words in variables
     }
-    alpha = {"alpha": ("policy", np.zeros(len(labels.policies)))} if labels.alpha else {}
-    return xr.Dataset(variables, coords={**coords, **alpha})
+    alpha = {"alpha": ("policy", np.zeros(len(policies)))} if has_alpha else {}
+    return xr.Dataset(filled, coords={**coords, **alpha})
 
 
 def save(result: xr.Dataset, path: str | Path) -> None:
@@ -160,22 +147,19 @@ def write_dataset(result: xr.Dataset, path: str | Path) -> None:
 
 
 def read_dataset(path: str | Path, *, sealed: bool = False) -> xr.Dataset:
-    """Read any dataset into memory; one that is not what was written is refused.
+    """Read any dataset into memory; refuse one that is not what was written.
 
     A file without a digest, of another program or an earlier version, is read with a warning, unless
     it must be ``sealed``.
     """
     if not Path(path).is_file():
-        raise checks.input_error(
-            "path",
-            "name a result file",
-            repr(str(path)),
-            "It is a directory." if Path(path).is_dir() else "No such file.",
-        )
+        why = "It is a directory." if Path(path).is_dir() else "No such file."
+        raise checks.input_error("path", "name a result file", repr(str(path)), why)
     try:
         intact = seal.is_intact(Path(path))
         if intact is None and not sealed:
-            warnings.warn(f"{str(path)!r} has no digest: {UNSEALED}", stacklevel=3)
+            text = "has no digest: if it was damaged since it was written, nobody can tell."
+            warnings.warn(f"{str(path)!r} {text}", stacklevel=3)
         elif not intact:
             cure = "Restore it from a copy, or run it again."
             raise checks.input_error("path", "be what gbb.save wrote", f"{path}, damaged", cure)
@@ -184,13 +168,12 @@ def read_dataset(path: str | Path, *, sealed: bool = False) -> xr.Dataset:
         raise
     except Exception as error:  # netCDF4 and xarray raise nearly anything
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise checks.input_error(
-            "path", "name a readable netCDF file", f"{path} ({reason})"
-        ) from None
+        found = f"{path} ({reason})"
+        raise checks.input_error("path", "name a readable netCDF file", found) from None
 
 
 def _read(path: Path) -> xr.Dataset:
-    """The dataset, unless it says that it holds more than fits into the file."""
+    """Return the dataset, unless it claims to hold more than fits into the file."""
     import netCDF4  # noqa: PLC0415
     import xarray as xr  # noqa: PLC0415
 

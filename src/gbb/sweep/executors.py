@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from gbb._support import checks
-from gbb.simulation._jobs import available_cores
+from gbb.simulation.workers import available_cores
 from gbb.sweep.finish import MakeExecutor
 from gbb.sweep.jobs import JobExecutor
 

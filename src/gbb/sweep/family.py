@@ -13,7 +13,7 @@ from gbb._support import checks, seeds
 from gbb._support.seeds import Seed
 from gbb.environment import Environment
 from gbb.policies import PolicyLike, make_policies
-from gbb.simulation._simulate import simulate, simulate_together
+from gbb.simulation.simulate import simulate, simulate_together
 from gbb.sweep.executors import here
 from gbb.sweep.finish import MakeExecutor, gather
 

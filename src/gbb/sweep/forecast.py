@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gbb.simulation import cuda
-from gbb.simulation._simulate import SlowPolicyWarning, trace_runs
+from gbb.simulation.simulate import SlowPolicyWarning, trace_runs
 from gbb.sweep.instances import RUNS, make_environment, make_policies, seed_of
 from gbb.sweep.spec import Sweep
 from gbb.sweep.tasks import plan, seconds_of

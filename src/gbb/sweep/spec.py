@@ -14,7 +14,7 @@ import numpy as np
 
 from gbb._support import checks
 from gbb._support.checks import IntArray
-from gbb.simulation._trace import recorded_rounds
+from gbb.simulation.trace import recorded_rounds
 from gbb.sweep.axes import Cell, check_axis, check_cell, check_policies, check_use
 
 NUMERICS = 4

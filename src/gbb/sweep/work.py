@@ -14,8 +14,8 @@ from gbb.environment import Environment
 from gbb.optimum import solve_deterministic
 from gbb.policies import AnyPolicy
 from gbb.simulation import cuda
-from gbb.simulation._simulate import SlowPolicyWarning, trace_runs
-from gbb.simulation._yardstick import alpha_of
+from gbb.simulation.baseline import alpha_of
+from gbb.simulation.simulate import SlowPolicyWarning, trace_runs
 from gbb.sweep import parts
 from gbb.sweep.instances import RUNS, make_environment, make_policies, seed_of
 from gbb.sweep.spec import Sweep

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -19,7 +19,7 @@ from gbb._cli.given.results import Results, say_written
 from gbb._cli.show import as_json, between, console, grid, number
 from gbb._support import checks, seeds
 from gbb.problem import Problem
-from gbb.simulation import Comparison, comparison
+from gbb.simulation import comparison
 from gbb.sweep import compare as play
 
 INSTANCES = 5
@@ -73,14 +73,14 @@ def compare(
         method="cuda" if cuda else "engine",
     )
     results.write(result)
-    rows = comparison(result)
+    rows = comparison(result).to_dict("records")
     unproven = int(result.attrs["unproven_optima"])
     if unproven:
         which = f"{unproven} of {count} optima are" if count > 1 else "The optimum is"
         warn(f"{which} not proven; all policies may have lost more than it says.")
     if json:
         shown = {"rounds": rounds, "unproven_optima": unproven}
-        typer.echo(as_json({**shown, "policies": [row._asdict() for row in rows]}))
+        typer.echo(as_json({**shown, "policies": rows}))
         return
     shape = f"{count} instance{'s' * (count > 1)} x {runs} run{'s' * (runs > 1)}"
     _print(f"{graph}: {rounds:,} rounds, {shape}; 95 % intervals", rows)
@@ -105,13 +105,13 @@ def _seeds(seed: int, count: int) -> list[np.random.SeedSequence]:
     return [first, *others]
 
 
-def _print(title: str, rows: Sequence[Comparison]) -> None:
+def _print(title: str, rows: Sequence[Mapping[Hashable, Any]]) -> None:
     table = [
         (
-            row.policy,
-            between(100 * row.lost, 100 * row.lost_low, 100 * row.lost_high),
-            number(row.regret),
-            between(row.ratio, row.ratio_low, row.ratio_high),
+            row["policy"],
+            between(100 * row["lost"], 100 * row["lost_low"], 100 * row["lost_high"]),
+            number(row["regret"]),
+            between(row["ratio"], row["ratio_low"], row["ratio_high"]),
         )
         for row in rows
     ]

@@ -161,8 +161,8 @@ def present(
     ``settings`` go to its ``steps`` and to its ``run``, ``hooks`` to its ``run`` alone.
     """
     from gbb._cli.show import console, pairs
+    from gbb._support.progress import progress_bar
     from gbb.applications import save
-    from gbb.simulation._progress import progress_bar
 
     settings |= {"rounds": options.rounds, "quick": options.quick}
     total = simulated.steps(**settings)

@@ -52,7 +52,7 @@ def run_live(live: Live, name: str, database: Path, port: int, seed: int) -> Non
 
 def play(live: Live, client: Client, seed: int) -> None:
     """Ask, simulate, tell. What somebody abandons on the page meanwhile is not told."""
-    from gbb.simulation._progress import progress_bar
+    from gbb._support.progress import progress_bar
 
     rng = seeds.generator(seed)
     with progress_bar(live.rounds, "rounds") as advance:

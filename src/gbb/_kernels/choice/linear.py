@@ -60,7 +60,7 @@ class Linear(NamedTuple):
     sparse: bool
 
 
-@kernel(forceinline=True)
+@kernel(forceinline=True, inner=False)  # `select` of a policy calls it too
 def fill_pay(mu: FloatArray, used: IntArray, one: IntArray, two: IntArray, pay: FloatArray) -> None:
     """The tables in use from what the regressors pay."""
     for k in range(used.size):

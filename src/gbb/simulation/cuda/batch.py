@@ -12,10 +12,10 @@ from gbb._support.checks import IntArray
 from gbb.environment import Environment, System
 from gbb.policies import AnyPolicy, ExploreThenCommit, UniformRandom
 from gbb.simulation._lowering import LoweredPolicy, lower
-from gbb.simulation._trace import Trace
 from gbb.simulation.cuda import couples, joint, launch, random_play
 from gbb.simulation.cuda.stretches import Keys, keys_of
 from gbb.simulation.engine.couples import plays_couples
+from gbb.simulation.trace import Trace
 
 PLAYED = "an index policy, ExploreThenCommit or UniformRandom"
 

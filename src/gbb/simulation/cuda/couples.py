@@ -13,7 +13,6 @@ from gbb.environment import Environment
 from gbb.learning.coordinates import symmetric_edge_arms
 from gbb.learning.record import Record
 from gbb.simulation._lowering import LoweredPolicy
-from gbb.simulation._trace import Trace, couples_of
 from gbb.simulation.cuda.launch import Kernel, Launcher, rows_of, source_of
 from gbb.simulation.cuda.stretches import (
     Keys,
@@ -25,6 +24,7 @@ from gbb.simulation.cuda.stretches import (
 )
 from gbb.simulation.engine.couples import noise_of, plays_couples
 from gbb.simulation.engine.noise import Blocks
+from gbb.simulation.trace import Trace, couples_of
 
 MOST_ARMS = {True: 28, False: 10}
 """How many arms there may be at most, by whether they are orthogonal."""

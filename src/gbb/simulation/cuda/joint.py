@@ -11,7 +11,6 @@ from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.environment import Environment
 from gbb.simulation._lowering import LoweredPolicy
-from gbb.simulation._trace import Trace, couples_of
 from gbb.simulation.cuda.couples import orthogonal_prior, record_of
 from gbb.simulation.cuda.launch import Kernel, Launcher, rows_of, source_of
 from gbb.simulation.cuda.stretches import (
@@ -22,6 +21,7 @@ from gbb.simulation.cuda.stretches import (
     numbered,
     stretches,
 )
+from gbb.simulation.trace import Trace, couples_of
 
 MOST_ARMS = 10
 MOST_AGENTS = 1000

@@ -14,11 +14,11 @@ from gbb.environment import Environment
 from gbb.policies import AnyPolicy, ExploreThenCommit
 from gbb.policies.explore_then_commit import COMMITS
 from gbb.problem import Problem
-from gbb.simulation._trace import Trace
 from gbb.simulation.cuda.joint import link_pays
 from gbb.simulation.cuda.launch import Kernel, Launcher, rows_of, source_of
 from gbb.simulation.cuda.philox import NOISE, TIES, normals, uniforms
 from gbb.simulation.cuda.stretches import Keys, lots, most_kept, stretches
+from gbb.simulation.trace import Trace
 
 MOST_ARMS = 28
 MOST_AGENTS = 1000

@@ -19,7 +19,6 @@ from gbb.cuts import Cut
 from gbb.environment import Environment
 from gbb.learning.record import AnyRecord, Record
 from gbb.simulation._lowering import LoweredPolicy
-from gbb.simulation._trace import Trace
 from gbb.simulation.engine.abreast_forms import ABREAST, Form
 from gbb.simulation.engine.abreast_noise import DrawnNoise, GivenNoise, Seeds, noise_abreast
 from gbb.simulation.engine.batch import Batch
@@ -31,6 +30,7 @@ from gbb.simulation.engine.couples import (
     regime_of,
 )
 from gbb.simulation.engine.noise import ROUNDS
+from gbb.simulation.trace import Trace
 
 FEW = 3
 """So many runs are faster one after another than beside copies of the last."""

@@ -9,7 +9,6 @@ from gbb._kernels.abreast.runs import Couples, Runs, Stretch
 from gbb._kernels.lanes import WIDTH, aligned_zeros
 from gbb._support.checks import FloatArray
 from gbb.simulation._lowering import LoweredPolicy
-from gbb.simulation._trace import Trace
 from gbb.simulation.engine.abreast import begin_runs, make_couples, play_blocks, trace_of_lane
 from gbb.simulation.engine.abreast_forms import Form, priors
 from gbb.simulation.engine.abreast_noise import DrawnNoise, GivenNoise
@@ -17,6 +16,7 @@ from gbb.simulation.engine.batch import Batch, one_by_one
 from gbb.simulation.engine.numbers import moments_of
 from gbb.simulation.engine.setting import policy_at
 from gbb.simulation.engine.vector_couples import plays_vector_couples, run_vector_couples
+from gbb.simulation.trace import Trace
 
 TINY = 1e-100
 """Where all numbers of a round are smaller, all couples may tie at 0."""

@@ -11,9 +11,9 @@ import numpy as np
 from gbb._support.checks import IntArray
 from gbb.environment import Environment
 from gbb.policies import AnyPolicy
-from gbb.simulation._trace import Trace
 from gbb.simulation.engine.noise import Blocks
 from gbb.simulation.engine.request import Request
+from gbb.simulation.trace import Trace
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,3 +71,19 @@ def one_by_one(
         return [run(batch.env, policy, batch.request(seed)) for seed in batch.seeds]
 
     return run_all
+
+
+def in_batches(run: Callable[[Any, Batch], list[Trace]]) -> Callable[..., list[Trace]]:
+    """A loop over tasks from one that plays a batch."""
+
+    def run_task(env: Environment, policy: AnyPolicy, task: Any) -> list[Trace]:
+        return run(policy, Batch(env, *task))
+
+    return run_task
+
+
+def by_request(
+    run: Callable[[Environment, Any, Request], Trace],
+) -> Callable[..., list[Trace]]:
+    """A loop over tasks from one that plays a run."""
+    return in_batches(one_by_one(run))

@@ -12,12 +12,12 @@ from gbb._support.checks import IntArray
 from gbb._support.rows import distinct
 from gbb.environment import Environment
 from gbb.simulation._lowering import MAX_TERMS, LoweredPolicy
-from gbb.simulation._trace import Trace
 from gbb.simulation.engine.index import fits_tables
 from gbb.simulation.engine.pages import Page, bind, lay_out, make_room
 from gbb.simulation.engine.request import Request
 from gbb.simulation.engine.setting import policy_at, record_of, set_up
 from gbb.simulation.engine.vectors import plays_vectors, run_vectors
+from gbb.simulation.trace import Trace
 
 NUMBERS = 1 << 22
 """About how many numbers the pages of a book may hold together."""

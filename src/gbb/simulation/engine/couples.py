@@ -22,10 +22,10 @@ from gbb.learning.coordinates import coordinates, symmetric_edge_arms
 from gbb.learning.record import AnyRecord, Record
 from gbb.problem import Problem
 from gbb.simulation._lowering import LoweredPolicy
-from gbb.simulation._trace import Trace, couples_of
 from gbb.simulation.engine.noise import Blocks
 from gbb.simulation.engine.request import PlayBlock, Request
 from gbb.simulation.engine.setting import policy_at
+from gbb.simulation.trace import Trace, couples_of
 
 CELLS = 1 << 23
 """The most numbers that what is kept of all regimes may hold, about."""

@@ -13,10 +13,10 @@ from gbb.learning.scales import estimation_rounds
 from gbb.policies import Learned
 from gbb.problem import Problem
 from gbb.simulation._lowering import LoweredPolicy
-from gbb.simulation._trace import Trace
 from gbb.simulation.engine.noise import Blocks
 from gbb.simulation.engine.request import Request
 from gbb.simulation.engine.setting import block_size, record_of, set_up
+from gbb.simulation.trace import Trace
 
 CELLS = 1 << 23
 """The most numbers that the tables of a policy may hold."""

@@ -11,8 +11,8 @@ from gbb._kernels.rounds.rounds import Block
 from gbb._support.checks import FloatArray, IntArray
 from gbb.learning.record import AnyRecord
 from gbb.simulation._lowering import LoweredPolicy
-from gbb.simulation._trace import Trace, couples_of
 from gbb.simulation.engine.noise import Blocks
+from gbb.simulation.trace import Trace, couples_of
 
 PlayBlock = Callable[[Block, np.random.Generator], None]
 """Plays the rounds of a block."""

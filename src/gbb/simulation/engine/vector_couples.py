@@ -11,13 +11,13 @@ from gbb._kernels.rounds.vectors import Vectors
 from gbb.contexts import Vector
 from gbb.environment import Environment
 from gbb.simulation._lowering import LoweredPolicy
-from gbb.simulation._trace import Trace
 from gbb.simulation.engine.couples import are_couples, new_plan, new_tally, noise_of, trace_of
 from gbb.simulation.engine.index import fits_tables
 from gbb.simulation.engine.numbers import moments_of, new_numbers
 from gbb.simulation.engine.request import Request
 from gbb.simulation.engine.setting import make_objectives, new_triangular, policy_at
 from gbb.simulation.engine.vectors import of_one_matrix
+from gbb.simulation.trace import Trace
 
 
 def plays_vector_couples(policy: LoweredPolicy) -> bool:

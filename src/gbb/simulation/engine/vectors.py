@@ -14,7 +14,6 @@ from gbb.environment import Environment
 from gbb.learning.coordinates import symmetric_edge_arms
 from gbb.problem import Problem
 from gbb.simulation._lowering import LoweredPolicy
-from gbb.simulation._trace import Trace
 from gbb.simulation.engine.numbers import coordinates_of, is_one_hot, moments_of, new_numbers
 from gbb.simulation.engine.request import Request
 from gbb.simulation.engine.setting import (
@@ -26,6 +25,7 @@ from gbb.simulation.engine.setting import (
     record_of,
     search_of,
 )
+from gbb.simulation.trace import Trace
 
 TINY = 1e-100
 """Where all numbers are smaller, their squares may be 0."""

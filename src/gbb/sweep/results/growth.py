@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gbb._support.checks import FloatArray
-from gbb.simulation._comparison import interval
+from gbb.simulation.comparison import interval
 from gbb.sweep.axes import is_used
 from gbb.sweep.results.reading import finals, instances, pieces
 from gbb.sweep.run import sweep_in

@@ -11,7 +11,7 @@ import numpy as np
 from gbb._support import checks, files
 from gbb._support.checks import FloatArray, IntArray
 from gbb.plotting import styles
-from gbb.simulation._comparison import interval
+from gbb.simulation.comparison import interval
 from gbb.sweep.results.growth import Growth, exponents
 from gbb.sweep.results.reading import pieces
 from gbb.sweep.results.summary import check_baseline, groups, summarise

@@ -11,7 +11,7 @@ import numpy as np
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
-from gbb.simulation._comparison import CONFIDENCE, interval, ratio
+from gbb.simulation.comparison import CONFIDENCE, interval, ratio
 from gbb.sweep.results.reading import finals
 from gbb.sweep.run import sweep_in
 from gbb.sweep.spec import Sweep

@@ -13,17 +13,16 @@ from numpy.typing import ArrayLike
 
 from gbb._support import checks, outside, seeds
 from gbb._support.checks import IntArray
+from gbb._support.progress import Advance, ignore, progress_bar
 from gbb._support.seeds import Seed
 from gbb.cuts import Cut
 from gbb.environment import Environment, System
 from gbb.optimum import Optimum
 from gbb.policies import AnyPolicy, PolicyLike, make_policies
-from gbb.problem import Problem
 from gbb.simulation import engine, reference, result
-from gbb.simulation._jobs import Job, count_threads, run_jobs
-from gbb.simulation._progress import progress_bar
-from gbb.simulation._trace import LOG_POINTS, Trace, recorded_rounds
-from gbb.simulation._yardstick import choose_yardstick
+from gbb.simulation.baseline import make_baseline
+from gbb.simulation.trace import FEWER, Trace, recorded_rounds
+from gbb.simulation.workers import Job, count_threads, run_jobs
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -34,19 +33,16 @@ ContextLaw = Callable[[np.random.Generator, int], Iterable[Any]]
 """``law(rng, rounds)`` draws a context for every round."""
 
 CONTEXTS = 2**32 - 1
-"""Which child of a seed contexts are drawn from: none that is a run's."""
+"""The child of a seed that contexts are drawn from: none that is a run's."""
 
 BYTES = 56
 """About what a recorded round of one run takes: rewards, totals, regrets and the couple."""
 
 RUN_BYTES = 1500
-"""About what a run takes beside its rounds and the arrays of its record."""
+"""About what a run takes beside its rounds."""
 
 CONTEXT_BYTES = 16
 """About what the context of a round takes, at least."""
-
-MOST_BYTES = 8 * 2**30
-"""Results that would take more memory than this are refused."""
 
 
 class SlowPolicyWarning(UserWarning):
@@ -94,7 +90,7 @@ def simulate(
         A child is spawned from it for each run.
     record
         Keep every round (1), every k-th and the last (k), about 200 log-spaced ones ("log"), or the
-        listed ones (counted from 1). A result that would take more than 8 GiB is refused.
+        listed ones (counted from 1). A result that would not fit into memory is refused.
     keep_allocations
         Keep the allocations as well as the couples.
     optimum
@@ -104,7 +100,7 @@ def simulate(
         Where the couples that an adversary's regret is measured against are played; the policies' own
         cut when left out, or the best one where they have none or several.
     contexts
-        What is known before each round, where ``env.problem`` has a kind of contexts: one for each
+        The context of each round, where ``env.problem`` has a kind of contexts: one for each
         round, or a function ``law(rng, rounds)`` that draws them, from a child of ``seed`` of its own.
         All policies and runs have the same; the environment's own when left out.
     progress
@@ -114,8 +110,8 @@ def simulate(
         (plain Python, edge by edge) or ``cuda`` (all runs side by side on a GPU, with the extra
         ``cuda``; random numbers of its own, that follow from each run's seed alone).
     workers
-        Threads to spread the runs over; all available cores when left out. What is played and earned
-        does not depend on it. Regret does where the optimum could not be proven: the solver has a time
+        Threads to spread the runs over; all available cores when left out. Choices and rewards do not
+        depend on it. Regret does where the optimum could not be proven: the solver has a time
         limit, and may find another in the next call. Pass ``optimum`` to measure by the same.
     edge_noise
         Let the engine draw the noise of every edge, as the reference does, instead of its sums over
@@ -143,18 +139,17 @@ def simulate(
     _check_policies(env, chosen)
     runs = checks.integer("runs", runs, low=1)
     agents = env.problem.n if keep_allocations else 0
-    _check_memory(env.problem, len(chosen) * runs, rounds, record, agents)
+    recorded = _check_recorded(rounds, record, len(chosen) * runs, agents)
     env = _with_contexts(env, contexts, rounds, seed)
-    recorded = recorded_rounds(rounds, record)
     if checks.choice("method", method, METHODS) == "cuda":
         from gbb.simulation import cuda  # noqa: PLC0415
 
         jobs = [cuda.Job(env, policy, []) for policy in chosen]
         cuda.check_jobs(jobs, rounds, keep_allocations=keep_allocations, edge_noise=edge_noise)
         cuda.require_device()
-    yardstick = choose_yardstick(env, chosen, recorded, optimum=optimum, cut=cut)
-    bar = progress_bar(len(chosen) * runs * rounds) if progress else nullcontext(None)
-    with bar as step:
+    baseline = make_baseline(env, chosen, recorded, optimum=optimum, cut=cut)
+    bar = progress_bar(len(chosen) * runs * rounds) if progress else nullcontext(ignore)
+    with bar as advance:
         traces = trace_runs(
             env,
             chosen,
@@ -164,9 +159,9 @@ def simulate(
             method=method,
             edge_noise=edge_noise,
             workers=workers,
-            on_rounds=step,
+            on_rounds=advance,
         )
-    return result.assemble(env, chosen, traces, recorded, yardstick)
+    return result.assemble(env, chosen, traces, recorded, baseline)
 
 
 def simulate_together(
@@ -176,24 +171,21 @@ def simulate_together(
     runs: int,
     record: int | str | ArrayLike,
 ) -> Iterator[xr.Dataset]:
-    """As :func:`simulate` with ``method="cuda"`` of every instance, all of them played at once."""
+    """Simulate every instance with ``method="cuda"``, all of them in one launch."""
     from gbb.simulation import cuda  # noqa: PLC0415
 
-    rounds, runs = (
-        checks.integer(name, value, low=1) for name, value in (("rounds", rounds), ("runs", runs))
-    )
+    rounds = checks.integer("rounds", rounds, low=1)
+    runs = checks.integer("runs", runs, low=1)
     for env, policies, _ in instances:
         _check_system(env)
         _check_policies(env, policies)
-    largest = max((env.problem for env, *_ in instances), key=_record_bytes)
-    count = sum(len(policies) for _, policies, _ in instances)
-    _check_memory(largest, count * runs, rounds, record)
-    recorded = recorded_rounds(rounds, record)
+    count = runs * sum(len(policies) for _, policies, _ in instances)
+    recorded = _check_recorded(rounds, record, count)
     spawned = [(env, policies, seeds.spawn(seed, runs)) for env, policies, seed in instances]
     traces = cuda.trace_instances(spawned, recorded)
-    for (env, policies, _), found in zip(instances, traces, strict=True):
-        yardstick = choose_yardstick(env, policies, recorded, optimum=None, cut=None)
-        yield result.assemble(env, policies, found, recorded, yardstick)
+    for (env, policies, _), of_instance in zip(instances, traces, strict=True):
+        baseline = make_baseline(env, policies, recorded, optimum=None, cut=None)
+        yield result.assemble(env, policies, of_instance, recorded, baseline)
 
 
 def trace_runs(
@@ -206,9 +198,9 @@ def trace_runs(
     method: str = "engine",
     edge_noise: bool = False,
     workers: int | None = None,
-    on_rounds: Callable[[int], None] | None = None,
+    on_rounds: Advance = ignore,
 ) -> list[list[Trace]]:
-    """A run of every policy with each seed, up to the last of the ``recorded`` rounds; not measured."""
+    """Play a run of every policy with each seed, up to the last of the ``recorded`` rounds."""
     if method == "cuda":
         from gbb.simulation import cuda  # noqa: PLC0415
 
@@ -219,32 +211,53 @@ def trace_runs(
             edge_noise=edge_noise,
             on_rounds=on_rounds,
         )
+    # Runs of each thread, rounded up: 5 on 2 threads are 3 and 2. A full batch on one thread would leave
+    # the other idle; a run has the same numbers in a batch of any size.
+    share = -(-len(policies) * len(children) // count_threads(workers))
+    compiled = method == "engine" and isinstance(env, Environment) and env.additive
     jobs: list[Job] = []
-    share = -(-len(policies) * len(children) // count_threads(workers))  # of each thread
     for policy in policies:
-        run, most = _choose_loop(env, policy, method, edge_noise)
-        size = max(1, min(most, share))
-        rounds = int(recorded[-1])
-        loop = partial(run, policy, rounds, recorded, keep_allocations=keep_allocations)
-        starts = range(0, len(children), size)
-        jobs += [Job(children[start : start + size], loop) for start in starts]
+        loop = engine.loop_for(policy) if compiled else None
+        if compiled and loop is None:
+            text = "has no compiled loop; it is played by the reference loop, edge by edge,"
+            outside.warn(f"{type(policy).__name__} {text} which is slower.", SlowPolicyWarning)
+        run = engine.run_batch if loop is not None else reference.run_batch
+        size = 1 if loop is None else max(1, min(loop.batch, share))
+        for start in range(0, len(children), size):
+            batch = children[start : start + size]
+            task = engine.Task(int(recorded[-1]), recorded, batch, keep_allocations, edge_noise)
+            jobs.append(partial(_play, run, env, policy, task))
     flat = run_jobs(jobs, workers=workers, on_rounds=on_rounds)
     return [flat[start : start + len(children)] for start in range(0, len(flat), len(children))]
+
+
+def _play(
+    run: Callable[..., list[Trace]],
+    env: System,
+    policy: AnyPolicy,
+    task: engine.Task,
+    on_rounds: Advance,
+) -> list[Trace]:
+    """Play the runs of a task, with copies of its seeds: a loop spawns from them, which changes them."""
+    copies = [seeds.sequence(seed) for seed in task.seeds]
+    return run(env, policy, task._replace(seeds=copies, on_rounds=on_rounds))
 
 
 def _with_contexts(
     env: System, contexts: Iterable[Any] | ContextLaw | None, rounds: int, seed: Seed
 ) -> System:
-    """``env`` with a context for every round, if its problem has any."""
+    """Return ``env`` with a context for every round, if its problem has any."""
     if not isinstance(env, Environment):
         if contexts is not None:
             raise checks.conflict("`contexts` can only be combined with a gbb.Environment.")
         return env
+    if env.problem.contexts is not None:
+        checks.require_memory("rounds", float(CONTEXT_BYTES * rounds))
     if contexts is not None:
         if callable(contexts):
-            own = seeds.sequence(seed)
-            key = (*own.spawn_key, CONTEXTS)
-            rng = np.random.default_rng(np.random.SeedSequence(own.entropy, spawn_key=key))
+            root = seeds.sequence(seed)
+            key = (*root.spawn_key, CONTEXTS)
+            rng = np.random.default_rng(np.random.SeedSequence(root.entropy, spawn_key=key))
             contexts = contexts(rng, rounds)
         if isinstance(contexts, Iterator):  # which may have no end
             contexts = list(itertools.islice(contexts, rounds))
@@ -255,19 +268,6 @@ def _with_contexts(
         rule = f"have one for each of the {rounds} rounds"
         raise checks.input_error("contexts", rule, got, cure)
     return env
-
-
-def _choose_loop(
-    env: System, policy: AnyPolicy, method: str, edge_noise: bool
-) -> tuple[Callable[..., list[Trace]], int]:
-    """The loop over the rounds of ``env`` that plays ``policy``, and how many runs it takes at most."""
-    if method == "engine" and isinstance(env, Environment) and env.additive:
-        loop = engine.loop_for(policy)
-        if loop is not None:
-            return partial(engine.run_batch, env, edge_noise=edge_noise), loop.batch
-        text = "has no compiled loop; it is played by the reference loop, edge by edge, which is slower."
-        outside.warn(f"{type(policy).__name__} {text}", SlowPolicyWarning)
-    return partial(reference.run_all, env), 1
 
 
 def _check_system(env: System) -> None:
@@ -294,33 +294,11 @@ def _check_policies(env: System, policies: Sequence[AnyPolicy]) -> None:
         raise checks.input_error("policies", "have distinct names", labels, cure)
 
 
-def _check_memory(
-    problem: Problem, traces: int, rounds: int, record: int | str | ArrayLike, agents: int = 0
-) -> None:
-    """Refuse a result that would not fit in memory, before anything is made for it."""
-    if isinstance(record, str) or np.ndim(record):
-        kept = min(rounds, LOG_POINTS) if isinstance(record, str) else int(np.size(record))
-    else:
-        kept = -(-rounds // checks.integer("record", record, low=1))
-    if problem.contexts is not None and CONTEXT_BYTES * rounds > MOST_BYTES:
-        rule = f"be few enough for {MOST_BYTES / 2**30:g} GiB of contexts"
-        raise checks.input_error("rounds", rule, f"{rounds:,}")
-    each, once = kept * (BYTES + 8 * agents), RUN_BYTES + _record_bytes(problem)
-    size = traces * (each + once)
-    if size > MOST_BYTES and once > each:
-        rule = f"be few enough for {MOST_BYTES / 2**30:g} GiB"
-        found = f"{traces:,} in all, about {size / 2**30:,.0f} GiB"
-        raise checks.input_error(
-            "runs", rule, found, "Pass fewer runs, or play them in several calls."
-        )
-    if size > MOST_BYTES:
-        rule = f"keep few enough rounds for {MOST_BYTES / 2**30:g} GiB"
-        found = f"{kept:,} rounds of {traces:,} runs, about {size / 2**30:,.0f} GiB"
-        cure = 'Pass record="log" or a larger step, or fewer runs.'
-        raise checks.input_error("record", rule, found, cure)
-
-
-def _record_bytes(problem: Problem) -> int:
-    """What the arrays of a run's record take: two tables, or a matrix and a vector of moments."""
-    p = problem.parameters
-    return 16 * problem.types * problem.K**2 if problem.tabular else 8 * p * (p + 1)
+def _check_recorded(
+    rounds: int, record: int | str | ArrayLike, runs: int, agents: int = 0
+) -> IntArray:
+    """Return the rounds to keep; refuse a result that would not fit into memory."""
+    recorded = recorded_rounds(rounds, record)
+    size = runs * (recorded.size * float(BYTES + 8 * agents) + RUN_BYTES)
+    checks.require_memory("record", size, cure=FEWER)
+    return recorded

@@ -16,6 +16,10 @@ LOG_POINTS = 200
 """About how many rounds ``record="log"`` keeps."""
 
 
+FEWER = 'Pass record="log" or a larger step, or fewer runs.'
+"""The cure for results that do not fit into memory."""
+
+
 class Trace(NamedTuple):
     """One run of one policy at its recorded rounds.
 
@@ -30,24 +34,22 @@ class Trace(NamedTuple):
     allocation
         The allocations (rounds x n), if they were asked for.
     record
-        The record after the last round, for policies that keep one.
+        The record after the last round, if the loop keeps one.
     """
 
     reward: FloatArray
     cumulative: FloatArray
     couple: IntArray
     allocation: IntArray | None
-    record: AnyRecord | None
+    record: AnyRecord | None = None
 
     def shorten(self, size: int) -> Trace:
-        """The first ``size`` recorded rounds."""
-        kept = None if self.allocation is None else self.allocation[:size]
-        return Trace(
-            self.reward[:size], self.cumulative[:size], self.couple[:size], kept, self.record
-        )
+        """Return the first ``size`` recorded rounds."""
+        arms = None if self.allocation is None else self.allocation[:size]
+        return Trace(self.reward[:size], self.cumulative[:size], self.couple[:size], arms)
 
     def followed_by(self, rest: Trace, so_far: float) -> Trace:
-        """The rounds of this trace and then ``rest``, whose totals start at ``so_far``."""
+        """Return this trace and then ``rest``, whose totals start at ``so_far``."""
         arms = None
         if self.allocation is not None and rest.allocation is not None:
             arms = np.concatenate([self.allocation, rest.allocation])
@@ -61,7 +63,7 @@ class Trace(NamedTuple):
 
 
 def couples_of(numbers: IntArray, K: int, k: int) -> IntArray:
-    """The couples with these numbers (rounds x 2); (-1, -1) for none, or where there are k > 2 parts."""
+    """Return the couples with these numbers (rounds x 2); (-1, -1) for none and for k > 2 parts."""
     couples = np.full((len(numbers), 2), -1, dtype=np.int64)
     if k == 2:
         kept = numbers >= 0
@@ -76,12 +78,13 @@ def _log_rounds(rounds: int) -> IntArray:
 
 
 def recorded_rounds(rounds: int, record: int | str | ArrayLike) -> IntArray:
-    """The rounds to keep, counted from 1: every one, every k-th, log-spaced, or those given."""
+    """Return the rounds to keep, counted from 1: all, every k-th, log-spaced, or those listed."""
     if isinstance(record, str):
         checks.choice("record", record, ["log"])
         return _log_rounds(rounds)
     if np.ndim(record) == 0:
         every = checks.integer("record", record, low=1)
+        checks.require_memory("record", 8.0 * (rounds // every), cure=FEWER)
         kept = np.arange(every, rounds + 1, every, dtype=np.int64)
         return checks.frozen(np.union1d(kept, [rounds]).astype(np.int64))
     chosen = np.asarray(record)
