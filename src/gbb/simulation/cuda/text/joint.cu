@@ -157,8 +157,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK) play_joint(
     const Game* games, const int* which, const u32* keys, i64 runs, i64 first, int rounds,
     const double* all_radii, int kept, const i64* recorded, const double* prior, const int* start,
     const short* other, const short* inside, const short* across, const unsigned char* sides, int most_agents,
-    unsigned char* far_arms, unsigned short* far_around, double* load, double* paid, double* carried,
-    short* couple, double* reward, double* cumulative, unsigned char* allocations) {
+#ifdef FAR
+    unsigned char* far_arms, unsigned short* far_around,
+#endif
+    double* load, double* paid, double* carried, short* couple, double* reward, double* cumulative
+#ifdef ALLOCATIONS
+    , unsigned char* allocations
+#endif
+) {
   i64 run = (i64)blockIdx.x * blockDim.x + threadIdx.x;
   if (run >= runs) return;
   const Game* of = games + which[run];

@@ -33,7 +33,11 @@ extern __shared__ double room[];
 extern "C" __global__ void __launch_bounds__(BLOCK) play_couples(
     const Instance* instances, const int* which, const u32* keys, i64 runs, i64 first, int rounds,
     const double* all_radii, int kept, const i64* recorded, const double* prior, double* load, double* paid,
-    double* carried, short* couple, double* cumulative, const double* noise, const double* ties) {
+    double* carried, short* couple, double* cumulative
+#ifdef SHARED_NOISE
+    , const double* noise, const double* ties
+#endif
+) {
   i64 run = (i64)blockIdx.x * blockDim.x + threadIdx.x;
   if (run >= runs) return;
   double *mu = room, *var = room + P * blockDim.x;
@@ -95,7 +99,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) play_couples(
     twins = a != b;
 #endif
     if (twins || second >= floor) {
-#ifdef GIVEN
+#ifdef SHARED_NOISE
       double u = ties[run * rounds + drawn];
 #else
       double u = uniform_of(philox(stream, t, TIES).x);
@@ -120,7 +124,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) play_couples(
       }
     }
     double x[4], weight[3], seen[3], grown = 1.0;
-#ifdef GIVEN
+#ifdef SHARED_NOISE
     for (int j = 0; j < 4; j++) x[j] = noise[(run * rounds + i) * 4 + j];
 #else
     Words words = philox(stream, t, NOISE);

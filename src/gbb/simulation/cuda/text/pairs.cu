@@ -125,7 +125,11 @@ __device__ __forceinline__ void learn(double* mean, double* width2, double q0, d
 extern "C" __global__ void __launch_bounds__(BLOCK, MIN_BLOCKS) play_couples(
     const Instance* instances, const int* which, const u32* keys, i64 runs, i64 first, int rounds,
     const double* all_radii, int kept, const i64* recorded, const double* prior, double* load, double* paid,
-    double* carried, short* couple, double* cumulative, const double* noise, const double* ties) {
+    double* carried, short* couple, double* cumulative
+#ifdef SHARED_NOISE
+    , const double* noise, const double* ties
+#endif
+) {
   int lane = threadIdx.x % GROUP;
   i64 run = (i64)blockIdx.x * RUNS + threadIdx.x / GROUP;
   if (run >= runs) return;
@@ -151,7 +155,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, MIN_BLOCKS) play_couples(
     i64 t = first + i;
     if (i == 0 || t % RENEW == 0 || (t & (t - 1)) == 0)
       renew(own, &e, H0, lane, sa, sb, weight, sum, w, w1, w2);
-#ifndef GIVEN
+#ifndef SHARED_NOISE
     if (i % BATCH == 0) {
       Words words = philox(stream, t + lane / 2, NOISE);
       double* to = own->noise[lane / 2] + 2 * (lane & 1);
@@ -184,7 +188,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, MIN_BLOCKS) play_couples(
     bool swapped = there == 0;
     s0 = __ffsll((i64)(swapped ? back : there)) - 1;
     if (count > 1) {
-#ifdef GIVEN
+#ifdef SHARED_NOISE
       double u = ties[run * rounds + drawn];
 #else
       double u = uniform_of(philox(stream, t, TIES).x);

@@ -1,4 +1,4 @@
-"""The random numbers of ``text/common.cu`` for those who are not on the device."""
+"""The random numbers of ``simulation/cuda/text/common.cu`` in numpy."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from gbb._support.checks import FloatArray
 
-NOISE, TIES = 0, 0x10000
-"""What draws are for; as in ``text/common.cu``."""
+NOISE = 0
+"""What draws are for; as in the text."""
 
 ROUNDS = 10
 WORD = np.uint64(0xFFFFFFFF)
