@@ -14,6 +14,11 @@ ROUNDS = 10
 WORD = np.uint64(0xFFFFFFFF)
 
 
+def keys_of(seeds):
+    """The 128 bits of every seed that a run's random numbers follow from."""
+    return np.array([seed.generate_state(4) for seed in seeds], dtype=np.uint32)
+
+
 def words(keys: NDArray[np.uint32], t: int, draw: int, count: int) -> NDArray[np.uint32]:
     """Philox 4x32-10 (Salmon et al. 2011) of round t, from draw number ``draw`` on (runs x 4 count)."""
     runs = len(keys)

@@ -54,11 +54,11 @@ def test_means_and_widths_are_those_of_a_fresh_solve(general):
     rounds = 700
     policy = P.ImprovedOFUL(env.problem, cut=cut, radius="symmetric")
     kernel = CouplesKernel.of(lower(policy), rounds, shared_noise=False)
-    keys = runs.make_keys(np.random.SeedSequence(1).spawn(2))
+    own = np.random.SeedSequence(1).spawn(2)
     played = runs.play(
         cuda_host.HostLauncher(),
         replace(kernel, estimate=True),
-        [(env, lower(policy), keys)],
+        [Job(env, policy, own)],
         np.array([rounds]),
     )
     check_estimate(policy, rounds, played, rtol=1e-9)
@@ -75,7 +75,7 @@ def test_random_numbers_are_philox_and_normal():
     pi = philox.words(keys[1:], 0x243F6A88, 0x85A308D3, 1)
     assert pi.tolist() == [[0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1]]
     x = philox.normals(
-        runs.make_keys(np.random.SeedSequence(5).spawn(1000)), 7, philox.NOISE, 100
+        philox.keys_of(np.random.SeedSequence(5).spawn(1000)), 7, philox.NOISE, 100
     ).ravel()
     assert abs(x.mean()) < 4 / np.sqrt(x.size)
     assert abs(x.var() - 1.0) < 4 * np.sqrt(2 / x.size)
@@ -86,12 +86,10 @@ def test_the_device_draws_what_numpy_does():
     """The noise of one round of one couple, found again in what it paid."""
     env, cut = instance()
     policy = P.ImprovedOFUL(env.problem, cut=cut)
-    keys = runs.make_keys(np.random.SeedSequence(2).spawn(3))
+    own = np.random.SeedSequence(2).spawn(3)
     kernel = CouplesKernel.of(lower(policy), 1, shared_noise=False)
-    played = runs.play(
-        cuda_host.HostLauncher(), kernel, [(env, lower(policy), keys)], np.array([1])
-    )
-    x = philox.normals(keys, 0, philox.NOISE, 4)
+    played = runs.play(cuda_host.HostLauncher(), kernel, [Job(env, policy, own)], np.array([1]))
+    x = philox.normals(philox.keys_of(own), 0, philox.NOISE, 4)
     roots, R = np.sqrt([cut.m12, cut.m21, cut.m1, cut.m2]), env.reward_tables[0]
     for run in range(3):
         a, b = divmod(int(played["couple"][0, run]), 5)

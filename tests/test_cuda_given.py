@@ -128,7 +128,8 @@ def test_what_a_device_complains_of_is_one_line(where):
         __call__ = fail
 
     module = SimpleNamespace(get_function=lambda _: Function())
-    cupy = SimpleNamespace(RawModule=fail if where == "compile" else lambda **_: module)
+    make = fail if where == "compile" else lambda **_: module
+    cupy = SimpleNamespace(RawModule=make, asarray=None, asnumpy=None, zeros=None)
     with pytest.raises(
         ValueError, match=f"cannot {where} a kernel .*no such architecture"
     ) as caught:

@@ -67,11 +67,11 @@ def test_a_million_rounds_do_not_drift(device, K, d, general):
     policy = P.ImprovedOFUL(env.problem, cut=cut, radius="symmetric")
     rounds = 1_000_000
     kernel = CouplesKernel.of(lower(policy), rounds, shared_noise=False)
-    keys = runs.make_keys(np.random.SeedSequence(3).spawn(8))
+    own = np.random.SeedSequence(3).spawn(8)
     played = runs.play(
         device,
         replace(kernel, estimate=True),
-        [(env, lower(policy), keys)],
+        [Job(env, policy, own)],
         np.array([rounds]),
     )
     check_estimate(policy, rounds, played, rtol=1e-8)

@@ -112,7 +112,8 @@ def simulate(
     method
         ``engine`` (compiled; policies it has no loop for fall back, with a warning), ``reference``
         (plain Python, edge by edge) or ``cuda`` (all runs side by side on a GPU, with the extra
-        ``cuda``; random numbers of its own, that follow from each run's seed alone).
+        ``cuda``; random numbers of its own, that follow from each run's seed alone; UniformRandom and
+        ExploreThenCommit are played by the engine).
     workers
         Threads to spread the runs over; all available cores when left out. What is played and earned
         does not depend on it. Regret does where the optimum could not be proven: the solver has a time
@@ -217,6 +218,7 @@ def trace_runs(
             recorded,
             keep_allocations=keep_allocations,
             edge_noise=edge_noise,
+            workers=workers,
             on_rounds=on_rounds,
         )
     jobs: list[Job] = []

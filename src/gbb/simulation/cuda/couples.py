@@ -13,7 +13,7 @@ from gbb._support.checks import FloatArray
 from gbb.environment import Environment
 from gbb.learning.coordinates import symmetric_edge_arms
 from gbb.simulation._lowering import LoweredPolicy
-from gbb.simulation.cuda.launch import ON_PROCESSOR, Field, KernelText, Launch, join_text
+from gbb.simulation.cuda.launch import ON_PROCESSOR, KernelText, Launch, join_text
 from gbb.simulation.engine.couples import noise_of
 from gbb.simulation.engine.noise import Blocks
 
@@ -96,15 +96,16 @@ class CouplesKernel:
             radius = [constants[name] for name in ("sigma", "spread", "offset")]
             numbers = [2.0 * w12, w1, w2, cut.m12, cut.m1, cut.m2, noise, *radius, schedule, form]
             rows.append(np.hstack([numbers, R.ravel(), cut.couple_values(R).ravel()]))
-        pairs: Field = ((self.K * (self.K + 1) // 2,), np.float64)
-        estimates = 2 * self.K**2 if self.estimate else 0
+        pairs, carried = (self.K * (self.K + 1) // 2,), (2 + 2 * self.K**2 * self.estimate,)
         return Launch(
             text=self.text(),
             instances=np.stack(rows),
             constants=[prior],
-            scratch=[],
-            state={"load": pairs, "paid": pairs, "carried": ((2 + estimates,), np.float64)},
-            outputs={"couple": ((), np.int16), "cumulative": ((), np.float64)},
+            scratch=np.dtype([]),
+            state=np.dtype(
+                [("load", "f8", pairs), ("paid", "f8", pairs), ("carried", "f8", carried)]
+            ),
+            outputs=np.dtype([("couple", "i2"), ("cumulative", "f8")]),
         )
 
 

@@ -13,7 +13,7 @@ from gbb._support.checks import FloatArray
 from gbb.environment import Environment
 from gbb.simulation._lowering import LoweredPolicy
 from gbb.simulation.cuda.couples import number_distinct, number_priors
-from gbb.simulation.cuda.launch import Field, KernelText, Launch, join_text
+from gbb.simulation.cuda.launch import KernelText, Launch, join_text
 
 MAX_ARMS = 10
 MAX_AGENTS = 1000
@@ -84,19 +84,17 @@ class JointKernel:
             numbers = [cut.m12, cut.m1, cut.m2, noise, *(constants[name] for name in names)]
             both_ways = (R + R.T)[np.triu_indices(self.K)]
             rows.append(np.hstack([numbers, schedules[j], forms[j], places[j], both_ways]))
-        pairs: Field = ((self.K * (self.K + 1) // 2,), np.float64)
-        real: Field = ((), np.float64)
-        scratch: list[Field] = [((2 * agents,), np.uint8), ((agents * self.K,), np.uint16)]
-        allocation: dict[str, Field] = (
-            {"allocation": ((agents,), np.uint8)} if self.allocations else {}
-        )
+        pairs = (self.K * (self.K + 1) // 2,)
+        far = [("arms", "u1", (2 * agents,)), ("around", "u2", (agents * self.K,))]
+        outputs = [("couple", "i2"), ("reward", "f8"), ("cumulative", "f8")]
+        allocation = [("allocation", "u1", (agents,))] if self.allocations else []
         return Launch(
             text=self.text(agents, max(1, *(policy.starts for policy in policies))),
             instances=np.stack(rows),
             constants=[prior, *networks, np.int32(agents)],
-            scratch=scratch if self._far(agents) else [],
-            state={"load": pairs, "paid": pairs, "carried": ((2,), np.float64)},
-            outputs={"couple": ((), np.int16), "reward": real, "cumulative": real, **allocation},
+            scratch=np.dtype(far if self._far(agents) else []),
+            state=np.dtype([("load", "f8", pairs), ("paid", "f8", pairs), ("carried", "f8", (2,))]),
+            outputs=np.dtype([*outputs, *allocation]),
         )
 
 

@@ -8,14 +8,13 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from numpy.typing import DTypeLike, NDArray
+import numpy as np
+from numpy.typing import NDArray
 
 from gbb._support.checks import FloatArray, InputError
 
 Kernel = Callable[[int, int, int, Sequence[Any]], None]
 """``kernel(blocks, threads, shared, arguments)`` with so many bytes of shared memory a block."""
-
-Field = tuple[tuple[int, ...], DTypeLike]
 
 ON_PROCESSOR = 'Leave out method="cuda" (--cuda) to play on the processor.'
 
@@ -52,27 +51,29 @@ class Launch(NamedTuple):
         A row for each job: the fields of the text's ``Instance`` or ``Game``, all doubles.
     constants
         Arrays and numbers that all runs share.
-    scratch
-        Shape and type of the working memory of a run.
-    state
-        The same, by name, of what a run takes from launch to launch.
-    outputs
-        The same, by name, of what a run leaves of a recorded round.
+    scratch, state, outputs
+        By name, as a structured type, a run's working memory, what it takes from launch to launch, and
+        what it leaves of a recorded round.
     """
 
     text: KernelText
     instances: FloatArray
-    constants: Sequence[Any]
-    scratch: Sequence[Field]
-    state: Mapping[str, Field]
-    outputs: Mapping[str, Field]
+    constants: Sequence[NDArray[Any] | np.int32]
+    scratch: np.dtype[np.void]
+    state: np.dtype[np.void]
+    outputs: np.dtype[np.void]
 
 
 class CupyLauncher:
-    """Kernels by ``cupy.RawModule``, whose arguments are arrays of the device and numpy scalars."""
+    """Kernels by ``cupy.RawModule``, whose arguments are arrays of the device and numpy scalars.
+
+    ``put`` and ``get`` copy an array to the device and from it, which waits for kernels; ``zeros`` makes
+    one there.
+    """
 
     def __init__(self, cupy: Any) -> None:
         self._cupy = cupy
+        self.put, self.get, self.zeros = cupy.asarray, cupy.asnumpy, cupy.zeros
         self._compiled: dict[tuple[str, str, tuple[str, ...]], Kernel] = {}
 
     def compile(self, source: str, name: str, options: tuple[str, ...]) -> Kernel:
@@ -91,19 +92,6 @@ class CupyLauncher:
 
             self._compiled[key] = launch
         return self._compiled[key]
-
-    def put(self, array: NDArray[Any]) -> Any:
-        """Copy an array to the device."""
-        return self._cupy.asarray(array)
-
-    def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
-        """Make a new array on the device."""
-        return self._cupy.zeros(shape, dtype=dtype)
-
-    def get(self, array: Any) -> NDArray[Any]:
-        """Wait for an array of the device and copy it from there."""
-        copied: NDArray[Any] = self._cupy.asnumpy(array)
-        return copied
 
     @property
     def memory(self) -> int:

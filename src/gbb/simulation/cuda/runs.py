@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gbb._support import checks
-from gbb._support.checks import FloatArray, IntArray
+from gbb._support.checks import IntArray
 from gbb.environment import Environment, System
 from gbb.policies import AnyPolicy, ExploreThenCommit, UniformRandom
 from gbb.simulation._lowering import LoweredPolicy, lower
@@ -22,12 +21,16 @@ from gbb.simulation.cuda.joint import JointKernel
 from gbb.simulation.engine.couples import plays_couples
 
 CHUNK = 1 << 16
-"""Rounds of a launch. A run does not depend on it, as its random numbers are counted by round."""
+"""Rounds of a launch. A run does not depend on it: random numbers are counted by round, and it is a
+multiple of ``RENEW`` in ``text/pairs.cu``, whose kernel recomputes its estimate when a launch begins."""
 
 MEMORY_SHARE = 0.7
 """The share of the free memory that a batch of runs may take."""
 
 PLAYED = "an index policy, ExploreThenCommit or UniformRandom"
+
+ON_THREADS = (UniformRandom, ExploreThenCommit)
+"""Policies that the engine's threads play: a run takes about a millisecond there."""
 
 AnyKernel = CouplesKernel | JointKernel
 
@@ -66,8 +69,7 @@ def trace_jobs(
     With ``edge_noise`` the noise of every edge is drawn as in the reference loop and handed to the
     device, which then fuses no multiplications with additions: the same couples as in the engine.
 
-    UniformRandom and ExploreThenCommit are played by the engine on ``workers`` threads, where a run
-    takes about a millisecond.
+    Policies :data:`ON_THREADS` are played by the engine, on ``workers`` threads.
     """
     own: dict[str, Any] = {"keep_allocations": keep_allocations, "edge_noise": edge_noise}
     kernels = check_jobs(jobs, int(recorded[-1]), **own)
@@ -107,7 +109,7 @@ def _choose_kernel(
     if env.noise not in ("gaussian", "none"):
         rule = "be 'gaussian' or 'none' for method=\"cuda\""
         raise checks.input_error("noise", rule, repr(env.noise))
-    if type(policy) in (UniformRandom, ExploreThenCommit):
+    if type(policy) in ON_THREADS:
         return None
     if not isinstance(policy, LoweredPolicy):
         raise checks.input_error("policies", f'be {PLAYED} for method="cuda"', policy.name)
@@ -126,17 +128,12 @@ def _play_jobs(
     on_rounds: Callable[[int], None] | None,
 ) -> Iterator[list[Trace]]:
     """Play the jobs of one kernel and yield the traces of each."""
-    rounds, noise = int(recorded[-1]), []
-    listed: list[tuple[Any, Any, Any]] = [(e, lower(p), make_keys(seeds)) for e, p, seeds in jobs]
-    if isinstance(kernel, CouplesKernel) and kernel.shared_noise:
-        each = [
-            share_noise(listed[j][0], listed[j][1], job.seeds, rounds) for j, job in enumerate(jobs)
-        ]
-        noise = [np.concatenate(parts) for parts in zip(*each, strict=True)]
-    played = play(launch.launcher(), kernel, listed, recorded, noise)
+    played = play(launch.launcher(), kernel, jobs, recorded)
     stop = 0
-    for env, policy, keys in listed:
-        start, stop, traces = stop, stop + len(keys), []
+    for job in jobs:
+        env: Any = job.env
+        policy: Any = lower(job.policy)
+        start, stop, traces = stop, stop + len(job.seeds), []
         values = policy.cut.couple_values(env.reward_tables[0]).ravel()
         for run in range(start, stop):
             number = played["couple"][:, run].astype(np.int64)
@@ -148,75 +145,71 @@ def _play_jobs(
             total = played["cumulative"][:, run].copy()
             traces.append(Trace(reward, total, couple, arms, None))
         if on_rounds is not None:
-            on_rounds(len(traces) * rounds)
+            on_rounds(len(traces) * int(recorded[-1]))
         yield traces
 
 
-def make_keys(seeds: Sequence[np.random.SeedSequence]) -> NDArray[np.uint32]:
-    """Return the 128 bits of every seed that a run's random numbers follow from."""
-    # Of the seed itself: in the engine a run's children draw, here counters do (text/common.cu).
-    return np.array([seed.generate_state(4) for seed in seeds], dtype=np.uint32).reshape(-1, 4)
-
-
 def play(
-    device: launch.CupyLauncher,
-    kernel: AnyKernel,
-    jobs: Sequence[tuple[Environment, LoweredPolicy, NDArray[np.uint32]]],
-    recorded: IntArray,
-    shared_noise: Sequence[FloatArray] = (),
+    device: launch.CupyLauncher, kernel: AnyKernel, jobs: Sequence[Job], recorded: IntArray
 ) -> dict[str, NDArray[Any]]:
-    """Play all runs of all jobs, an instance, a policy and keys, side by side and in this order.
+    """Play all runs of jobs of one kernel side by side, in the order of ``jobs``.
 
     Returns by name the outputs (recorded rounds x ... x runs) and the last state (... x runs).
     """
-    policies = [policy for _, policy, _ in jobs]
-    first, schedules = number_distinct([_radius_key(policy) for policy in policies])
-    what = kernel.launch([(env, policy) for env, policy, _ in jobs], schedules)
+    last = int(recorded[-1])
+    instances: list[tuple[Any, Any]] = [(job.env, lower(job.policy)) for job in jobs]
+    first, schedules = number_distinct([_radius_key(policy) for _, policy in instances])
+    what = kernel.launch(instances, schedules)
     compiled = device.compile(what.text.source, what.text.name, what.text.options)
-    which = np.repeat(np.arange(len(jobs), dtype=np.int32), [len(keys) for *_, keys in jobs])
-    by_run = [which, np.concatenate([keys for *_, keys in jobs]), *shared_noise]
-    runs, last = len(which), int(recorded[-1])
-    outputs = {
-        name: ((len(recorded), *shape), kind) for name, (shape, kind) in what.outputs.items()
-    }
-    played = {
-        name: np.zeros((*shape, runs), kind)
-        for name, (shape, kind) in {**outputs, **what.state}.items()
-    }
-    scratch = sum(math.prod(shape) * np.dtype(kind).itemsize for shape, kind in what.scratch)
-    size = scratch + sum(array.nbytes for array in (*by_run, *played.values())) // runs
+    which = np.repeat(np.arange(len(jobs), dtype=np.int32), [len(job.seeds) for job in jobs])
+    # Keys are of the seed itself: in the engine its children draw, here counters do (common.cu).
+    keys = np.array([seed.generate_state(4) for job in jobs for seed in job.seeds], dtype=np.uint32)
+    by_run, runs, chunk = [which, keys], len(keys), CHUNK
+    if isinstance(kernel, CouplesKernel) and kernel.shared_noise:
+        each = [
+            share_noise(*own, job.seeds, last) for own, job in zip(instances, jobs, strict=True)
+        ]
+        by_run += [np.concatenate(parts) for parts in zip(*each, strict=True)]
+        chunk = last  # noise is counted from the first round of a launch
+    played = _allocate(np.zeros, what.outputs, runs, len(recorded))
+    played |= _allocate(np.zeros, what.state, runs)
+    size = sum(array.nbytes // runs for array in by_run)
+    size += what.scratch.itemsize + what.state.itemsize + len(recorded) * what.outputs.itemsize
     at_once = max(1, int(MEMORY_SHARE * device.memory) // size)
     constants = [device.put(each) if np.ndim(each) else each for each in what.constants]
-    instances = device.put(what.instances)
-
-    def allocate(fields: Iterable[launch.Field], count: int, *rows: int) -> list[Any]:
-        return [device.zeros((*rows, *shape, count), kind) for shape, kind in fields]
-
+    table = device.put(what.instances)
     for batch in (slice(start, min(start + at_once, runs)) for start in range(0, runs, at_once)):
         count = batch.stop - batch.start
-        which_here, keys, *noise = (device.put(array[batch]) for array in by_run)
-        carried = [*allocate(what.scratch, count), *allocate(what.state.values(), count)]
-        # Shared noise is counted from the first round of a launch, so all rounds are in one.
-        chunk = last if shared_noise else CHUNK
+        which_here, keys_here, *noise = (device.put(array[batch]) for array in by_run)
+        scratch = _allocate(device.zeros, what.scratch, count)
+        state = _allocate(device.zeros, what.state, count)
         for start in range(0, last, chunk):
             rounds = np.arange(start, min(start + chunk, last), dtype=np.float64)
             kept = slice(*np.searchsorted(recorded, [start + 1, start + len(rounds) + 1]))
             marks = recorded[kept]
-            buffers = allocate(what.outputs.values(), count, max(len(marks), 1))
+            outputs = _allocate(device.zeros, what.outputs, count, max(len(marks), 1))
             arguments = [
-                *(instances, which_here, keys, np.int64(count)),
+                *(table, which_here, keys_here, np.int64(count)),
                 *(np.int64(start), np.int32(len(rounds))),
-                device.put(np.stack([policies[j].radii(rounds) for j in first])),
+                device.put(np.stack([instances[j][1].radii(rounds) for j in first])),
                 *(np.int32(len(marks)), device.put(np.append(marks, 0).astype(np.int64))),
-                *(*constants, *carried, *buffers, *noise),
+                *(*constants, *scratch.values(), *state.values(), *outputs.values(), *noise),
             ]
             compiled(-(-count // what.text.runs), what.text.threads, what.text.shared, arguments)
             if len(marks):  # a copy waits for the device, which else goes on to the next launch
-                for name, buffer in zip(what.outputs, buffers, strict=True):
-                    played[name][kept, ..., batch] = device.get(buffer)
-        for name, rows in zip(what.state, carried[len(what.scratch) :], strict=True):
+                for name, rows in outputs.items():
+                    played[name][kept, ..., batch] = device.get(rows)
+        for name, rows in state.items():
             played[name][..., batch] = device.get(rows)
     return played
+
+
+def _allocate(
+    zeros: Callable[..., Any], fields: np.dtype[np.void], runs: int, *rounds: int
+) -> dict[str, Any]:
+    """Make an array of zeros (rounds x ... x runs) of every field; the runs of a warp are adjacent."""
+    kinds = {name: fields[name] for name in fields.names or ()}
+    return {name: zeros((*rounds, *kind.shape, runs), kind.base) for name, kind in kinds.items()}
 
 
 def _radius_key(policy: LoweredPolicy) -> Any:
