@@ -12,7 +12,7 @@ from typing import NamedTuple
 import gbb
 from gbb import policies
 from gbb.graph import FAMILIES
-from gbb.simulation.cuda import ON_THREADS
+from gbb.simulation.cuda.runs import ON_THREADS
 from gbb.sweep.axes import Cell
 from gbb.sweep.instances import make_graph
 from gbb.sweep.spec import NUMERICS, Sweep

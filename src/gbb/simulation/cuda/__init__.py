@@ -5,13 +5,6 @@
 ``launch.py`` compiles and starts them.
 """
 
-from gbb.simulation.cuda.runs import (
-    ON_THREADS,
-    Job,
-    check_jobs,
-    require_device,
-    trace_instances,
-    trace_jobs,
-)
+from gbb.simulation.cuda.runs import Job, check_jobs, require_device, trace_instances, trace_jobs
 
-__all__ = ["ON_THREADS", "Job", "check_jobs", "require_device", "trace_instances", "trace_jobs"]
+__all__ = ["Job", "check_jobs", "require_device", "trace_instances", "trace_jobs"]

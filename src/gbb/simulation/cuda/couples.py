@@ -13,7 +13,7 @@ from gbb._support.checks import FloatArray
 from gbb.environment import Environment
 from gbb.learning.coordinates import symmetric_edge_arms
 from gbb.simulation._lowering import LoweredPolicy
-from gbb.simulation.cuda.launch import ON_PROCESSOR, KernelText, Launch, join_text
+from gbb.simulation.cuda.launch import ON_PROCESSOR, Instances, KernelText, Launch, join_text
 from gbb.simulation.engine.couples import noise_of
 from gbb.simulation.engine.noise import Blocks
 
@@ -83,9 +83,7 @@ class CouplesKernel:
         source = join_text(names, {**defines, "block": threads})
         return KernelText(source, "play_couples", options, threads, runs, shared)
 
-    def launch(
-        self, jobs: Sequence[tuple[Environment, LoweredPolicy]], schedules: FloatArray
-    ) -> Launch:
+    def launch(self, jobs: Instances, schedules: FloatArray) -> Launch:
         """Lay out the jobs, whose radii are the rows ``schedules`` of a table."""
         forms, prior = number_priors([policy for _, policy in jobs])
         rows = []

@@ -10,10 +10,9 @@ import numpy as np
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray
-from gbb.environment import Environment
 from gbb.simulation._lowering import LoweredPolicy
 from gbb.simulation.cuda.couples import number_distinct, number_priors
-from gbb.simulation.cuda.launch import KernelText, Launch, join_text
+from gbb.simulation.cuda.launch import Instances, KernelText, Launch, join_text
 
 MAX_ARMS = 10
 MAX_AGENTS = 1000
@@ -68,9 +67,7 @@ class JointKernel:
         """Whether the arms and neighbours of so many agents are in global memory."""
         return THREADS * agents * (2 * self.K + 2) > MAX_SHARED
 
-    def launch(
-        self, jobs: Sequence[tuple[Environment, LoweredPolicy]], schedules: FloatArray
-    ) -> Launch:
+    def launch(self, jobs: Instances, schedules: FloatArray) -> Launch:
         """Lay out the jobs, whose radii are the rows ``schedules`` of a table."""
         policies = [policy for _, policy in jobs]
         agents = max(policy.problem.n for policy in policies)

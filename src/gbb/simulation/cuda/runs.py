@@ -27,8 +27,6 @@ multiple of ``RENEW`` in ``text/pairs.cu``, whose kernel recomputes its estimate
 MEMORY_SHARE = 0.7
 """The share of the free memory that a batch of runs may take."""
 
-PLAYED = "an index policy, ExploreThenCommit or UniformRandom"
-
 ON_THREADS = (UniformRandom, ExploreThenCommit)
 """Policies that the engine's threads play: a run takes about a millisecond there."""
 
@@ -74,17 +72,20 @@ def trace_jobs(
     own: dict[str, Any] = {"keep_allocations": keep_allocations, "edge_noise": edge_noise}
     kernels = check_jobs(jobs, int(recorded[-1]), **own)
     traces: list[list[Trace]] = [[] for _ in jobs]
-    played: Iterator[list[Trace]]
     for kernel in dict.fromkeys(kernels):
-        numbers = [j for j, each in enumerate(kernels) if each == kernel]
-        group = [jobs[j] for j in numbers]
+        group = [job for job, its_kernel in zip(jobs, kernels, strict=True) if its_kernel == kernel]
+        numbers = (j for j, its_kernel in enumerate(kernels) if its_kernel == kernel)
         if kernel is None:
-            options = {**own, "workers": workers, "on_rounds": on_rounds}
-            played = (trace_runs(e, [p], recorded, seeds, **options)[0] for e, p, seeds in group)
-        else:
-            played = _play_jobs(kernel, group, recorded, keep_allocations, on_rounds)
-        for j, runs in zip(numbers, played, strict=True):
+            own |= {"workers": workers, "on_rounds": on_rounds}
+            for j, (env, policy, seeds) in zip(numbers, group, strict=True):
+                (traces[j],) = trace_runs(env, [policy], recorded, seeds, **own)
+            continue
+        for j, runs in zip(
+            numbers, _play_jobs(kernel, group, recorded, keep_allocations), strict=True
+        ):
             traces[j] = runs
+            if on_rounds is not None:
+                on_rounds(len(runs) * int(recorded[-1]))
     return traces
 
 
@@ -112,7 +113,8 @@ def _choose_kernel(
     if type(policy) in ON_THREADS:
         return None
     if not isinstance(policy, LoweredPolicy):
-        raise checks.input_error("policies", f'be {PLAYED} for method="cuda"', policy.name)
+        rule = 'be an index policy, ExploreThenCommit or UniformRandom for method="cuda"'
+        raise checks.input_error("policies", rule, policy.name)
     if plays_couples(policy):
         return CouplesKernel.of(policy, rounds, shared_noise=edge_noise)
     if edge_noise:
@@ -121,11 +123,7 @@ def _choose_kernel(
 
 
 def _play_jobs(
-    kernel: AnyKernel,
-    jobs: Sequence[Job],
-    recorded: IntArray,
-    keep_allocations: bool,
-    on_rounds: Callable[[int], None] | None,
+    kernel: AnyKernel, jobs: Sequence[Job], recorded: IntArray, keep_allocations: bool
 ) -> Iterator[list[Trace]]:
     """Play the jobs of one kernel and yield the traces of each."""
     played = play(launch.launcher(), kernel, jobs, recorded)
@@ -144,8 +142,6 @@ def _play_jobs(
             reward = played["reward"][:, run].copy() if "reward" in played else values[number]
             total = played["cumulative"][:, run].copy()
             traces.append(Trace(reward, total, couple, arms, None))
-        if on_rounds is not None:
-            on_rounds(len(traces) * int(recorded[-1]))
         yield traces
 
 
