@@ -109,6 +109,15 @@ def test_what_is_earned_agrees_with_the_engine():
     assert (abs(apart) < 3.5 * error).all(), (apart / error).values
 
 
+def test_random_play_is_the_engines():
+    """Explore-then-commit too: they learn nothing from round to round, so a device would gain little."""
+    env, cut = instance()
+    policies = everybody(env.problem, cut, 60)[-2:]
+    given = {"rounds": 60, "runs": 3, "keep_allocations": True}
+    here = gbb.simulate(env, policies, **given)
+    assert here.equals(gbb.simulate(env, policies, method="cuda", **given))
+
+
 def test_allocations_pay_what_is_recorded():
     env, cut = instance(graph=gbb.Graph.random(12, p=0.4, seed=3))
     result = gbb.simulate(
