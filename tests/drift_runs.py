@@ -1,7 +1,7 @@
-"""A watch over drift without its database: how soon drift is found, and how often where there is none.
+"""A watch over drift without its database: how soon drift is found, and how often without any.
 
-It hears what a policy plays and earns on complete:5 with five one-hot arms; a jump is half the norm of M*
-after the policy has settled.
+It hears what a policy plays and earns on complete:5 with five one-hot arms. A jump is half the norm
+of M*, after the policy has settled.
 """
 
 from __future__ import annotations
