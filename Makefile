@@ -149,12 +149,11 @@ format: $(READY)
 bench: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[bench,exact]"
 	$(BIN)/python benchmarks/start.py
-	$(BIN)/python benchmarks/engine.py
-	$(BIN)/python benchmarks/cuts.py
-	$(BIN)/python benchmarks/solvers.py
-	$(BIN)/python benchmarks/controller.py
-	$(BIN)/python benchmarks/pipe.py
-	$(BIN)/python benchmarks/service.py
+	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/peers.py couples
+	$(BIN)/python benchmarks/solvers.py optima
+	$(BIN)/python benchmarks/solvers.py cuts
+	for part in log pipe service; do $(BIN)/python benchmarks/controller.py $$part; done
 
 clean:
 	rm -rf $(VENV) build docs/api docs/gallery docs/learn docs/sg_execution_times.rst .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage results

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import gbb
+from gbb.simulation._lowering import lower
+from gbb.simulation.cuda.couples import prior
 from indices import couple_vectors
 
 P = gbb.policies
@@ -32,6 +34,20 @@ def everybody(problem, cut, horizon):
         P.ExploreThenCommit(problem, cut=cut, horizon=horizon),
         P.UniformRandom(problem),
     ]
+
+
+def check_estimate(policy, rounds, played, rtol):
+    """Compare the means and widths of all couples with a fresh solve from what each pair was paid."""
+    K, weight = policy.problem.K, played["load"]
+    if policy.problem.orthogonal:  # there, the prior's precision is in the load
+        weight = weight - prior(lower(policy))[:, None]
+    weight = np.rint(weight)
+    assert (weight.sum(axis=0) == rounds * policy.problem.m).all()
+    estimate = played["carried"][2:].reshape(2, K**2, -1)
+    for run in range(weight.shape[1]):
+        mean, width = fresh_estimate(policy, weight[:, run], played["paid"][:, run])
+        np.testing.assert_allclose(estimate[0, :, run], mean, rtol=rtol)
+        np.testing.assert_allclose(estimate[1, :, run], width, rtol=rtol)
 
 
 def fresh_estimate(policy, weight, paid):

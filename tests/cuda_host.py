@@ -24,7 +24,6 @@ class HostLauncher:
     """As :class:`gbb.simulation.cuda.launch.Launcher`, on the processor."""
 
     memory = 1 << 30
-    shared = SHARED
 
     def compile(self, source: str, name: str, options: tuple[str, ...]) -> Any:  # noqa: ARG002
         assert COMPILER is not None

@@ -56,11 +56,7 @@ SHOWN = {
     ("README.md", "make paper"): "it would set up an environment and run every test, this one too",
     ("docs/reproduction.md", "make paper"): "the same; `tests/experiments` runs what it calls",
     ("docs/reproduction.md", "gbb paper table1 | figure1"): "which names the command takes",
-    (
-        "docs/sweeps.md",
-        "python benchmarks/which_policy.py",
-    ): "it reads the whole study, an hour's work",
-    ("docs/figure2-many.md", "python benchmarks/figure2_many.py"): "it takes a GPU",
+    ("docs/figure2-many.md", "python benchmarks/gpu.py figure2"): "it takes a GPU",
     ("docs/service.md", "[Unit]"): "a unit of systemd",
     ("docs/service.md", "server {"): "nginx's",
     ("docs/service.md", "farm.example.org {"): "Caddy's",

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import cuda_host
 import gbb
-from cuda_cases import everybody, fresh_estimate, instance
+import philox
+from cuda_cases import check_estimate, everybody, instance
 from gbb import sweep
 from gbb.simulation._lowering import lower
-from gbb.simulation.cuda import Job, couples, joint, launch, philox, random_play, trace_jobs
-from gbb.simulation.cuda.stretches import keys_of
+from gbb.simulation.cuda import Job, joint, launch, runs, trace_jobs
+from gbb.simulation.cuda.couples import CouplesKernel
 from gbb.sweep import instances
 
 pytestmark = pytest.mark.skipif(cuda_host.COMPILER is None, reason="no C++ compiler")
@@ -50,16 +53,15 @@ def test_means_and_widths_are_those_of_a_fresh_solve(general):
     env, cut = instance(general=general)
     rounds = 700
     policy = P.ImprovedOFUL(env.problem, cut=cut, radius="symmetric")
-    shape = couples.shape_of(lower(policy), False)._replace(estimate=True)
-    keys = keys_of(np.random.SeedSequence(1).spawn(2))
-    played = couples.play_couples(
-        cuda_host.HostLauncher(), shape, [(env, lower(policy), keys)], np.array([rounds])
+    kernel = CouplesKernel.of(lower(policy), rounds, shared_noise=False)
+    own = np.random.SeedSequence(1).spawn(2)
+    played = runs.play(
+        cuda_host.HostLauncher(),
+        replace(kernel, estimate=True),
+        [Job(env, policy, own)],
+        np.array([rounds]),
     )
-    assert (played.weight.sum(axis=0) == rounds * env.problem.m).all()
-    for run in range(2):
-        mean, width = fresh_estimate(policy, played.weight[:, run], played.paid[:, run])
-        np.testing.assert_allclose(played.estimate[0, :, run], mean, rtol=1e-9)
-        np.testing.assert_allclose(played.estimate[1, :, run], width, rtol=1e-9)
+    check_estimate(policy, rounds, played, rtol=1e-9)
 
 
 def test_random_numbers_are_philox_and_normal():
@@ -72,7 +74,9 @@ def test_random_numbers_are_philox_and_normal():
     ]
     pi = philox.words(keys[1:], 0x243F6A88, 0x85A308D3, 1)
     assert pi.tolist() == [[0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1]]
-    x = philox.normals(keys_of(np.random.SeedSequence(5).spawn(1000)), 7, philox.NOISE, 100).ravel()
+    x = philox.normals(
+        philox.keys_of(np.random.SeedSequence(5).spawn(1000)), 7, philox.NOISE, 100
+    ).ravel()
     assert abs(x.mean()) < 4 / np.sqrt(x.size)
     assert abs(x.var() - 1.0) < 4 * np.sqrt(2 / x.size)
     assert abs((x**4).mean() - 3.0) < 4 * np.sqrt(96 / x.size)
@@ -82,17 +86,15 @@ def test_the_device_draws_what_numpy_does():
     """The noise of one round of one couple, found again in what it paid."""
     env, cut = instance()
     policy = P.ImprovedOFUL(env.problem, cut=cut)
-    keys = keys_of(np.random.SeedSequence(2).spawn(3))
-    shape = couples.shape_of(lower(policy), False)
-    played = couples.play_couples(
-        cuda_host.HostLauncher(), shape, [(env, lower(policy), keys)], np.array([1])
-    )
-    x = philox.normals(keys, 0, philox.NOISE, 4)
+    own = np.random.SeedSequence(2).spawn(3)
+    kernel = CouplesKernel.of(lower(policy), 1, shared_noise=False)
+    played = runs.play(cuda_host.HostLauncher(), kernel, [Job(env, policy, own)], np.array([1]))
+    x = philox.normals(philox.keys_of(own), 0, philox.NOISE, 4)
     roots, R = np.sqrt([cut.m12, cut.m21, cut.m1, cut.m2]), env.reward_tables[0]
     for run in range(3):
-        a, b = divmod(int(played.couple[0, run]), 5)
+        a, b = divmod(int(played["couple"][0, run]), 5)
         expected = policy.cut.couple_values(R)[a, b] + (roots * x[run]).sum()
-        assert played.paid[:, run].sum() == pytest.approx(expected, rel=1e-12)
+        assert played["paid"][:, run].sum() == pytest.approx(expected, rel=1e-12)
 
 
 def test_what_is_earned_agrees_with_the_engine():
@@ -105,6 +107,15 @@ def test_what_is_earned_agrees_with_the_engine():
     apart = ends[0].mean("run") - ends[1].mean("run")
     error = np.sqrt(sum(each.var("run", ddof=1) / 150 for each in ends))
     assert (abs(apart) < 3.5 * error).all(), (apart / error).values
+
+
+def test_random_play_is_the_engines():
+    """Explore-then-commit too: they learn nothing from round to round, so a device would gain little."""
+    env, cut = instance()
+    policies = everybody(env.problem, cut, 60)[-2:]
+    given = {"rounds": 60, "runs": 3, "keep_allocations": True}
+    here = gbb.simulate(env, policies, **given)
+    assert here.equals(gbb.simulate(env, policies, method="cuda", **given))
 
 
 def test_allocations_pay_what_is_recorded():
@@ -136,13 +147,13 @@ def test_without_noise_joint_policies_end_at_the_optimum():
 def test_a_run_depends_on_its_seed_alone(monkeypatch, far):
     """Not on other runs, other instances, the size of a launch, nor where the agents' numbers stand."""
     if far:
-        monkeypatch.setattr(joint, "NEAR", 0)
+        monkeypatch.setattr(joint, "MAX_SHARED", 0)
     envs = [instance(seed=s) for s in range(2)]
     own = np.random.SeedSequence(4).spawn(3)
     recorded = np.arange(1, 41)
     jobs = [Job(env, p, own) for env, cut in envs for p in everybody(env.problem, cut, 40)]
     together = trace_jobs(jobs, recorded)
-    monkeypatch.setattr(joint, "NEAR", 1 << 16)
+    monkeypatch.setattr(joint, "MAX_SHARED", 1 << 16)
     for job, found in zip(jobs, together, strict=True):
         alone = trace_jobs([job._replace(seeds=own[1:2])], recorded)[0][0]
         assert (alone.cumulative == found[1].cumulative).all()
@@ -151,7 +162,7 @@ def test_a_run_depends_on_its_seed_alone(monkeypatch, far):
 
 
 @pytest.mark.parametrize("general", [False, True])
-def test_long_runs_are_played_in_stretches(monkeypatch, general):
+def test_long_runs_are_played_in_chunks(monkeypatch, general):
     env, cut = instance(general=general)
     policies = [P.ImprovedOFUL(env.problem, cut=cut, radius="symmetric")]
     if not general:
@@ -159,15 +170,8 @@ def test_long_runs_are_played_in_stretches(monkeypatch, general):
     given = {"rounds": 100, "runs": 2, "method": "cuda", "record": [1, 63, 64, 65, 100]}
     whole = gbb.simulate(env, policies, **given)
     monkeypatch.setattr(cuda_host.HostLauncher, "memory", 1)  # and a run at a time
-    for kernel in (couples, joint, random_play):
-        monkeypatch.setattr(kernel, "stretches", _by_64)
+    monkeypatch.setattr(runs, "CHUNK", 64)
     assert whole.equals(gbb.simulate(env, policies, **given))
-
-
-def _by_64(recorded):
-    from gbb.simulation.cuda.stretches import stretches  # noqa: PLC0415
-
-    return stretches(recorded, 64)
 
 
 def test_policies_with_radii_of_their_own_keep_them():

@@ -15,10 +15,15 @@ import pytest
 import cuda_host
 import gbb
 from gbb.cli import main
-from gbb.simulation.cuda import couples, joint, launch, random_play
+from gbb.simulation.cuda import couples, joint, launch
+from gbb.simulation.cuda.couples import CouplesKernel
+from gbb.simulation.cuda.joint import JointKernel
 from gbb.sweep import Sweep
 
 P = gbb.policies
+
+SHARED = 227 << 10
+"""Bytes of shared memory that a block may have on an H200."""
 
 
 def made(arms=None, **environment):
@@ -103,10 +108,6 @@ def test_without_a_device_one_line_says_so(monkeypatch):
         (lambda: (made(np.eye(5) + 0.1), "JointOFUL", {}), "`arms` to be orthogonal"),
         (lambda: (made(), "InformationDirected", {}), "draw once"),
         (lambda: (made(), "OFUL", {"radius": "complete"}), "in both directions"),
-        (
-            lambda: (made(), "ExploreThenCommit", {"estimator": "low_rank", "exploration": 8}),
-            "ExploreThenCommit",
-        ),
         (lambda: (made(1e4 * np.eye(5, 3) + 1.0), "OFUL", {}), "`arms` to have .* where K > d"),
     ],
 )
@@ -127,7 +128,8 @@ def test_what_a_device_complains_of_is_one_line(where):
         __call__ = fail
 
     module = SimpleNamespace(get_function=lambda _: Function())
-    cupy = SimpleNamespace(RawModule=fail if where == "compile" else lambda **_: module)
+    make = fail if where == "compile" else lambda **_: module
+    cupy = SimpleNamespace(RawModule=make, asarray=None, asnumpy=None, zeros=None)
     with pytest.raises(
         ValueError, match=f"cannot {where} a kernel .*no such architecture"
     ) as caught:
@@ -135,26 +137,15 @@ def test_what_a_device_complains_of_is_one_line(where):
     assert "\n" not in str(caught.value)
 
 
-def test_every_layout_fits_a_block(monkeypatch):
-    monkeypatch.setattr(cuda_host.HostLauncher, "compile", lambda *_: None)
-    device = cuda_host.HostLauncher()
-    for K in range(2, random_play.MOST_ARMS + 1):
-        for agents in (5, 300, random_play.MOST_AGENTS):
-            shape = random_play.Shape(K, True, 10, False)
-            _, threads, shared = random_play.kernel_of(device, shape, agents)
-            assert threads >= 16
-            assert shared <= device.shared
-        for flags in product([False, True], repeat=2):
-            for orthogonal, most in couples.MOST_ARMS.items():
-                if most >= K:
-                    _, layout = couples.kernel_of(
-                        device, couples.Shape(orthogonal, K, *flags, False)
-                    )
-                    assert layout.shared <= device.shared
-    for K, agents in product(range(2, joint.MOST_ARMS + 1), (5, 96, joint.MOST_AGENTS)):
+def test_every_layout_fits_a_block():
+    for orthogonal, most in couples.MAX_ARMS.items():
+        for K, even, adaptive in product(range(2, most + 1), *[[False, True]] * 2):
+            kernel = CouplesKernel(K, orthogonal, even, adaptive, shared_noise=False)
+            assert kernel.text().shared <= SHARED
+    for K, agents in product(range(2, joint.MAX_ARMS + 1), (5, 96, joint.MAX_AGENTS)):
         for optimistic in (False, True):
-            shape = joint.Shape(K, optimistic, optimistic, not optimistic, False)
-            assert joint.kernel_of(device, shape, agents, 5)[1].shared <= device.shared
+            kernel = JointKernel(K, optimistic, optimistic, not optimistic, allocations=False)
+            assert kernel.text(agents, 5).shared <= SHARED
 
 
 def test_edge_noise_is_for_couples(monkeypatch):
@@ -175,10 +166,7 @@ def test_a_sweep_says_that_it_is_played_on_a_device():
 
 
 class Nvrtc:
-    """As a launcher, but that it compiles and no more."""
-
-    shared = 227 << 10
-    """Bytes of shared memory that a block may have, as on an H200."""
+    """A compiler of kernels, without a device to launch them."""
 
     def __init__(self, library):
         self._nvrtc = library
@@ -217,12 +205,11 @@ def find_nvrtc():
     find_nvrtc() is None, reason="NVRTC is not installed: make test-cuda installs it"
 )
 def test_nvrtc_takes_every_kernel():
-    device = Nvrtc(ctypes.CDLL(find_nvrtc()))
+    compiler, flags = Nvrtc(ctypes.CDLL(find_nvrtc())), (False, True)
     for orthogonal, K in ((True, 3), (True, 10), (True, 20), (False, 5), (False, 7), (False, 10)):
-        for even, given in product((False, True), repeat=2):
-            couples.kernel_of(device, couples.Shape(orthogonal, K, even, even, given, given))
-    for optimistic, n in product((False, True), (5, 200)):
-        shape = joint.Shape(5, optimistic, optimistic, not optimistic, n == 5)
-        joint.kernel_of(device, shape, n, 5)
-    for learn in (False, True):
-        random_play.kernel_of(device, random_play.Shape(5, learn, 10, learn), 5)
+        for even, shared_noise in product(flags, repeat=2):
+            kernel = CouplesKernel(K, orthogonal, even, even, shared_noise, shared_noise)
+            compiler.compile(*kernel.text()[:3])
+    for optimistic, n in product(flags, (5, 200)):
+        kernel = JointKernel(5, optimistic, optimistic, not optimistic, n == 5)
+        compiler.compile(*kernel.text(n, 5)[:3])

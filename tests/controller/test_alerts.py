@@ -1,21 +1,17 @@
 """Alerts: drift, misfit, rewards out of bounds, a caveat, stale trials; in status and as events."""
 
 import os
-import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+import drift_runs
 import gbb
 from control import drive, environment, replayed, same_state, small, url_of
 from gbb.controller import Controller, RewardWarning
 from gbb.controller.state import log
 from gbb.controller.state.recent import BLOCK, BLOCKS
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-import drift as bench
 
 RUNS = int(os.environ.get("GBB_DRIFT_RUNS", "4"))
 
@@ -64,20 +60,20 @@ def test_drift_is_found_end_to_end(problem, tmp_path, monkeypatch):
 
 
 def test_a_jump_of_half_the_norm_is_found_in_time():
-    """All but one of twenty; the long version is ``benchmarks/drift.py``."""
-    delays = [bench.find_jump("JointOFUL", seed, 200) for seed in range(RUNS)]
+    """All but one of twenty; ``GBB_DRIFT_RUNS=100`` is the long version."""
+    delays = [drift_runs.find_jump("JointOFUL", seed, 200) for seed in range(RUNS)]
     assert sum(bool(delay) for delay in delays) >= 0.95 * RUNS, delays
 
 
 def test_no_drift_is_found_where_there_is_none():
-    assert not any(bench.alarms("ImprovedOFUL", seed, 1000) for seed in range(RUNS))
+    assert not any(drift_runs.alarms("ImprovedOFUL", seed, 1000) for seed in range(RUNS))
 
 
 def test_noise_that_a_round_shares_is_no_drift():
     """Weather that moves all links alike, anew every round, and more than the links' own noise."""
     found = 0
     for seed in range(10):
-        told, rng = bench.Told("JointOFUL", seed), np.random.default_rng(seed)
+        told, rng = drift_runs.Told("JointOFUL", seed), np.random.default_rng(seed)
         for _ in range(12 * BLOCK):
             arms = rng.integers(2, size=5)
             paid = 1.0 + 2.0 * rng.standard_normal() + rng.standard_normal(20)

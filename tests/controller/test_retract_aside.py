@@ -231,7 +231,7 @@ def test_one_without_a_key_is_taken_back_by_its_event(problem, tmp_path):
 
 
 def test_the_lock_is_held_for_a_moment_only(problem, tmp_path, monkeypatch):
-    """Whatever the log's length: the long version is in benchmarks/controller.py."""
+    """Whatever the log's length."""
     controller = Controller.create(url_of(tmp_path), problem, seed=1)
     drive(controller, environment(problem), np.random.default_rng(0), 150)
     held, writing = [], Store.writing

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import gbb
-from cuda_cases import everybody, fresh_estimate, instance
+from cuda_cases import check_estimate, everybody, instance
 from gbb._support.checks import InputError
-from gbb.simulation.cuda import Job, couples, launch, trace_jobs
-from gbb.simulation.cuda.stretches import keys_of
+from gbb.simulation._lowering import lower
+from gbb.simulation.cuda import Job, launch, runs, trace_jobs
+from gbb.simulation.cuda.couples import CouplesKernel
 from gbb.simulation.simulate import trace_runs
 from gbb.simulation.trace import recorded_rounds
 
@@ -40,19 +43,19 @@ def test_the_same_couples_as_the_engine_for_the_same_noise(name, radius, general
 
 def test_what_is_earned_agrees_with_the_engine():
     """Over the instances together, in every recorded round."""
-    recorded, runs, count = recorded_rounds(1000, "log"), 500, 8
+    recorded, number, count = recorded_rounds(1000, "log"), 500, 8
     cases = [instance(seed=s) for s in range(count)]
     for k in range(len(everybody(cases[0][0].problem, cases[0][1], 1000))):
         apart = spread = 0.0
         for s, (env, cut) in enumerate(cases):
             policy = everybody(env.problem, cut, 1000)[k]
-            own = np.random.SeedSequence(s).spawn(runs)
+            own = np.random.SeedSequence(s).spawn(number)
             here = np.stack([t.cumulative for t in trace_runs(env, [policy], recorded, own)[0]])
             there = np.stack(
                 [t.cumulative for t in trace_jobs([Job(env, policy, own)], recorded)[0]]
             )
             apart = apart + here.mean(axis=0) - there.mean(axis=0)
-            spread = spread + (here.var(axis=0, ddof=1) + there.var(axis=0, ddof=1)) / runs
+            spread = spread + (here.var(axis=0, ddof=1) + there.var(axis=0, ddof=1)) / number
         z = apart / np.sqrt(np.where(spread > 0.0, spread, 1e-300))  # all alike: no difference
         assert np.abs(z).max() < 4.0, policy.name
         assert abs(z[-1]) < 3.0, policy.name
@@ -62,13 +65,16 @@ def test_what_is_earned_agrees_with_the_engine():
 def test_a_million_rounds_do_not_drift(device, K, d, general):
     env, cut = instance(K, d, general=general)
     policy = P.ImprovedOFUL(env.problem, cut=cut, radius="symmetric")
-    shape = couples.shape_of(policy, False)._replace(estimate=True)
-    keys = keys_of(np.random.SeedSequence(3).spawn(8))
-    played = couples.play_couples(device, shape, [(env, policy, keys)], np.array([1_000_000]))
-    for run in range(8):
-        mean, width = fresh_estimate(policy, played.weight[:, run], played.paid[:, run])
-        np.testing.assert_allclose(played.estimate[0, :, run], mean, rtol=1e-8)
-        np.testing.assert_allclose(played.estimate[1, :, run], width, rtol=1e-8)
+    rounds = 1_000_000
+    kernel = CouplesKernel.of(lower(policy), rounds, shared_noise=False)
+    own = np.random.SeedSequence(3).spawn(8)
+    played = runs.play(
+        device,
+        replace(kernel, estimate=True),
+        [Job(env, policy, own)],
+        np.array([rounds]),
+    )
+    check_estimate(policy, rounds, played, rtol=1e-8)
 
 
 def test_a_run_depends_on_its_seed_alone():

@@ -108,7 +108,8 @@ def simulate(
     method
         ``engine`` (compiled; policies it has no loop for fall back, with a warning), ``reference``
         (plain Python, edge by edge) or ``cuda`` (all runs side by side on a GPU, with the extra
-        ``cuda``; random numbers of its own, that follow from each run's seed alone).
+        ``cuda``; random numbers of its own, that follow from each run's seed alone; UniformRandom and
+        ExploreThenCommit are played by the engine).
     workers
         Threads to spread the runs over; all available cores when left out. Choices and rewards do not
         depend on it. Regret does where the optimum could not be proven: the solver has a time
@@ -209,6 +210,7 @@ def trace_runs(
             recorded,
             keep_allocations=keep_allocations,
             edge_noise=edge_noise,
+            workers=workers,
             on_rounds=on_rounds,
         )
     # Runs of each thread, rounded up: 5 on 2 threads are 3 and 2. A full batch on one thread would leave

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import gbb
 from gbb import policies
 from gbb.graph import FAMILIES
+from gbb.simulation.cuda.runs import ON_THREADS
 from gbb.sweep.axes import Cell
 from gbb.sweep.instances import make_graph
 from gbb.sweep.spec import NUMERICS, Sweep
@@ -78,17 +79,19 @@ def seconds_of(sweep: Sweep, cell: Cell, m: int, names: Sequence[str]) -> float:
     """About how long all runs of these policies on one instance take on one core."""
     normal = cell["arms"] == "normal"
     arms = (cell["K"] or cell["d"]) if normal else cell["d"]
-    micros = 0.0
+    total = 0.0
     for spec in sweep.policies:
         if spec["name"] in names:
             compiled, searches, hard = _traits(spec["kind"])
             if not compiled:
-                micros += 400.0 + 2.0 * m
+                micros = 400.0 + 2.0 * m
             elif searches:
-                micros += 4.0 + 0.003 * arms * m * (5.0 if hard and normal else 1.0)
+                micros = 4.0 + 0.003 * arms * m * (5.0 if hard and normal else 1.0)
             else:
-                micros += 2.0 + 0.003 * m
-    return micros * 1e-6 * sweep.rounds * sweep.runs / (DEVICE if sweep.method == "cuda" else 1.0)
+                micros = 2.0 + 0.003 * m
+            on_device = sweep.method == "cuda" and policies.find(spec["kind"]) not in ON_THREADS
+            total += micros / (DEVICE if on_device else 1.0)
+    return total * 1e-6 * sweep.rounds * sweep.runs
 
 
 UNCOMPILED = {

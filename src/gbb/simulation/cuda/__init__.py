@@ -1,9 +1,10 @@
-"""Runs on a GPU: CUDA C++ text compiled when it is needed, and thousands of runs in one launch.
+"""Runs on a GPU: CUDA C++ text, compiled when it is needed, plays thousands of runs in one launch.
 
-Kernels are text (``text/``), put together and compiled by a launcher (``launch.py``), which is all that
-knows of CuPy. ``batch.py`` sorts jobs, each an environment, a policy and seeds, into launches.
+``runs.py`` groups jobs (an environment, a policy and seeds) by the kernel that plays them;
+``couples.py`` and ``joint.py`` lay out the data of the two kernels, whose text is in ``text/``;
+``launch.py`` compiles and starts them.
 """
 
-from gbb.simulation.cuda.batch import Job, check_jobs, require_device, trace_instances, trace_jobs
+from gbb.simulation.cuda.runs import Job, check_jobs, require_device, trace_instances, trace_jobs
 
 __all__ = ["Job", "check_jobs", "require_device", "trace_instances", "trace_jobs"]

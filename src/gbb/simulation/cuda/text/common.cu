@@ -1,4 +1,4 @@
-// Random numbers by counters, and what all kernels are handed. K, the number of arms, is defined before.
+// Counter-based random numbers and helpers of all kernels. K, the number of arms, is a macro (launch.py).
 typedef unsigned int u32;
 typedef unsigned long long u64;
 typedef long long i64;
@@ -6,13 +6,14 @@ typedef long long i64;
 #define P (K * (K + 1) / 2)
 #define TIE 1e-12
 
-// The number of an unordered pair of arms, row by row of the upper triangle.
+// Index of an unordered pair of arms in the upper triangle, row by row.
 __device__ __forceinline__ int pair_of(int a, int b) {
   int low = a < b ? a : b, high = a < b ? b : a;
   return low * K - low * (low - 1) / 2 + high - low;
 }
 
-// A run's own stream: two words of its seed are the key, two stand in the counter.
+// The stream of a run: two words of its seed are the key, two are part of the counter, so that a run depends on its
+// seed alone and not on its place in a launch.
 struct Stream {
   u32 k0, k1, c2, c3;
 };
@@ -26,7 +27,8 @@ struct Words {
   u32 x, y, z, w;
 };
 
-// Philox 4x32-10 (Salmon et al. 2011) of round t and draw number `draw`.
+// Philox 4x32-10 (Salmon et al. 2011) of round t and draw number `draw`. Draw numbers stay below 2^20; the bits of t
+// beyond 32 are folded in above them.
 __device__ __forceinline__ Words philox(Stream s, u64 t, u32 draw) {
   u32 c0 = (u32)t, c1 = draw ^ ((u32)(t >> 32) << 20), c2 = s.c2, c3 = s.c3, k0 = s.k0, k1 = s.k1;
 #pragma unroll
@@ -40,7 +42,7 @@ __device__ __forceinline__ Words philox(Stream s, u64 t, u32 draw) {
   return out;
 }
 
-// In (0, 1), never at its ends.
+// A uniform number in the open interval (0, 1): its logarithm is finite, and (int)(u * count) < count.
 __device__ __forceinline__ double uniform_of(u32 x) {
   return ((double)x + 0.5) * 2.3283064365386963e-10;
 }
@@ -53,15 +55,15 @@ __device__ __forceinline__ void normals_of(u32 x, u32 y, double* one, double* tw
   *two = size * s;
 }
 
-// What draws are for: the number of the draw is one of these plus the place among its kind.
+// Draw numbers by purpose: one of these plus an index, so that no purpose shifts the draws of another.
 #define NOISE 0u
 #define TIES 0x10000u
 #define ARMS 0x20000u
 #define EXPLORE 0x30000u
 #define POSTERIOR 0x40000u
 
-// log x for what a determinant grew by. After the first rounds that is near 1, where the series to y^13 is a third of
-// the work; what it leaves out is below 1e-17. Anything else, also what rounding made less than 1, is log's.
+// The logarithm of a determinant's growth. After the first rounds the growth is close to 1, where the series up to
+// y^13 takes a third of log's time with an error below 1e-17. All else, NaN included, goes to log: hence the negation.
 __device__ __forceinline__ double log_of_growth(double x) {
   double y = x - 1.0;
   if (!(fabs(y) <= 0.0625)) return log(x);

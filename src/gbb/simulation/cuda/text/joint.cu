@@ -1,6 +1,6 @@
-// Whole allocations on orthogonal arms, a thread a run: the best couple over the cut for the estimate (with
-// DRAWS, for a draw from the posterior; with OPTIMISTIC, with a bonus), then agents in turn take their best
-// arm, from that couple and from the next best. An allocation with n_s links of pair s is worth
+// Allocations on orthogonal arms, one thread per run. Each round takes the best couple over the cut, by the estimate
+// (DRAWS: by a posterior sample; OPTIMISTIC: with a bonus), then improves it and the next best couples by local search:
+// agents in turn take their best arm. The value of an allocation with n_s links of pair s is
 //   sum_s 2 n_s mu_s + radius sqrt(sum_s (2 n_s)^2 var_s).
 
 #define GAIN 1e-10
@@ -8,13 +8,13 @@
 
 struct Game {
   double m12, m1, m2, noise, sigma, spread, offset, shrinking, v, explore, starts, schedule, form;
-  double agents, at, row, entries;  // how many agents, and where their numbers, rows and neighbours start
-  double pays[P];                   // what a link of each pair pays in both directions
+  double agents, at, row, entries;  // number of agents; offsets of their sides, indptr and neighbours
+  double pays[P];                   // expected reward of a link of each pair, both directions together
 };
 
 struct Network {
   const int* start;
-  const short *other, *inside, *across;  // neighbours in V1 and in V2
+  const short *other, *inside, *across;  // neighbours; how many of them are in V1 and in V2
   const unsigned char* sides;
 };
 
@@ -27,8 +27,8 @@ extern __shared__ double room[];
 #define AT(array, j) array[(j) * blockDim.x + threadIdx.x]
 #endif
 
-// Where a run's numbers stand. By two arms: the means that are searched on, their variances, and the number of
-// links (K x K); by agent: its arm, and how many of its neighbours play each arm.
+// The workspace of a run. By two arms (K x K, both triangles, which saves computing places in the inner loop): means to
+// search on, variances, numbers of links. By agent: its arm, and how many of its neighbours play each arm.
 struct Run {
   double *mean, *var, *links;
   unsigned char *arms, *best;
@@ -44,7 +44,7 @@ __device__ __forceinline__ double worth(double mean, double norm2, double radius
 #endif
 }
 
-// A number for agent i with arm a; the sum over agents tells allocations apart.
+// A hash of agent i playing arm a (as splitmix64 mixes); sums over agents identify allocations and are cheap to update.
 __device__ __forceinline__ u64 mark(int i, int a) {
   u64 x = (u64)(i * K + a + 1) * 0x9E3779B97F4A7C15ull;
   x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9ull;
@@ -71,8 +71,8 @@ __device__ __forceinline__ void set_links(const Run& at, int a, int b, double mo
   OWN(at.links, b * K + a) = now;
 }
 
-// Agents in turn take their best arm until none gains, from the couple (a, b) on; returns the value reached, or
-// -1e300 where nobody moves or the search comes to where one of `found` others ended, by their marks.
+// Local search from the couple (a, b): agents in turn take their best arm until none gains. Returns the value
+// reached, or -1e300 if nobody moves or the search meets the end of one of `found` earlier ones, known by their hashes.
 __device__ double ascend(const Run& at, const Game* of, const Network& net, int a, int b, double radius,
                          double least, u64* marks, int found) {
   const i64 runs = at.runs, run = at.run;
@@ -102,6 +102,7 @@ __device__ double ascend(const Run& at, const Game* of, const Network& net, int 
     double near[K], mean_best = mean, norm2_best = norm2;
 #pragma unroll
     for (int c = 0; c < K; c++) near[c] = AT(at.around, i * K + c);
+    // Gains below rounding errors would let agents move in circles.
     double value = worth(mean, norm2, radius), margin = GAIN * (fabs(mean) + fabs(value - mean));
     margin = margin > least ? margin : least;
     double top = value + margin, rest = mean, rest2 = norm2;
@@ -157,8 +158,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK) play_joint(
     const Game* games, const int* which, const u32* keys, i64 runs, i64 first, int rounds,
     const double* all_radii, int kept, const i64* recorded, const double* prior, const int* start,
     const short* other, const short* inside, const short* across, const unsigned char* sides, int most_agents,
-    unsigned char* far_arms, unsigned short* far_around, double* load, double* paid, double* carried,
-    short* couple, double* reward, double* cumulative, unsigned char* allocations) {
+#ifdef FAR
+    unsigned char* far_arms, unsigned short* far_around,
+#endif
+    double* load, double* paid, double* carried, short* couple, double* reward, double* cumulative
+#ifdef ALLOCATIONS
+    , unsigned char* allocations
+#endif
+) {
   i64 run = (i64)blockIdx.x * blockDim.x + threadIdx.x;
   if (run >= runs) return;
   const Game* of = games + which[run];
@@ -204,7 +211,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) play_joint(
 #ifdef ADAPTIVE
     double least_share = 1e300;
     if (of->shrinking > 0.0) {
-      double most = 0.0;  // the largest variance against its prior
+      double most = 0.0;  // the largest ratio of a variance to its prior
       for (int a = 0; a < K; a++)
         for (int b = a; b < K; b++) {
           double share = OWN(one, a * K + b) * before[pair_of(a, b)];
@@ -298,12 +305,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK) play_joint(
       int a = AT(at.best, j);
       for (int e = start[(i64)of->row + j]; e < start[(i64)of->row + j + 1]; e++) {
         int q = other[(i64)of->entries + e];
-        if (q < j) continue;
+        if (q < j) continue;  // each link once
         int b = AT(at.best, q);
         OWN(at.links, a < b ? a * K + b : b * K + a) += 1.0;
       }
     }
-    // What was played, pair after pair, so that all runs draw their noise at the same time.
+    // List the pairs that were played first: all threads of a warp then draw noise in the same iterations.
     unsigned char played[P];
     int pairs = 0;
     for (int a = 0; a < K; a++)
@@ -331,6 +338,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) play_joint(
         grown *= now / old;
         earned += pays;
       }
+      // The logarithm of a product is taken once, before it can overflow.
       if (grown > 1e100) log_det += log(grown), grown = 1.0;
     }
 #ifdef ADAPTIVE

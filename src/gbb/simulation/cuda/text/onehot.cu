@@ -1,5 +1,7 @@
-// Couples on orthogonal arms, a thread a run. Every pair of arms has a mean and a variance of its own,
-// `mu = paid / load` and `var = 1 / load`, in shared memory; so have `load` and `paid` unless K is large (WIDE).
+// Couples on orthogonal arms, one thread per run. Pairs of arms are independent: each has its precision `load` (prior
+// included) and sum of rewards `paid`, hence the mean `mu = paid / load` and the variance `var = 1 / load`. `mu` and
+// `var`, read in every round, are in shared memory; `load` and `paid`, of which a round touches three entries, are in
+// global memory if K is large (WIDE). Entries of the threads of a block are adjacent: no bank conflicts.
 
 #define MU(s) mu[(s) * blockDim.x + threadIdx.x]
 #define VAR(s) var[(s) * blockDim.x + threadIdx.x]
@@ -11,7 +13,7 @@
 #define PAID(s) own_paid[(s) * blockDim.x + threadIdx.x]
 #endif
 
-// The optimistic value of the couple (a, b).
+// The upper confidence bound of the couple (a, b). If a == b, its three terms are one pair's.
 __device__ __forceinline__ double value_of(double w, double w1, double w2, double radius, bool same,
                                            double mu, double mu_a, double mu_b, double var, double var_a,
                                            double var_b) {
@@ -21,7 +23,7 @@ __device__ __forceinline__ double value_of(double w, double w1, double w2, doubl
   return mean + radius * sqrt(width2);
 }
 
-// Loops over arms are unrolled while that leaves the arrays in registers.
+// Unrolled loops keep the arrays in registers; beyond 10 arms there are too few registers.
 #if K <= 10
 #define OVER_ARMS _Pragma("unroll")
 #else
@@ -33,7 +35,11 @@ extern __shared__ double room[];
 extern "C" __global__ void __launch_bounds__(BLOCK) play_couples(
     const Instance* instances, const int* which, const u32* keys, i64 runs, i64 first, int rounds,
     const double* all_radii, int kept, const i64* recorded, const double* prior, double* load, double* paid,
-    double* carried, short* couple, double* cumulative, const double* noise, const double* ties) {
+    double* carried, short* couple, double* cumulative
+#ifdef SHARED_NOISE
+    , const double* noise, const double* ties
+#endif
+) {
   i64 run = (i64)blockIdx.x * blockDim.x + threadIdx.x;
   if (run >= runs) return;
   double *mu = room, *var = room + P * blockDim.x;
@@ -62,6 +68,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) play_couples(
 #else
     double radius = radii[i];
 #endif
+    // The runner-up says whether there is a tie, so that couples are listed only in rounds that have one.
     double best = -1e300, second = -1e300, mu_d[K], var_d[K];
     int a = 0, b = 0;
     OVER_ARMS
@@ -95,16 +102,16 @@ extern "C" __global__ void __launch_bounds__(BLOCK) play_couples(
     twins = a != b;
 #endif
     if (twins || second >= floor) {
-#ifdef GIVEN
+#ifdef SHARED_NOISE
       double u = ties[run * rounds + drawn];
 #else
       double u = uniform_of(philox(stream, t, TIES).x);
 #endif
-      if (second < floor) {
+      if (second < floor) {  // only (b, a) ties: one draw decides, as in the engine
         if (u >= 0.5) a ^= b, b ^= a, a ^= b;
         drawn++;
       } else {
-        int count = 0, chosen = 0;
+        int count = 0, chosen = 0;  // the first pass counts those that tie, the second takes the chosen one
         for (int pass = 0; pass < 2; pass++) {
           if (pass) chosen = (int)(u * count), drawn += count > 1;
           int left = chosen;
@@ -120,7 +127,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) play_couples(
       }
     }
     double x[4], weight[3], seen[3], grown = 1.0;
-#ifdef GIVEN
+#ifdef SHARED_NOISE
     for (int j = 0; j < 4; j++) x[j] = noise[(run * rounds + i) * 4 + j];
 #else
     Words words = philox(stream, t, NOISE);
@@ -138,7 +145,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) play_couples(
         LOAD(s) = now, PAID(s) = y;
         MU(s) = y * inverse, VAR(s) = inverse;
 #ifdef ADAPTIVE
-        if (old < 1e300) grown *= now / old;
+        if (old < 1e300) grown *= now / old;  // infinite prior precision: nothing to learn
 #endif
       }
     }

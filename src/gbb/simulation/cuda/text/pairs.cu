@@ -1,11 +1,12 @@
-// Couples on any arms, GROUP lanes a run, a lane for each pair of arms. The pair s stands for
-// q_s = (z_ab + z_ba) / 2, of which mu_s = <q_s, theta_hat> and H_st = q_s' A^-1 q_t are kept, a row of H
-// in the registers of its lane. A round of couple (a, b) adds weights W and sums y to three pairs S:
+// Couples on general arms, GROUP lanes per run, one lane per pair of arms. For the features q_s = (z_ab + z_ba) / 2 of
+// pair s, the estimate is mu_s = <q_s, theta_hat> and the covariance H_st = q_s' A^-1 q_t; lane s keeps row s of H in
+// registers. A round of couple (a, b) adds weights W and rewards y to three pairs S, a rank-three step:
 //   G = H_SS, B = I + W G, f = B^-1 (y - W mu_S), C = B^-1 W;  mu += H_:S f, H -= H_:S C H_S:
-// All is renewed from weights and sums after 1, 2, 4, 8, ... rounds, and every RENEW rounds.
+// Rounding errors of these steps add up, so mu and H are recomputed from the prior, weights and sums after 1, 2, 4,
+// 8, ... rounds and every RENEW rounds.
 
 #define RENEW 1024
-#define BATCH (GROUP / 2)
+#define BATCH (GROUP / 2)  // rounds whose noise is drawn at once, two normals per lane
 #define WARP (GROUP < 32 ? GROUP : 32)
 #define RUNS (BLOCK / GROUP)
 
@@ -16,6 +17,7 @@ struct Shared {
 
 extern __shared__ Shared room[];
 
+// Lanes of a group: part of a warp, or two warps, which only a barrier of the block synchronises (then RUNS is 1).
 #if GROUP <= 32
 #define MASK ((GROUP == 32 ? 0xffffffffu : (1u << (GROUP & 31)) - 1u) << (threadIdx.x & 31 & ~(GROUP - 1)))
 #define SYNC() __syncwarp(MASK)
@@ -38,7 +40,7 @@ __device__ __forceinline__ double group_largest(Shared* own, double x) {
   return x;
 }
 
-// A bit for every lane of the group.
+// A bit mask of the lanes of the group for which `yes` is true. `place` keeps two votes of a round apart.
 __device__ __forceinline__ u64 group_votes(Shared* own, int place, bool yes) {
   u64 mine = __ballot_sync(MASK, yes);
 #if GROUP > 32
@@ -54,7 +56,8 @@ struct Estimate {
   double h[P], mu, mean[2], width2[2], log_det;
 };
 
-// A lane's share of the estimate from what its pair has seen; `sa` and `sb` are the pairs of its arms.
+// Recompute a lane's row of the estimate from the weights and rewards of all pairs, a rank-one step for each; `sa`
+// and `sb` are the pairs (a, a) and (b, b) of the lane's arms.
 __device__ void renew(Shared* own, Estimate* e, const double* H0, int lane, int sa, int sb, double weight,
                       double paid, double w, double w1, double w2) {
 #pragma unroll
@@ -82,7 +85,8 @@ __device__ void renew(Shared* own, Estimate* e, const double* H0, int lane, int 
       e->log_det += log(grown);
     }
   }
-  // Mean and squared width of the couples (a, b) and (b, a).
+  // Mean and squared width of the couples (a, b) and (b, a). Selecting in an unrolled loop, not indexing, keeps h in
+  // registers.
   double hss = 0.0, hsa = 0.0, hsb = 0.0;
 #pragma unroll
   for (int j = 0; j < P; j++) {
@@ -95,7 +99,7 @@ __device__ void renew(Shared* own, Estimate* e, const double* H0, int lane, int 
   SYNC();
   double mu_a = own->column[0][sa], mu_b = own->column[0][sb];
   double haa = own->column[1][sa], hbb = own->column[1][sb], hab = 0.0;
-  // H between the pairs (a, a) and (b, b) stands in the row of (a, a), arm after arm.
+  // H between (a, a) and (b, b) is in the registers of lane (a, a), which shares its row: one arm after another.
 #pragma unroll 1
   for (int a = 0; a < K; a++) {
     SYNC();
@@ -114,7 +118,7 @@ __device__ void renew(Shared* own, Estimate* e, const double* H0, int lane, int 
   e->width2[1] = w * w * hss + w1 * w1 * hbb + w2 * w2 * haa + 2.0 * w * (w1 * hsb + w2 * hsa) + cross;
 }
 
-// Takes v'H_:S = q into the mean and the squared width of a couple v.
+// Update mean and squared width of a couple v by the rank-three step, where q = v'H_:S.
 __device__ __forceinline__ void learn(double* mean, double* width2, double q0, double q1, double q2, double f0,
                                       double f1, double f2, double C00, double C01, double C02, double C11,
                                       double C12, double C22) {
@@ -125,7 +129,11 @@ __device__ __forceinline__ void learn(double* mean, double* width2, double q0, d
 extern "C" __global__ void __launch_bounds__(BLOCK, MIN_BLOCKS) play_couples(
     const Instance* instances, const int* which, const u32* keys, i64 runs, i64 first, int rounds,
     const double* all_radii, int kept, const i64* recorded, const double* prior, double* load, double* paid,
-    double* carried, short* couple, double* cumulative, const double* noise, const double* ties) {
+    double* carried, short* couple, double* cumulative
+#ifdef SHARED_NOISE
+    , const double* noise, const double* ties
+#endif
+) {
   int lane = threadIdx.x % GROUP;
   i64 run = (i64)blockIdx.x * RUNS + threadIdx.x / GROUP;
   if (run >= runs) return;
@@ -149,9 +157,11 @@ extern "C" __global__ void __launch_bounds__(BLOCK, MIN_BLOCKS) play_couples(
   i64 next = kept ? recorded[0] : 0;
   for (int i = 0; i < rounds; i++) {
     i64 t = first + i;
+    // By round number, not by launch; registers are empty when a launch begins (i == 0), which changes no run as
+    // launches begin at multiples of RENEW (CHUNK in runs.py).
     if (i == 0 || t % RENEW == 0 || (t & (t - 1)) == 0)
       renew(own, &e, H0, lane, sa, sb, weight, sum, w, w1, w2);
-#ifndef GIVEN
+#ifndef SHARED_NOISE
     if (i % BATCH == 0) {
       Words words = philox(stream, t + lane / 2, NOISE);
       double* to = own->noise[lane / 2] + 2 * (lane & 1);
@@ -184,14 +194,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK, MIN_BLOCKS) play_couples(
     bool swapped = there == 0;
     s0 = __ffsll((i64)(swapped ? back : there)) - 1;
     if (count > 1) {
-#ifdef GIVEN
+#ifdef SHARED_NOISE
       double u = ties[run * rounds + drawn];
 #else
       double u = uniform_of(philox(stream, t, TIES).x);
 #endif
       drawn++;
       int left = (int)(u * count);
-      if (count == 2 && there == back) {
+      if (count == 2 && there == back) {  // (a, b) and (b, a) of one pair
         swapped = left == 1;
       } else {
         bool done = false;

@@ -1,14 +1,11 @@
-"""How soon drift is found, and how often where there is none.
+"""A watch over drift without its database: how soon drift is found, and how often without any.
 
-``python benchmarks/drift.py`` tells a controller's watch over drift, without its database, what a policy
-plays and earns on complete:5 with five one-hot arms. ``--runs`` runs with a jump of half the norm of M*
-after the policy has settled, and as many of ``--rounds`` rounds without one.
+It hears what a policy plays and earns on complete:5 with five one-hot arms. A jump is half the norm
+of M*, after the policy has settled.
 """
 
 from __future__ import annotations
 
-import argparse
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -93,36 +90,3 @@ def find_jump(policy: str, seed: int, within: int, *, anywhere: bool = False) ->
 def alarms(policy: str, seed: int, rounds: int) -> bool:
     """Whether drift is ever found although nothing changed."""
     return Told(policy, seed).settle(rounds) is not None
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--policy", default="JointOFUL")
-    parser.add_argument("--runs", type=int, default=100)
-    parser.add_argument("--rounds", type=int, default=10_000)
-    parser.add_argument("--within", type=int, default=200)
-    given = parser.parse_args()
-    for where in ("towards another matrix", "in a random direction"):
-        began = time.perf_counter()
-        anywhere = where == "in a random direction"
-        delays = [
-            find_jump(given.policy, seed, given.within, anywhere=anywhere)
-            for seed in range(given.runs)
-        ]
-        found = sorted(delay for delay in delays if delay)
-        print(
-            f"{given.policy}: a jump of S/2 {where} found within {given.within} rounds in "
-            f"{len(found)} of {given.runs} runs, after {found[len(found) // 2] if found else '-'} in "
-            f"the median ({time.perf_counter() - began:.0f} s)",
-            flush=True,
-        )
-    began = time.perf_counter()
-    false = [seed for seed in range(given.runs) if alarms(given.policy, 1000 + seed, given.rounds)]
-    print(
-        f"{given.policy}: {len(false)} false alarms in {given.runs} runs of {given.rounds} rounds"
-        f" ({time.perf_counter() - began:.0f} s)"
-    )
-
-
-if __name__ == "__main__":
-    main()

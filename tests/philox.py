@@ -1,4 +1,4 @@
-"""The random numbers of ``text/common.cu`` for those who are not on the device."""
+"""The random numbers of ``simulation/cuda/text/common.cu`` in numpy."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ from numpy.typing import NDArray
 
 from gbb._support.checks import FloatArray
 
-NOISE, TIES = 0, 0x10000
-"""What draws are for; as in ``text/common.cu``."""
+NOISE = 0
+"""What draws are for; as in the text."""
 
 ROUNDS = 10
 WORD = np.uint64(0xFFFFFFFF)
+
+
+def keys_of(seeds):
+    """The 128 bits of every seed that a run's random numbers follow from."""
+    return np.array([seed.generate_state(4) for seed in seeds], dtype=np.uint32)
 
 
 def words(keys: NDArray[np.uint32], t: int, draw: int, count: int) -> NDArray[np.uint32]:
