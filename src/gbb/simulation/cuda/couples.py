@@ -23,8 +23,8 @@ from gbb.simulation.cuda.stretches import (
     numbered,
     stretches,
 )
-from gbb.simulation.engine.couples import noise_of, plays_couples
-from gbb.simulation.engine.noise import Blocks
+from gbb.simulation.engine.couples import plays_couples
+from gbb.simulation.engine.noise import Blocks, noise_of
 
 MOST_ARMS = {True: 28, False: 10}
 """How many arms there may be at most, by whether they are orthogonal."""

@@ -14,13 +14,10 @@ from gbb.policies import AnyPolicy, ExploreThenCommit, FixedAllocation, UniformR
 from gbb.simulation._lowering import LoweredPolicy, lower
 from gbb.simulation._trace import Trace
 from gbb.simulation.engine import random_play
-from gbb.simulation.engine.abreast import plays_abreast, run_abreast
-from gbb.simulation.engine.abreast_numbers import plays_numbers_abreast, run_numbers_abreast
 from gbb.simulation.engine.batch import Batch, one_by_one
 from gbb.simulation.engine.contexts import plays_contexts, run_contexts
 from gbb.simulation.engine.couples import plays_couples, run_couples
 from gbb.simulation.engine.index import plays_index, run_index
-from gbb.simulation.engine.vector_couples import plays_vector_couples, run_vector_couples
 
 
 class EngineLoop(NamedTuple):
@@ -48,17 +45,12 @@ class EngineLoop(NamedTuple):
 
 
 LOOPS: list[EngineLoop] = [
-    EngineLoop("couples abreast", LoweredPolicy, run_abreast, plays_abreast, WIDTH),
-    EngineLoop("couples", LoweredPolicy, one_by_one(run_couples), plays_couples),
     EngineLoop(
-        "couples with numbers abreast",
+        "couples",
         LoweredPolicy,
-        run_numbers_abreast,
-        plays_numbers_abreast,
+        lambda policy, batch: run_couples(batch.env, policy, batch),
+        plays_couples,
         WIDTH,
-    ),
-    EngineLoop(
-        "couples with numbers", LoweredPolicy, one_by_one(run_vector_couples), plays_vector_couples
     ),
     EngineLoop("index", LoweredPolicy, one_by_one(run_index), plays_index),
     EngineLoop("contexts", LoweredPolicy, one_by_one(run_contexts), plays_contexts),
