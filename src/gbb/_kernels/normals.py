@@ -127,5 +127,5 @@ def fill_normals_single(
     fill_bits(state, bits, pairs)
     for i in range(0, pairs, WIDTH):
         store_normals(load(bits, i), load(bits, bits.shape[1] + i), block, 0)
-        for k in range(min(WIDTH, pairs - i)):
+        for k in range(WIDTH if pairs - i > WIDTH else pairs - i):
             out[2 * (i + k)], out[2 * (i + k) + 1] = block[0, k], block[1, k]

@@ -37,16 +37,6 @@ Value = Callable[[Couples, Any, int, int, Doubles], Doubles]
 """``value(couples, estimate, a, b, radii)``: optimistic values of the couple (a, b) in eight runs."""
 
 
-@kernel()
-def fill_values(couples: Couples, runs: Runs, estimate: Any, value: Value) -> None:
-    """Write the values of all couples in all runs, for ties to be broken."""
-    K, radius = couples.pair.shape[0], load(runs.radius, 0)
-    for a in range(K):
-        for b in range(a if couples.mirrored else 0, K):
-            x = value(couples, estimate, a, b, radius)
-            store(runs.values, runs.position[a * K + b], x)
-
-
 @kernel(forceinline=True)
 def choose_batch(couples: Couples, runs: Runs, estimate: Any, value: Value, radius: float) -> bool:
     """Find every run's couple of the round, into ``runs.best``.
@@ -60,26 +50,29 @@ def choose_batch(couples: Couples, runs: Runs, estimate: Any, value: Value, radi
     for a in range(K):
         for b in range(a if couples.mirrored else 0, K):
             x = value(couples, estimate, a, b, radii)
+            store(runs.values, runs.position[a * K + b], x)  # for ties
             second = select_greater(x, best, best, select_greater(second, x, second, x))
             chosen = select_greater(x, best, broadcast(float(a * K + b)), chosen)
             best = select_greater(x, best, x, best)
     store(runs.best, 0, chosen)
+    store(runs.top, 0, best)
     size = select_greater(best, broadcast(0.0), best, 0.0 - best)
     # Not "nearer than": the negation holds for NaN, and where both values are 0.
     near = ALL ^ greater_mask(best - NEAR * size, second)
-    if near != 0:
-        if not have_uniforms(runs):
-            return False
-        fill_values(couples, runs, estimate, value)
+    uniforms, used = runs.uniforms, runs.used
+    if near != 0 and not have_uniforms(used, uniforms.shape[1]):
+        return False
     if near != 0 or couples.mirrored:
         for lane in range(WIDTH):
             if (near >> lane) & 1:
-                runs.best[lane] = break_ties(runs, lane)
+                runs.best[lane] = break_ties(
+                    runs.values, runs.position, runs.top[lane], uniforms, used, lane
+                )
             elif couples.mirrored:
-                p = int(runs.best[lane])
+                p = np.int64(runs.best[lane])
                 a, b = couples.arms[p, 0], couples.arms[p, 1]
                 # A tie of two: as many numbers are drawn as in any other way of breaking it.
-                if a != b and next_uniform(runs, lane) >= 0.5:
+                if a != b and next_uniform(uniforms, used, lane) >= 0.5:
                     runs.best[lane] = b * K + a
     return True
 
@@ -100,8 +93,8 @@ def choose_single(couples: Couples, runs: Runs) -> bool:
             position = at + lowest_bit(mask)
     p = runs.couple_at[position]
     if ties > 1 or (couples.mirrored and couples.arms[p, 0] != couples.arms[p, 1]):
-        if not have_uniforms(runs):
+        if not have_uniforms(runs.used, runs.uniforms.shape[1]):
             return False
-        p = break_ties(runs, 0)
+        p = break_ties(values, runs.position, best, runs.uniforms, runs.used, 0)
     runs.best[0] = p
     return True

@@ -10,6 +10,7 @@ these.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -103,7 +104,7 @@ def evaluate(
             mean[b] += c * V[i, b]
             width2[b] += part[b] * V[i, b]
     for b in range(K):
-        width2[b] = max(width2[b], 0.0)
+        width2[b] = width2[b] if width2[b] > 0.0 else 0.0
 
 
 @kernel()
@@ -157,7 +158,7 @@ def drift(
             for c in range(moved.size):
                 value += inverse[k, c] * moved[c]
             # Orthonormal coordinates of a symmetric matrix hold sqrt(2) times what is off its diagonal.
-            D[i, j] = D[j, i] = value if i == j else value * np.sqrt(0.5)
+            D[i, j] = D[j, i] = value if i == j else value * math.sqrt(0.5)
             k += 1
     longest, largest = 0.0, 0.0
     for a in range(K):
@@ -169,12 +170,12 @@ def drift(
             total += value * X[a, i]
             norm2 += value * value
             length2 += X[a, i] * X[a, i]
-        own[a] = np.sqrt(norm2)
+        own[a] = math.sqrt(norm2)
         bound[a] += abs(couples.w1 * total)
-        longest = max(longest, length2)
-        largest = max(largest, abs(total))
+        longest = length2 if length2 > longest else longest
+        largest = abs(total) if abs(total) > largest else largest
     for a in range(K):
-        bound[a] += abs(couples.w) * own[a] * np.sqrt(longest) + abs(couples.w2) * largest
+        bound[a] += abs(couples.w) * own[a] * math.sqrt(longest) + abs(couples.w2) * largest
 
 
 @kernel(forceinline=True)
@@ -205,11 +206,12 @@ def choose(runs: Runs, pairs: ManyArms, g: Index) -> bool:
         evaluate(pairs.V[g, a], pairs.B[g], pairs.centre[g], mean, width2, part)
         top, wide = -np.inf, 0.0
         for b in range(K):
-            width = np.sqrt(width2[b])
+            width = math.sqrt(width2[b])
             value = mean[b] + radius * width
             values[a, b] = value
-            top, wide = max(top, value), max(wide, width)
-        best = max(best, top)
+            top = value if value > top else top
+            wide = width if width > wide else wide
+        best = top if top > best else best
         bound[a] = top + SLACK * (abs(top) + radius * wide)
         pairs.widest[g, a] = wide
     # Arms that were not evaluated have no values, and cannot tie either.
@@ -220,9 +222,9 @@ def choose(runs: Runs, pairs: ManyArms, g: Index) -> bool:
             continue
         for b in range(K):
             ties += values[a, b] >= floor
-    if ties > 1 and not have_uniforms(runs):
+    if ties > 1 and not have_uniforms(runs.used, runs.uniforms.shape[1]):
         return False
-    left = int(next_uniform(runs, 0) * ties) if ties > 1 else 0
+    left = np.int64(next_uniform(runs.uniforms, runs.used, 0) * ties) if ties > 1 else 0
     for a in range(K):
         for b in range(K if done[a] != 0.0 else 0):
             if values[a, b] >= floor:
@@ -242,7 +244,7 @@ def play_many_arms(
         g = chunk.regime[t]
         centre, bound = pairs.centre[g], pairs.bound[g]
         set_radii(couples, runs, chunk.radii[t])
-        grown = max(runs.radius[0] - pairs.before[g], 0.0)
+        grown = runs.radius[0] - pairs.before[g]
         for a in range(K if grown > 0.0 else 0):
             bound[a] += grown * pairs.widest[g, a]
         pairs.before[g] = runs.radius[0]

@@ -7,6 +7,7 @@ round changes those of two arms only; they are rounded as in a batch.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -136,7 +137,7 @@ def update_row(couples: Couples, tables: Tables, a: int) -> None:
         store(tables.deviation, at, sqrt(variance))
     w = w + w1 + w2
     tables.middle[a, a] = w * own
-    tables.deviation[a, a] = np.sqrt(w * w * own_variance)
+    tables.deviation[a, a] = math.sqrt(w * w * own_variance)
 
 
 @kernel(forceinline=True)
@@ -146,7 +147,7 @@ def update_cell(couples: Couples, tables: Tables, a: int, b: int) -> None:
     mean = fma(w2, tables.own_mean[b], w1 * tables.own_mean[a])
     variance = fma(w2 * w2, tables.own_variance[b], w1 * w1 * tables.own_variance[a])
     tables.middle[a, b] = fma(w, tables.mean[a, b], mean) + tables.penalty[a, b]
-    tables.deviation[a, b] = np.sqrt(fma(w * w, tables.variance[a, b], variance))
+    tables.deviation[a, b] = math.sqrt(fma(w * w, tables.variance[a, b], variance))
 
 
 @kernel()
@@ -172,14 +173,12 @@ def update_tables(couples: Couples, tables: Tables, pairs: FloatArray, a: int, b
     tables.variance[a, b] = tables.variance[b, a] = pairs[across + 1]
     tables.own_mean[a], tables.own_variance[a] = pairs[first], pairs[first + 1]
     tables.own_mean[b], tables.own_variance[b] = pairs[second], pairs[second + 1]
-    update_row(couples, tables, a)
-    if a != b:
-        update_row(couples, tables, b)
-    for c in range(K if crossed else 0):  # own means count in no other row if w1 = w2 = 0
-        if c not in (a, b):
-            update_cell(couples, tables, c, a)
-            if a != b:
-                update_cell(couples, tables, c, b)
+    for i in range(1 if a == b else 2):
+        arm, other = (a, b) if i == 0 else (b, a)
+        update_row(couples, tables, arm)
+        for c in range(K if crossed else 0):  # own means count in no other row if w1 = w2 = 0
+            if c != arm and c != other:  # noqa: PLR1714  (a tuple takes long to compile)
+                update_cell(couples, tables, c, arm)
 
 
 @kernel()
@@ -193,7 +192,7 @@ def play_orthogonal_single(
     end: int,
 ) -> int:
     """Play a single run as :func:`play_orthogonal_batch` does."""
-    for g in range(pairs.shape[0]):
+    for g in range(np.uint64(pairs.shape[0])):
         fill_tables(couples, regime_view(tables, g), pairs[g])
     for t in range(begin, end):
         g = chunk.regime[t]
@@ -204,7 +203,7 @@ def play_orthogonal_single(
             store(runs.values, at, x)
         if not choose_single(couples, runs):
             return t
-        p = int(runs.best[0])
+        p = np.int64(runs.best[0])
         learn(couples, runs, own, 1, np.uint64(0), chunk, t)
         update_tables(couples, here, own, couples.arms[p, 0], couples.arms[p, 1])
         record(couples, runs, chunk, t)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,8 +78,8 @@ class Runs(NamedTuple):
         regimes share is the radius, by the sum of their log-determinants.
     uniforms, used
         Numbers in [0, 1) that break ties (lanes x so many), and how many of them have been used.
-    radius, best
-        The round's radii and best couples.
+    radius, top, best
+        The round's radii, best values and best couples.
     values, position, couple_at
         The values of couples, where that of each couple stands (plus its lane), and, in a single run,
         the couple at each position. Mirrored couples share a position.
@@ -93,6 +94,7 @@ class Runs(NamedTuple):
     uniforms: FloatArray
     used: IntArray
     radius: FloatArray
+    top: FloatArray
     best: FloatArray
     values: FloatArray
     position: IntArray
@@ -131,8 +133,8 @@ def set_radii(couples: Couples, runs: Runs, radius: float) -> None:
     """Set the confidence radius of this round in every run; ``radius`` unless it is adaptive."""
     for lane in range(runs.radius.size):
         if couples.adaptive:
-            log_det = runs.log_det[lane] + np.log(runs.growth[lane])
-            radius = couples.sigma * np.sqrt(log_det + couples.spread) + couples.offset
+            log_det = runs.log_det[lane] + math.log(runs.growth[lane])
+            radius = couples.sigma * math.sqrt(log_det + couples.spread) + couples.offset
         runs.radius[lane] = radius
 
 
@@ -141,44 +143,46 @@ def grow(log_det: FloatArray, growth: FloatArray, lane: Index, factor: float) ->
     """Multiply a determinant; a logarithm in every round would cost more than the rest of it."""
     product = growth[lane] * factor
     if product > HUGE:
-        log_det[lane] += np.log(product)
+        log_det[lane] += math.log(product)
         product = 1.0
     growth[lane] = product
 
 
 @kernel(forceinline=True)
-def have_uniforms(runs: Runs) -> bool:
-    """Return whether every run has a number left to break a tie with."""
-    most = 0
-    for lane in range(runs.used.size):
-        most = max(most, runs.used[lane])
-    return bool(most < runs.uniforms.shape[1])
+def have_uniforms(used: IntArray, size: int) -> bool:
+    """Return whether every run has one of its ``size`` numbers left to break a tie with."""
+    enough = True
+    for lane in range(used.size):
+        enough &= used[lane] < size
+    return enough
 
 
 @kernel(forceinline=True)
-def next_uniform(runs: Runs, lane: Index) -> float:
+def next_uniform(uniforms: FloatArray, used: IntArray, lane: Index) -> Any:
     """Return a run's next number in [0, 1)."""
-    x = runs.uniforms[lane, runs.used[lane]]
-    runs.used[lane] += 1
-    return float(x)
+    used[lane] += 1
+    return uniforms[lane, used[lane] - 1]
 
 
 @kernel()
-def break_ties(runs: Runs, lane: int) -> int:
-    """Return the best couple of a run, one of those that tie at random; mirror images count too."""
-    values, position = runs.values, runs.position
-    best = -np.inf
-    for p in range(position.size):
-        best = max(best, values[position[p] + lane])
-    floor, ties = best - TIE * abs(best), 0
-    for p in range(position.size):
-        ties += values[position[p] + lane] >= floor
-    left = int(next_uniform(runs, lane) * ties) if ties > 1 else 0
-    for p in range(position.size):
-        if values[position[p] + lane] >= floor:
-            if left == 0:
-                return p
-            left -= 1
+def break_ties(
+    values: FloatArray,
+    position: IntArray,
+    best: float,
+    uniforms: FloatArray,
+    used: IntArray,
+    lane: int,
+) -> int:
+    """Return one of the couples whose values tie with the best, at random; mirror images count too."""
+    floor, ties, left = best - TIE * abs(best), np.int64(0), np.int64(-1)
+    for _ in range(2):  # count them, then pass over those before the chosen one
+        for p in range(position.size):
+            if values[position[p] + lane] >= floor:
+                if left == 0:
+                    return p
+                left -= 1
+                ties += 1
+        left = np.int64(next_uniform(uniforms, used, lane) * ties if ties > 1 else 0.0)
     return 0
 
 
@@ -190,6 +194,6 @@ def record(couples: Couples, runs: Runs, chunk: Chunk, t: int) -> None:
         runs.total[lane] += couples.rewards[g, np.uint64(runs.best[lane]), np.uint64(3)]
     if k < chunk.recorded.size and chunk.recorded[k] == chunk.first + t:
         for lane in range(runs.total.size):
-            runs.couple[k, lane] = int(runs.best[lane])
+            runs.couple[k, lane] = np.int64(runs.best[lane])
             runs.cumulative[k, lane] = runs.total[lane]
         runs.recorded[0] = k + 1

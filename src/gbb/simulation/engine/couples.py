@@ -237,6 +237,7 @@ class Form(ABC):
             uniforms=np.zeros((lanes, spare)),
             used=np.full(lanes, spare, dtype=np.int64),
             radius=aligned_zeros(lanes),
+            top=aligned_zeros(lanes),
             best=aligned_zeros(lanes),
             values=aligned_zeros(length),
             position=position,
