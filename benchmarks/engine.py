@@ -20,7 +20,7 @@ from _rows import GRAPHS, Clock, Instance, Player, Row, paper, rounds_on, unit_a
 from _textbook import textbook
 from against import show
 from gbb.policies import ImprovedOFUL
-from gbb.simulation.engine.couples import best_form
+from gbb.simulation.engine.couples import choose_form
 
 REPEATS = 5
 
@@ -67,7 +67,7 @@ def compare(name: str, arms: np.ndarray, fast: int, slow: int, peer: int) -> Non
     plain = fastest(lambda: textbook(env, policy.cut, policy.weights, slow, 0), 3) / slow
     other = fastest(lambda: bayesian_ucb(env, policy.cut, peer, 0), 2) / peer
     print(
-        f"| {name} | {best_form(env.problem)} | {show(engine)} | {show(plain)} "
+        f"| {name} | {choose_form(env.problem).__name__} | {show(engine)} | {show(plain)} "
         f"| {plain / engine:.0f}x | {show(other)} | {other / engine:.0f}x |",
         flush=True,
     )
@@ -91,7 +91,7 @@ def growth(scale: float) -> None:
 def line(name: str, instance: Instance, rounds: int) -> None:
     p = instance[0].problem
     print(
-        f"| {name} | {p.d} | {p.K} | {p.n:,} | {p.m:,} | {best_form(p)} "
+        f"| {name} | {p.d} | {p.K} | {p.n:,} | {p.m:,} | {choose_form(p).__name__} "
         f"| {show(engine_round(instance, rounds))} |",
         flush=True,
     )

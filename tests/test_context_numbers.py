@@ -13,8 +13,8 @@ from test_context_engine import GRAPH, PARITY, POLICIES, ROUNDS, check_replay, u
 @pytest.mark.parametrize(
     ("arms", "loop"),
     [
-        (np.diag([1.0, 3.0, 0.2]), "couples abreast"),
-        (unit_arms(4, 3), "couples abreast"),
+        (np.diag([1.0, 3.0, 0.2]), "couples"),
+        (unit_arms(4, 3), "couples"),
         (unit_arms(9, 2), "couples"),
     ],
 )
