@@ -18,25 +18,24 @@ from scipy import stats
 from threadpoolctl import threadpool_info
 
 import gbb
-from gbb._kernels.rounds.rounds import Block
 from gbb.environment import NOISES
+from gbb.learning.factor import factor
 from gbb.policies import Choice, Policy
 from gbb.simulation import SlowPolicyWarning, engine
 from gbb.simulation._lowering import lower
+from gbb.simulation._trace import recorded_rounds
+from gbb.simulation.engine import couples
+from gbb.simulation.engine.batch import Batch
 from gbb.simulation.engine.couples import (
-    best_form,
-    new_plan,
-    new_tally,
-    player,
-    run_couples,
+    CovarianceForm,
+    ManyArmsForm,
+    OrthogonalForm,
+    choose_form,
+    lay_out,
+    play_runs,
 )
-from gbb.simulation.engine.loops import Run
 from gbb.simulation.engine.noise import Blocks, draw_sums
-from gbb.simulation.engine.random_play import explore
-from gbb.simulation.engine.request import Request
 from gbb.simulation.reference import run_reference
-from gbb.simulation.trace import recorded_rounds
-from indices import couple_vectors
 
 GRAPHS = {
     "complete": gbb.Graph.complete(5),
@@ -60,20 +59,51 @@ def make_env(graph: gbb.Graph, arms: np.ndarray, noise: str = "gaussian") -> gbb
     return gbb.Environment(problem, M, noise=noise)
 
 
-def replayed(
-    env: gbb.Environment, policy: Policy, rounds: int, seed: int, *, features: bool = False
-):
+def replayed(env: gbb.Environment, policy: Policy, rounds: int, seed: int):
     """The reference's trace and the engine's, on the same noise edge by edge."""
     kept = recorded_rounds(rounds, 1)
     plain = run_reference(env, policy, rounds, kept, np.random.SeedSequence(seed))
-    if not features:
-        task = engine.Task(rounds, kept, [np.random.SeedSequence(seed)], edge_noise=True)
-        (fast,) = engine.run_batch(env, policy, task)
-    else:
-        noise, rng = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(2))
-        blocks = Blocks(env, noise, edge_noise=True)
-        fast = run_couples(env, lower(policy), Request(rounds, kept, blocks, rng))
+    fast = engine.run_engine(
+        env, policy, rounds, kept, np.random.SeedSequence(seed), edge_noise=True
+    )
     return plain, fast
+
+
+def played_out(env: gbb.Environment, policy: Policy, rounds: int):
+    """The state of a single run after so many rounds."""
+    seeds = [np.random.SeedSequence(0)]
+    task = Batch(env, rounds, np.array([rounds]), seeds)
+    return play_runs(env, lower(policy), task, seeds, 1)
+
+
+def tables(form, g: int = 0):
+    """Means and squared widths of the pairs of a form's first run, as the loop has them."""
+    pairs, size = form.pairs, form.size
+    if isinstance(form, ManyArmsForm):
+        white = pairs.white[g]
+        return white @ pairs.centre[g], np.einsum("si,ij,sj->s", white, pairs.B[g], white)
+    spots = np.diag(pairs.entry).astype(np.int64) * form.lanes
+    return pairs.mu[g][: size * form.lanes : form.lanes], pairs.H[g][spots]
+
+
+def check_estimates(form, lam: float, rtol: float = 1e-8) -> None:
+    """Means, widths and log-determinants of a form's first run, by a fresh solve of all it played."""
+    total, pairs = 0.0, form.pairs
+    for g, lane in np.argwhere(form.worn):
+        form.refactor(g, lane)  # as the next round would
+    for g in range(form.regimes):
+        weight, sums = pairs.weight[g, :: form.lanes], pairs.total[g, :: form.lanes]
+        fresh = factor(form.features, weight.copy(), sums.copy(), lam)
+        mean, width2 = tables(form, g)
+        expected = (fresh.whitened**2).sum(axis=1)
+        np.testing.assert_allclose(width2, expected, rtol=rtol)
+        # Means are sums of terms that may cancel: compare on the scale of what they average.
+        scale = np.abs(fresh.whitened @ fresh.theta) + np.sqrt(expected)
+        error = (mean - fresh.whitened @ fresh.theta) / np.where(scale > 0.0, scale, 1.0)
+        np.testing.assert_allclose(error, 0.0, atol=rtol)
+        total += np.log(np.diag(fresh.R) ** 2 / lam).sum()
+    if form.couples.adaptive:
+        assert form.runs.log_det[0] + np.log(form.runs.growth[0]) == pytest.approx(total, rel=1e-10)
 
 
 @pytest.mark.no_cover  # long
@@ -87,18 +117,17 @@ def test_engine_chooses_as_the_reference_for_thousands_of_rounds(graph, arms, al
     plain, fast = replayed(env, policy, rounds, seed=0)
     np.testing.assert_array_equal(fast.couple, plain.couple)
     np.testing.assert_allclose(fast.cumulative, plain.cumulative, rtol=1e-10)
-    np.testing.assert_array_equal(fast.record.N, plain.record.N)
-    np.testing.assert_allclose(fast.record.Y, plain.record.Y, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("radius", ["paper", "symmetric", "released"])
 @pytest.mark.parametrize("arms", ARMS)
-def test_couples_by_features_are_the_reference_loops(arms, radius):
+def test_any_arms_may_be_played_as_many(arms, radius, monkeypatch):
+    monkeypatch.setattr(couples, "choose_form", lambda _: ManyArmsForm)
     for name in ("star", "random"):
         env = make_env(GRAPHS[name], ARMS[arms])
         cut = gbb.cuts.greedy(env.problem.graph)
         policy = gbb.policies.ImprovedOFUL(env.problem, cut=cut, radius=radius, lam=0.5)
-        plain, fast = replayed(env, policy, 250, seed=1, features=True)
+        plain, fast = replayed(env, policy, 250, seed=1)
         np.testing.assert_array_equal(fast.couple, plain.couple)
 
 
@@ -172,13 +201,16 @@ def test_aggregated_and_edge_level_runs_have_the_same_distribution():
 def test_record_of_aggregated_rewards_has_the_right_spread():
     """Y - N R is sigma times a sum of N draws: its standardised square is 1 on average."""
     env = make_env(GRAPHS["complete"], ARMS["one-hot"])
-    last, squares = recorded_rounds(5, [5]), []
+    cut = gbb.cuts.greedy(env.problem.graph)
+    etc = gbb.policies.ExploreThenCommit(env.problem, cut=cut, exploration=5)
+    squares = []
     for seed in range(3000):
-        noise, rng = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(2))
-        _, record = explore(env, np.ones(5), Run(5, last, Blocks(env, noise), rng))
-        played = record.N > 0
-        excess = record.Y - record.N * env.reward_table
-        squares.append((excess[played] ** 2 / record.N[played]).mean())
+        trace = engine.run_engine(
+            env, etc, 5, recorded_rounds(5, [5]), np.random.SeedSequence(seed)
+        )
+        played = trace.record.N > 0
+        excess = trace.record.Y - trace.record.N * env.reward_table
+        squares.append((excess[played] ** 2 / trace.record.N[played]).mean())
     assert np.mean(squares) == pytest.approx(1.0, abs=0.03)
 
 
@@ -204,42 +236,18 @@ def test_recorded_rounds_agree_with_the_full_run():
         xr.testing.assert_identical(part, whole)
 
 
-def condition_free_tables(policy, record):
-    """Means and squared widths of all couples by a fresh solve of the record."""
-    ridge = gbb.Ridge(policy.problem, record, policy.lam)
-    v = couple_vectors(policy)
-    return v @ ridge.theta_hat, ridge.width(v) ** 2
-
-
 def test_estimates_do_not_drift_in_a_million_rounds():
     env = make_env(GRAPHS["random"], unit_arms(6, 2, 2))
     policy = gbb.policies.ImprovedOFUL(env.problem, cut=gbb.cuts.greedy(env.problem.graph))
-    tally = played_out(env, policy, 1_000_000)
-    mean, width2 = condition_free_tables(policy, gbb.Record(tally.N, tally.Y))
-    np.testing.assert_allclose(tally.mean[0], mean, rtol=1e-8)
-    np.testing.assert_allclose(tally.width2[0], width2, rtol=1e-8)
+    check_estimates(played_out(env, policy, 1_000_000), policy.lam)
 
 
 def test_the_log_determinant_does_not_drift():
-    env = make_env(GRAPHS["random"], unit_arms(4, 3, 1))
-    cut = gbb.cuts.greedy(env.problem.graph)
-    policy = gbb.policies.ImprovedOFUL(env.problem, cut=cut, radius="symmetric", lam=0.3)
-    tally = played_out(env, policy, 100_000, block=100_000)
-    fresh = gbb.Ridge(env.problem, gbb.Record(tally.N, tally.Y), policy.lam, symmetric=True).log_det
-    assert tally.log_det[0] == pytest.approx(fresh, rel=1e-10)
-
-
-def played_out(env, policy, rounds, block=4096):
-    """The tally after ``rounds`` rounds in blocks, as the engine plays them."""
-    plan, tally = new_plan(env, lower(policy), rounds), new_tally(env.problem, 1)
-    play = player(env.problem, plan, tally)
-    rng = np.random.default_rng(0)
-    counts, last = np.array(policy.cut.weights), recorded_rounds(rounds, [rounds])
-    for start in range(0, rounds, block):
-        size = min(block, rounds - start)
-        noise, radii = draw_sums(env.law, rng, counts, size), np.full(size, 3.0)
-        play(Block(start + 1, noise, radii, last), rng)
-    return tally
+    for arms in (unit_arms(4, 3, 1), ARMS["many"]):
+        env = make_env(GRAPHS["random"], arms)
+        cut = gbb.cuts.greedy(env.problem.graph)
+        policy = gbb.policies.ImprovedOFUL(env.problem, cut=cut, radius="symmetric", lam=0.3)
+        check_estimates(played_out(env, policy, 100_000), policy.lam)
 
 
 @pytest.mark.parametrize(
@@ -252,76 +260,62 @@ def played_out(env, policy, rounds, block=4096):
         pytest.param(np.vstack([unit_arms(3, 3, 0), np.zeros(3)]), id="zero arm"),
     ],
 )
-def test_ill_conditioned_arms_stay_correct(arms):
+def test_ill_conditioned_arms_stay_correct(arms, monkeypatch):
     env = make_env(gbb.Graph.complete(6), arms)
     policy = gbb.policies.ImprovedOFUL(env.problem, cut=gbb.cuts.greedy(env.problem.graph))
-    tally = played_out(env, policy, 20_000)
-    assert (tally.width2 >= 0).all()
-    mean, width2 = exact_tables(policy, tally)
-    np.testing.assert_allclose(tally.width2[0], width2, rtol=1e-8)
-    # Means are sums of terms that may cancel: compare on the scale of the responses they average.
-    scale = np.abs(mean) + np.sqrt(width2)
-    np.testing.assert_allclose((tally.mean - mean) / np.where(scale > 0, scale, 1.0), 0, atol=1e-8)
+    for form in (CovarianceForm, ManyArmsForm):
+        monkeypatch.setattr(couples, "choose_form", lambda _, form=form: form)
+        state = played_out(env, policy, 20_000)
+        mean, width2 = tables(state)
+        assert (width2 >= 0).all()
+        exact, exact2 = exact_tables(policy, state)
+        np.testing.assert_allclose(width2, exact2, rtol=1e-8)
+        scale = np.abs(exact) + np.sqrt(exact2)
+        np.testing.assert_allclose((mean - exact) / np.where(scale > 0, scale, 1.0), 0, atol=1e-8)
 
 
-def exact_tables(policy, tally):
-    """Means and squared widths of all couples in 80 digits, products of arms included."""
+def exact_tables(policy, state):
+    """Means and squared widths of all pairs in 80 digits, products of arms included."""
     arms = [[mp.mpf(float(x)) for x in arm] for arm in policy.problem.arms]
-    K, d = policy.problem.K, policy.problem.d
-    weights = policy.cut.weights
+    d, (i, j) = policy.problem.d, np.triu_indices(policy.problem.K)
     with mp.workdps(80):
-        z = [
-            [
-                mp.matrix([arms[a][i] * arms[b][j] for j in range(d) for i in range(d)])
-                for b in range(K)
-            ]
-            for a in range(K)
+        pairs = [
+            mp.matrix([(x[k] * y[m] + y[k] * x[m]) / 2 for m in range(d) for k in range(d)])
+            for x, y in zip([arms[a] for a in i], [arms[b] for b in j], strict=True)
         ]
         A, right = mp.mpf(policy.lam) * mp.eye(d * d), mp.matrix(d * d, 1)
-        for a, b in np.argwhere(tally.N[0] > 0):
-            A += int(tally.N[0, a, b]) * z[a][b] * z[a][b].T
-            right += mp.mpf(float(tally.Y[0, a, b])) * z[a][b]
+        for q, weight, total in zip(
+            pairs, state.pairs.weight[0], state.pairs.total[0], strict=True
+        ):
+            A += int(weight) * q * q.T
+            right += mp.mpf(float(total)) * q
         inverse = A**-1
         theta = inverse * right
-        mean, width2 = np.zeros(K * K), np.zeros(K * K)
-        for a in range(K):
-            for b in range(K):
-                parts = (z[a][b], z[b][a], z[a][a], z[b][b])
-                v = sum(
-                    (mp.mpf(w) * part for w, part in zip(weights, parts, strict=True)),
-                    mp.matrix(d * d, 1),
-                )
-                mean[a * K + b] = (v.T * theta)[0]
-                width2[a * K + b] = (v.T * inverse * v)[0]
-    return mean, width2
+        mean = np.array([float((q.T * theta)[0]) for q in pairs])
+        return mean, np.array([float((q.T * inverse * q)[0]) for q in pairs])
 
 
-def test_one_huge_round_is_followed_by_a_fresh_factorisation():
+@pytest.mark.parametrize("form", [CovarianceForm, ManyArmsForm])
+def test_one_huge_round_is_followed_by_a_new_factorisation(form, monkeypatch):
     """On 10^7 edges one round shrinks a width a million times over."""
-    arms = unit_arms(3, 2, 3)
-    env = make_env(gbb.Graph.complete(5), arms)
+    env = make_env(gbb.Graph.complete(5), unit_arms(3, 2, 3))
     policy = gbb.policies.ImprovedOFUL(env.problem, cut=gbb.cuts.greedy(env.problem.graph))
-    plan = new_plan(env, lower(policy), 500)._replace(m12=2_500_000, m1=2_000_000, m2=1_000_000)
-    tally = new_tally(env.problem, 1)
-    play = player(env.problem, plan, tally)
-    rng = np.random.default_rng(0)
-    noise = rng.standard_normal((500, 4)) * 1e3
-    play(Block(1, noise, np.full(500, 3.0), recorded_rounds(500, [500])), rng)
-    mean, width2 = condition_free_tables(policy, gbb.Record(tally.N, tally.Y))
-    np.testing.assert_allclose(tally.width2[0], width2, rtol=1e-8)
-    np.testing.assert_allclose(tally.mean[0], mean, rtol=1e-8)
+    edges = np.array([5e6, 2e6, 1e6])
+    monkeypatch.setattr(couples, "choose_form", lambda _: form)
+    monkeypatch.setattr(couples, "lay_out", lambda *given: lay_out(*given)._replace(edges=edges))
+    check_estimates(played_out(env, policy, 500), policy.lam)
 
 
 def test_form_follows_the_arms():
     def form(arms):
-        return best_form(gbb.Problem(gbb.Graph.complete(3), arms))
+        return choose_form(gbb.Problem(gbb.Graph.complete(3), arms))
 
     rotation, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((4, 4)))
-    assert form(np.eye(5)) == "orthogonal"
-    assert form(rotation * 3.0) == "orthogonal"
-    assert form(np.diag([1.0, 2.0, 0.0])) == "orthogonal"
-    assert form(unit_arms(5, 5, 0)) == "pairs"
-    assert form(unit_arms(100, 5, 0)) == "features"
+    assert form(np.eye(5)) is OrthogonalForm
+    assert form(rotation * 3.0) is OrthogonalForm
+    assert form(np.diag([1.0, 2.0, 0.0])) is OrthogonalForm
+    assert form(unit_arms(5, 5, 0)) is CovarianceForm
+    assert form(unit_arms(100, 5, 0)) is ManyArmsForm
 
 
 class Stubborn(Policy[int]):

@@ -22,24 +22,19 @@ from gbb._kernels.choice.linear import (
 )
 from gbb._kernels.choice.links import place
 from gbb._kernels.choice.rule import log_of_product
-from gbb._kernels.learning.factor import factor, solve_upper, whiten
-from gbb._kernels.random_play import Network, Tally, play_random
-from gbb._kernels.rounds.features import drift, evaluate
+from gbb._kernels.couples.many_arms import drift, evaluate
 from gbb._kernels.rounds.index import count_edges
+from gbb._kernels.rounds.random_play import play_random
 from gbb.learning.coordinates import symmetric_edge_arms
+from gbb.learning.factor import factor
 from gbb.policies.baselines import draw_arms
 from gbb.simulation._lowering import lower
-from gbb.simulation.engine.couples import new_plan
+from gbb.simulation.engine import couples
+from gbb.simulation.engine.couples import ManyArmsForm, lay_out
 from gbb.simulation.engine.request import Request
 from gbb.simulation.engine.setting import new_run
-from indices import couple_vectors, objective_of
-from inner_kernels import from_python
-from test_engine import ARMS, GRAPHS, make_env, played_out, replayed, unit_arms
-
-ascend_counts, count_arms, count_tuple = map(from_python, (ascend_counts, count_arms, count_tuple))
-ascend_linear, place = map(from_python, (ascend_linear, place))
-pays_of_arms, pays_of_tuple, sum_pays = map(from_python, (pays_of_arms, pays_of_tuple, sum_pays))
-count_edges = from_python(count_edges)
+from indices import objective_of
+from test_engine import ARMS, GRAPHS, check_estimates, make_env, played_out, replayed, unit_arms
 
 
 @pytest.mark.parametrize("spread", [1.0, 1e6])
@@ -48,7 +43,8 @@ def test_factor_is_ridge_regression(spread):
     features = rng.standard_normal((9, 4)) * np.geomspace(1, spread, 4)
     weight = np.where(rng.random(9) < 0.6, rng.integers(1, 50, 9), 0).astype(float)
     total = weight * rng.standard_normal(9)
-    R, qy, pivots, white = factor(features, weight, total, 0.7)
+    block = factor(features, weight, total, 0.7)
+    R, qy, pivots, white = block
     A = 0.7 * np.eye(4) + (features * weight[:, None]).T @ features
     P = np.eye(4)[:, pivots]
     np.testing.assert_allclose(P @ R.T @ R @ P.T, A, rtol=1e-9, atol=1e-9 * spread)
@@ -58,8 +54,8 @@ def test_factor_is_ridge_regression(spread):
     mean = features @ np.linalg.solve(A, features.T @ total)
     np.testing.assert_allclose(white @ qy, mean, rtol=1e-7, atol=1e-9)
     theta = np.linalg.solve(A, features.T @ total)
-    np.testing.assert_allclose(solve_upper(R, qy, pivots), theta, rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(whiten(R, pivots, features), white, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(block.solve(qy[None])[0], theta, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(block.whiten(features), white, rtol=1e-7, atol=1e-9)
 
 
 def test_factor_of_nothing_is_the_prior():
@@ -93,7 +89,8 @@ def test_drift_bounds_how_far_means_move():
         own = np.diag(table)
         change = 2 * w12 * table + w1 * own[:, None] + w2 * own[None, :]
         bound = np.zeros(6)
-        drift(new_plan(env, lower(policy)), np.array(env.problem.arms), inverse, moved, bound)
+        constants, arms = lay_out(env, lower(policy)), np.array(env.problem.arms)
+        drift(constants, arms, inverse, moved, bound, np.empty(6), np.empty((3, 3)))
         assert (bound >= np.abs(change).max(axis=1) * (1 - 1e-12)).all()
         assert (bound <= 40 * np.abs(change).max()).all()
 
@@ -108,11 +105,16 @@ def test_random_play_draws_and_counts_as_the_policies_do():
     rng, twin = np.random.default_rng(2), np.random.default_rng(2)
     problem = gbb.Problem(graph, np.eye(3))
     play_random(
-        Network(graph.indptr, graph.indices, problem.edge_types, problem.edge_weights),
+        graph.indptr,
+        graph.indices,
+        problem.edge_types,
+        problem.edge_weights,
         R[None],
-        np.cumsum(weights)[None],
+        np.cumsum(weights),
+        None,
         noise,
-        Tally(N, E),
+        N,
+        E,
         rewards,
         arms,
         rng,
@@ -131,12 +133,13 @@ def test_random_play_draws_and_counts_as_the_policies_do():
 
 @pytest.mark.parametrize("radius", ["paper", "symmetric"])
 @pytest.mark.parametrize("algorithm", ["OFUL", "ImprovedOFUL"])
-def test_round_loops_choose_as_the_reference(algorithm, radius):
+def test_many_arms_are_chosen_as_the_reference_does(algorithm, radius, monkeypatch):
+    monkeypatch.setattr(couples, "choose_form", lambda _: ManyArmsForm)
     for graph in ("complete", "star"):
         env = make_env(GRAPHS[graph], ARMS["one-hot"])
         cut = gbb.cuts.greedy(env.problem.graph)
         policy = gbb.policies.build(algorithm, env.problem, cut=cut, radius=radius)
-        plain, fast = replayed(env, policy, 40, seed=6, features=True)
+        plain, fast = replayed(env, policy, 40, seed=6)
         np.testing.assert_array_equal(fast.couple, plain.couple)
 
 
@@ -146,7 +149,7 @@ def test_round_loops_choose_as_the_reference(algorithm, radius):
 @pytest.mark.parametrize("radius", ["paper", "symmetric"])
 @pytest.mark.parametrize("arms", ["one-hot", "general"])
 @pytest.mark.parametrize("algorithm", ["OFUL", "ImprovedOFUL"])
-def test_runs_side_by_side_choose_as_the_reference_and_as_alone(algorithm, arms, radius):
+def test_batches_choose_as_the_reference_and_as_single_runs(algorithm, arms, radius):
     env = make_env(GRAPHS["complete"], ARMS[arms])
     cut = gbb.cuts.greedy(env.problem.graph)
     policy = gbb.policies.build(algorithm, env.problem, cut=cut, radius=radius)
@@ -159,15 +162,12 @@ def test_runs_side_by_side_choose_as_the_reference_and_as_alone(algorithm, arms,
     np.testing.assert_array_equal(one.couple, four.couple[:, :1])
 
 
-def test_worn_estimates_are_made_afresh():
+def test_worn_estimates_are_factorised_anew():
     """A star of many agents shrinks a width beyond the limit in one round."""
     env = make_env(gbb.Graph.star(200_001), unit_arms(3, 2, 0))
     policy = gbb.policies.OFUL(env.problem, cut=gbb.cuts.greedy(env.problem.graph))
-    tally = played_out(env, policy, 12, block=6)
-    ridge = gbb.Ridge(env.problem, gbb.Record(tally.N, tally.Y), policy.lam)
-    v = couple_vectors(policy)
-    np.testing.assert_allclose(tally.mean[0], v @ ridge.theta_hat, rtol=1e-8)
-    np.testing.assert_allclose(tally.width2[0], ridge.width(v) ** 2, rtol=1e-8)
+    for rounds in (1, 2, 12):
+        check_estimates(played_out(env, policy, rounds), policy.lam)
 
 
 def test_typed_choice_is_the_best_of_all_allocations_on_a_link():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb._kernels import cuts as kernels
+from gbb import _kernels
 from gbb._support import checks
 from gbb._support.budget import Budget
 from gbb._support.seeds import Seed
@@ -52,7 +52,7 @@ def exact_sides(graph: Graph, *, quick: bool = False) -> NDArray[np.int8] | None
         return sides
     if graph.n <= ALL and not quick:
         state = np.zeros(5, dtype=np.int64)  # where the enumeration stands; its sides are bits
-        while not kernels.gray.enumerate_cuts(graph.indptr, graph.indices, state, CHUNK):
+        while not _kernels.cuts.enumerate_cuts(graph.indptr, graph.indices, state, CHUNK):
             pass
         found: NDArray[np.int8] = ((state[3] >> np.arange(graph.n)) & 1).astype(np.int8)
         return found

@@ -11,6 +11,7 @@ import numpy as np
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.learning.coordinates import Coordinates, coordinates
+from gbb.learning.factor import Block, factor
 from gbb.learning.record import AnyRecord, weigh
 from gbb.problem import Problem, check_lam
 
@@ -18,41 +19,6 @@ EPS = float(np.finfo(np.float64).eps)
 
 ROUNDINGS = 8.0
 """How many roundings a number goes through, for each parameter that it takes part in."""
-
-
-@dataclass(frozen=True, eq=False)
-class Block:
-    """A block ``P R'R P'`` of A, with R triangular and P the permutation ``pivots``.
-
-    ``theta`` is the whitened estimate ``R P' theta_hat`` and ``whitened`` holds ``R^-T P' z`` of each
-    regressor, a row each.
-    """
-
-    R: FloatArray
-    theta: FloatArray
-    pivots: IntArray
-    whitened: FloatArray
-
-    def solve(self, whitened: FloatArray) -> FloatArray:
-        """Return ``A^-1 v`` for vectors v that are whitened, a row each."""
-        from gbb._kernels.learning.factor import solve_upper  # noqa: PLC0415  (loads numba)
-
-        rows = [solve_upper(self.R, row, self.pivots) for row in whitened]
-        return np.array(rows).reshape(whitened.shape)
-
-    @cached_property
-    def unique(self) -> tuple[FloatArray, FloatArray]:
-        """The orthogonal Q and the triangular U with a positive diagonal of ``R P' = Q U``."""
-        Q, U = np.linalg.qr(self.R[:, np.argsort(self.pivots)])
-        # The engine's factor has a positive diagonal too: another sign would change every draw.
-        signs = np.where(np.diag(U) < 0.0, -1.0, 1.0)
-        return Q * signs, U * signs[:, None]
-
-    @cached_property
-    def smallest(self) -> float:
-        """The smallest eigenvalue of the block."""
-        # From R: the eigenvalues of R'R would lose half of their digits.
-        return float(np.linalg.svd(self.R, compute_uv=False)[-1] ** 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,15 +95,10 @@ class Ridge:
     @cached_property
     def _blocks(self) -> list[Block]:
         """The blocks of A: one for each type if rewards are per edge or link, else one for all."""
-        from gbb._kernels.learning.factor import factor  # noqa: PLC0415  (loads numba)
-
         features, by_regressor = self.coordinates.features, self.coordinates.sum_by_regressor
         if self.record.tables is not None:
             tables = zip(*self.record.tables, strict=True)
-            return [
-                Block(*factor(features, by_regressor(N), by_regressor(Y), self.lam))
-                for N, Y in tables
-            ]
+            return [factor(features, by_regressor(N), by_regressor(Y), self.lam) for N, Y in tables]
         # Only sums over edges were seen: the eigenvectors of their Gram matrix stand for rows, and the
         # regressors follow with weight 0, to be whitened and no more.
         (e, V, scale), b = self._spectrum, self.record.moment(self.problem)
@@ -146,16 +107,15 @@ class Ridge:
         # A = lam I + sum_k e_k (D v_k)(D v_k)', so that the response to D v_k is v_k' D^-1 b.
         weights, responses = np.zeros((2, len(stacked)))
         weights[: len(e)], responses[: len(e)] = e, b / scale @ V
-        columns = np.ascontiguousarray(stacked[:, seen])
-        R, theta, pivots, whitened = factor(columns, weights, responses, self.lam)
+        block = factor(stacked[:, seen], weights, responses, self.lam)
         # The parameters of which nothing was seen stay at lam exactly. QR would mix rounding into them,
         # and then the arms of a regime that was never in play would no longer tie.
         unseen, root = np.setdiff1d(np.arange(len(e)), seen), np.sqrt(self.lam)
-        theta = np.append(theta, np.zeros(len(unseen)))
-        whitened = np.hstack([whitened[len(e) :], regressors[:, unseen] / root])
+        theta = np.append(block.theta, np.zeros(len(unseen)))
+        whitened = np.hstack([block.whitened[len(e) :], regressors[:, unseen] / root])
         wide = root * np.eye(len(e))
-        wide[: len(seen), : len(seen)] = R
-        return [Block(wide, theta, np.append(seen[pivots], unseen), whitened)]
+        wide[: len(seen), : len(seen)] = block.R
+        return [Block(wide, theta, np.append(seen[block.pivots], unseen), whitened)]
 
     @cached_property
     def _seen(self) -> IntArray:
@@ -281,16 +241,13 @@ class Ridge:
 
     def _norms(self, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return ``||v||_{A^-1}`` and ``||A^-1 v||`` of vectors by type (count x types x d^2)."""
-        from gbb._kernels.learning.factor import whiten  # noqa: PLC0415  (loads numba)
-
         # What is orthogonal to all edge-arms was never seen: A is lam there.
         inside, beyond = self.coordinates.of(vectors)
         unseen = np.linalg.norm(beyond, axis=1)
         widths, inverse_norms = [unseen / np.sqrt(self.lam)], [unseen / self.lam]
         by_block = inside.reshape(len(inside), len(self._blocks), -1)
         for number, block in enumerate(self._blocks):
-            rows = np.ascontiguousarray(by_block[:, number])
-            whitened = whiten(block.R, block.pivots, rows)
+            whitened = block.whiten(by_block[:, number])
             widths.append(np.linalg.norm(whitened, axis=1))
             inverse_norms.append(np.linalg.norm(block.solve(whitened), axis=1))
         return np.linalg.norm(widths, axis=0), np.linalg.norm(inverse_norms, axis=0)

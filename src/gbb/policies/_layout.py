@@ -11,7 +11,7 @@ from gbb._kernels.choice.climb import Room, climb_alone
 from gbb._kernels.choice.linear import BITS, Linear, fill_pay
 from gbb._kernels.choice.links import Links
 from gbb._kernels.choice.whitened import Whitened
-from gbb._kernels.lanes import WIDTH, aligned_zeros, padded
+from gbb._support.arrays import WIDTH, aligned_zeros, padded
 from gbb._support.checks import FloatArray, IntArray
 from gbb._support.rows import unique_rows
 from gbb.learning.tuples import Tuples

@@ -14,8 +14,7 @@ from gbb.environment import Environment
 from gbb.learning.coordinates import symmetric_edge_arms
 from gbb.simulation._lowering import LoweredPolicy
 from gbb.simulation.cuda.launch import ON_PROCESSOR, Instances, KernelText, Launch, join_text
-from gbb.simulation.engine.couples import noise_of
-from gbb.simulation.engine.noise import Blocks
+from gbb.simulation.engine.noise import Blocks, noise_of
 
 MAX_ARMS = {True: 28, False: 10}
 """The most arms, by whether they are orthogonal."""

@@ -7,16 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gbb._kernels.lanes import WIDTH
+from gbb._support.arrays import WIDTH
 from gbb._support.checks import IntArray
 from gbb._support.progress import Advance, ignore
 from gbb.environment import Environment
 from gbb.policies import AnyPolicy, ExploreThenCommit, FixedAllocation, UniformRandom
 from gbb.simulation._lowering import LoweredPolicy, lower
-from gbb.simulation.engine.abreast import plays_abreast, run_abreast
-from gbb.simulation.engine.abreast_numbers import plays_numbers_abreast, run_numbers_abreast
-from gbb.simulation.engine.batch import by_request, in_batches
-from gbb.simulation.engine.contexts import plays_contexts, run_contexts
 from gbb.simulation.engine.couples import plays_couples, run_couples
 from gbb.simulation.engine.index import plays_index, run_index
 from gbb.simulation.engine.noise import Blocks
@@ -25,7 +21,6 @@ from gbb.simulation.engine.random_play import (
     run_fixed_allocation,
     run_uniform,
 )
-from gbb.simulation.engine.vector_couples import plays_vector_couples, run_vector_couples
 from gbb.simulation.trace import Trace
 
 
@@ -114,12 +109,8 @@ def run_by_run(play: Callable[[Environment, Any, Run], Trace]) -> PlayTask:
 
 
 LOOPS = [
-    Loop(LoweredPolicy, in_batches(run_abreast), plays_abreast, WIDTH),
-    Loop(LoweredPolicy, by_request(run_couples), plays_couples),
-    Loop(LoweredPolicy, in_batches(run_numbers_abreast), plays_numbers_abreast, WIDTH),
-    Loop(LoweredPolicy, by_request(run_vector_couples), plays_vector_couples),
-    Loop(LoweredPolicy, by_request(run_index), plays_index),
-    Loop(LoweredPolicy, by_request(run_contexts), plays_contexts),
+    Loop(LoweredPolicy, run_couples, plays_couples, WIDTH),
+    Loop(LoweredPolicy, run_by_run(run_index), plays_index),
     Loop(UniformRandom, run_by_run(run_uniform)),
     Loop(FixedAllocation, run_by_run(run_fixed_allocation)),
     Loop(ExploreThenCommit, run_by_run(run_explore_then_commit)),

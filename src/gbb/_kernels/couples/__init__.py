@@ -1,0 +1,1 @@
+"""Rounds of policies that play couples by optimism: eight runs at a time, or a single one."""
