@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import gbb
-from gbb._kernels.pairwise import lagrangian
+from gbb._kernels.pairwise import augmented_lagrangian
 from gbb._support import budget
 from gbb._support.budget import Budget
 from gbb.optimum import PairProblem, solve
@@ -65,7 +65,7 @@ def test_the_lagrangian_against_its_formula(case: Case, seed: int) -> None:
             total -= (E[i] * G).sum() + sigma / 2 * (G**2).sum()
         return float(total)
 
-    for kernel in (lagrangian.augmented, lagrangian.augmented.py_func):
+    for kernel in (augmented_lagrangian, augmented_lagrangian.py_func):
         gradient = np.empty_like(V)
         assert kernel(pairs.arrays, V, E, N, sigma, gradient, False) == pytest.approx(
             value(V), rel=1e-9, abs=1e-9
@@ -74,7 +74,7 @@ def test_the_lagrangian_against_its_formula(case: Case, seed: int) -> None:
         slope = (value(V + 1e-6 * way) - value(V - 1e-6 * way)) / 2e-6
         assert (gradient * way).sum() == pytest.approx(slope, rel=1e-4, abs=1e-4)
     steps = []
-    for kernel in (lagrangian.augmented, lagrangian.augmented.py_func):
+    for kernel in (augmented_lagrangian, augmented_lagrangian.py_func):
         E2, N2 = E.copy(), N.copy()
         kernel(pairs.arrays, V, E2, N2, sigma, np.empty_like(V), True)
         steps.append((E2, N2))

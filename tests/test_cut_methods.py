@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gbb import Cut, Graph, InputError, cuts
-from gbb._kernels.cuts import gray, stars
-from gbb._kernels.pairwise import flips
+from gbb._kernels import cuts as kernels
 from gbb._support import budget
 from gbb.pairwise import search as pair_search
 from gbb.pairwise.search import SideSearch
@@ -77,7 +76,7 @@ def test_fixed_work_finds_the_same_cut_everywhere_and_once(monkeypatch: pytest.M
     found = cuts.best(graph)
     assert elsewhere.stdout.split() == [b"%d" % side for side in found.sides]
     assert size(found) > size(cuts.local_search(graph))
-    monkeypatch.setattr(flips, "anneal_sides", None)
+    monkeypatch.setattr(kernels, "anneal_sides", None)
     np.testing.assert_array_equal(cuts.best(Graph.random(80, 0.2, seed=1)).sides, found.sides)
 
 
@@ -98,8 +97,8 @@ def test_best_keeps_the_guarantee_however_short_the_time(seed: int) -> None:
 @given(small_graphs(high=12))
 @settings(deadline=None)
 def test_stars_are_induced_and_few(graph: Graph) -> None:
-    centre = stars.star_centres(graph.indptr, graph.indices)
-    np.testing.assert_array_equal(centre, stars.star_centres.py_func(graph.indptr, graph.indices))
+    centre = kernels.star_centres(graph.indptr, graph.indices)
+    np.testing.assert_array_equal(centre, kernels.star_centres.py_func(graph.indptr, graph.indices))
     np.testing.assert_array_equal(centre[centre], centre)
     for i, j in graph.edges:
         if centre[i] == centre[j]:
@@ -122,7 +121,7 @@ def test_flip_kernels_against_recounting(graph: Graph, seed: int) -> None:
     np.testing.assert_array_equal(state.gains, np.array(counted) - state.size)
     temperatures = np.linspace(2.0, 0.1, 5)
     twin = SideSearch(graph, state.sides.copy())
-    for kernel, run in ((flips.anneal_sides, state), (flips.anneal_sides.py_func, twin)):
+    for kernel, run in ((kernels.anneal_sides, state), (kernels.anneal_sides.py_func, twin)):
         kernel(
             graph.indptr,
             graph.indices,
@@ -132,7 +131,7 @@ def test_flip_kernels_against_recounting(graph: Graph, seed: int) -> None:
             np.random.default_rng(seed),
         )
     np.testing.assert_array_equal(state.sides, twin.sides)
-    fresh = flips.flip_gains.py_func(graph.indptr, graph.indices, state.sides)
+    fresh = kernels.flip_gains.py_func(graph.indptr, graph.indices, state.sides)
     np.testing.assert_array_equal(state.gains, fresh)
     state.ascend()
     assert state.gains.max() <= 0
@@ -141,8 +140,8 @@ def test_flip_kernels_against_recounting(graph: Graph, seed: int) -> None:
 def test_enumeration_in_chunks_is_the_enumeration_at_once() -> None:
     graph = Graph.random(9, 0.5, seed=3)
     whole, pieces = np.zeros(5, dtype=np.int64), np.zeros(5, dtype=np.int64)
-    assert gray.enumerate_cuts.py_func(graph.indptr, graph.indices, whole, 10**6)
-    while not gray.enumerate_cuts(graph.indptr, graph.indices, pieces, 7):
+    assert kernels.enumerate_cuts.py_func(graph.indptr, graph.indices, whole, 10**6)
+    while not kernels.enumerate_cuts(graph.indptr, graph.indices, pieces, 7):
         pass
     np.testing.assert_array_equal(whole, pieces)
 
@@ -180,7 +179,7 @@ def test_best_keeps_the_time(seconds: float, monkeypatch: pytest.MonkeyPatch) ->
     now = [0.0]
 
     def charge(name: str) -> Callable[..., int | None]:
-        kernel = getattr(flips, name)
+        kernel = getattr(kernels, name)
 
         def run(*given: Any) -> int | None:
             sweeps = len(given[4]) if name == "anneal_sides" else 2  # an ascent's last ones
@@ -190,7 +189,7 @@ def test_best_keeps_the_time(seconds: float, monkeypatch: pytest.MonkeyPatch) ->
         return run
 
     for name in ("ascend_sides", "anneal_sides"):
-        monkeypatch.setattr(flips, name, charge(name))
+        monkeypatch.setattr(kernels, name, charge(name))
     monkeypatch.setattr(budget, "time", SimpleNamespace(perf_counter=lambda: now[0]))
     cut = cuts.best(graph, seconds=seconds, seed=0)
     assert 0.9 * seconds < now[0] < seconds + 2e-8 * pair_search.CHUNK
@@ -205,7 +204,7 @@ def test_ctrl_c_returns_the_best_cut_so_far(monkeypatch: pytest.MonkeyPatch) -> 
         calls.append(1)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(flips, "anneal_sides", interrupt)
+    monkeypatch.setattr(kernels, "anneal_sides", interrupt)
     for cut in (cuts.best(graph, seconds=60.0), cuts.annealing(graph, seed=0)):
         assert size(cut) >= graph.m / 4
     with pytest.raises(KeyboardInterrupt):  # half of the fixed work would be kept for the whole

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 import gbb
 import naive
-from gbb._kernels.cuts.greedy import greedy_sides
+from gbb._kernels.cuts import greedy_sides
 from strategies import graphs, trees
 
 

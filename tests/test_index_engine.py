@@ -11,14 +11,14 @@ from gbb._kernels.choice.counts import ascend_counts, count_arms
 from gbb._kernels.choice.linear import ascend_linear, fill_pay, pays_of_arms
 from gbb._kernels.choice.rule import log_of_product
 from gbb._kernels.choice.whitened import ascend_whitened
-from gbb._kernels.lanes import WIDTH, aligned_zeros, padded
-from gbb._kernels.learning.triangular import (
+from gbb._kernels.linalg import (
     DIRECTIONS,
     append_rows,
     smallest_eigenvalue,
-    solve_back,
+    solve_upper,
     whiten_columns,
 )
+from gbb._support.arrays import WIDTH, aligned_zeros, padded
 from gbb.simulation._lowering import lower
 from gbb.simulation._trace import recorded_rounds
 from gbb.simulation.engine import run_engine
@@ -146,7 +146,7 @@ def test_factors_are_those_of_all_rows(size):
         assert (np.diag(upper) > 0).all()
         np.testing.assert_allclose(upper.T @ upper, A[g], atol=1e-12)
         np.testing.assert_allclose(upper.T @ U[g, :, size], b[g], atol=1e-12)
-        solve_back(U, g, U[g, :, size].copy(), theta)
+        solve_upper(U, g, U[g, :, size].copy(), theta)
         np.testing.assert_allclose(theta[g], np.linalg.solve(A[g], b[g]), rtol=1e-9)
         shares = np.diag(U[g, :, :size]) ** 2 / 0.5
         assert log_of_product(shares, size) == pytest.approx(np.linalg.slogdet(A[g] / 0.5)[1])

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gbb
-from gbb._kernels.cuts import greedy as greedy_kernels
-from gbb._kernels.cuts import mixing
-from gbb._kernels.pairwise import moves
+from gbb._kernels import cuts as kernels
+from gbb._kernels import pairwise
 from gbb.cuts import kcut
 from graphs import largest_cut, small_graphs
 
@@ -34,8 +33,8 @@ def test_kcut_against_all_partitions(graph: gbb.Graph, k: int, seed: int) -> Non
             slow[cut.parts[i], cut.parts[j]] += 1
         np.testing.assert_array_equal(cut.counts, slow)
         assert cut.k == k
-    greedy = greedy_kernels.greedy_parts(graph.indptr, graph.indices, k)
-    slow = greedy_kernels.greedy_parts.py_func(graph.indptr, graph.indices, k)
+    greedy = kernels.greedy_parts(graph.indptr, graph.indices, k)
+    slow = kernels.greedy_parts.py_func(graph.indptr, graph.indices, k)
     np.testing.assert_array_equal(greedy, slow)
 
 
@@ -69,7 +68,7 @@ def test_ctrl_c_ends_the_annealing_of_parts(monkeypatch: pytest.MonkeyPatch) -> 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(moves, "anneal_arms", interrupt)
+    monkeypatch.setattr(pairwise, "anneal_arms", interrupt)
     graph = gbb.Graph.random(50, 0.3, seed=0)
     assert kcut(graph, 3, seed=0).rho >= 2 / 3
 
@@ -101,14 +100,14 @@ def test_mixing_kernels_run_the_same_compiled_and_not() -> None:
     V /= np.linalg.norm(V, axis=1, keepdims=True)
     fast, slow = V.copy(), V.copy()
     before = (V[graph.sources] * V[graph.indices]).sum() / 2
-    fall = mixing.mix(graph.indptr, graph.indices, fast, 0, 12)
+    fall = kernels.mix(graph.indptr, graph.indices, fast, 0, 12)
     after = (fast[graph.sources] * fast[graph.indices]).sum() / 2
     assert before - after == pytest.approx(fall, abs=1e-4)
-    mixing.mix.py_func(graph.indptr, graph.indices, slow, 0, 12)
+    kernels.mix.py_func(graph.indptr, graph.indices, slow, 0, 12)
     np.testing.assert_allclose(fast, slow, atol=1e-4)
     sums = graph.to_sparse() @ fast
-    lengths = mixing.pulls(graph.indptr, graph.indices, fast)
+    lengths = kernels.dual_multipliers(graph.indptr, graph.indices, fast)
     np.testing.assert_allclose(lengths, np.linalg.norm(sums, axis=1), atol=1e-5)
     np.testing.assert_allclose(
-        lengths, mixing.pulls.py_func(graph.indptr, graph.indices, fast), atol=1e-5
+        lengths, kernels.dual_multipliers.py_func(graph.indptr, graph.indices, fast), atol=1e-5
     )

@@ -22,11 +22,11 @@ from gbb._kernels.choice.linear import (
 )
 from gbb._kernels.choice.links import place
 from gbb._kernels.choice.rule import log_of_product
-from gbb._kernels.learning.factor import factor, solve_upper, whiten
 from gbb._kernels.rounds.features import drift, evaluate
 from gbb._kernels.rounds.index import count_edges
 from gbb._kernels.rounds.random_play import play_random
 from gbb.learning.coordinates import symmetric_edge_arms
+from gbb.learning.factor import factor
 from gbb.policies.baselines import draw_arms
 from gbb.simulation._lowering import lower
 from gbb.simulation.engine.couples import new_plan
@@ -42,7 +42,8 @@ def test_factor_is_ridge_regression(spread):
     features = rng.standard_normal((9, 4)) * np.geomspace(1, spread, 4)
     weight = np.where(rng.random(9) < 0.6, rng.integers(1, 50, 9), 0).astype(float)
     total = weight * rng.standard_normal(9)
-    R, qy, pivots, white = factor(features, weight, total, 0.7)
+    block = factor(features, weight, total, 0.7)
+    R, qy, pivots, white = block
     A = 0.7 * np.eye(4) + (features * weight[:, None]).T @ features
     P = np.eye(4)[:, pivots]
     np.testing.assert_allclose(P @ R.T @ R @ P.T, A, rtol=1e-9, atol=1e-9 * spread)
@@ -52,8 +53,8 @@ def test_factor_is_ridge_regression(spread):
     mean = features @ np.linalg.solve(A, features.T @ total)
     np.testing.assert_allclose(white @ qy, mean, rtol=1e-7, atol=1e-9)
     theta = np.linalg.solve(A, features.T @ total)
-    np.testing.assert_allclose(solve_upper(R, qy, pivots), theta, rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(whiten(R, pivots, features), white, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(block.solve(qy[None])[0], theta, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(block.whiten(features), white, rtol=1e-7, atol=1e-9)
 
 
 def test_factor_of_nothing_is_the_prior():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gbb._kernels.abreast.normals import draw_alone, fill_normals, fill_normals_alone
+from gbb._kernels.normals import fill_bits, fill_normals, fill_normals_single
 
 ROWS = 100_000
 
@@ -21,9 +21,9 @@ def normals():
 def test_draws_are_those_of_the_published_generator():
     state = np.array([1, 2, 3, 4], dtype=np.uint64)
     found = np.zeros((2, 3), dtype=np.uint64)
-    draw_alone(state, found, 2)
+    fill_bits(state, found, 2)
     last = np.zeros((2, 1), dtype=np.uint64)
-    draw_alone(state, last, 1)
+    fill_bits(state, last, 1)
     found[:, 2] = last[:, 0]
     draws = [41943041, 58720359, 3588806011781223, 3591011842654386, 9228616714210784205]
     assert found.T.ravel().tolist()[:5] == draws
@@ -32,7 +32,7 @@ def test_draws_are_those_of_the_published_generator():
 def test_normals_are_box_and_mullers_of_the_draws(normals):
     state = np.random.SeedSequence(0).generate_state(32, np.uint64).reshape(4, 8)[:, 3].copy()
     draws = np.zeros((2, 200), dtype=np.uint64)
-    draw_alone(state, draws, 200)
+    fill_bits(state, draws, 200)
     for pair, (one, two) in zip(
         normals[:400].reshape(200, 2, 8)[:, :, 3], draws.T.tolist(), strict=True
     ):
@@ -44,14 +44,15 @@ def test_normals_are_box_and_mullers_of_the_draws(normals):
 
 
 @pytest.mark.parametrize("pairs", [1, 7, 8, 9, 40])
-def test_one_run_alone_has_the_numbers_of_its_lane(pairs):
+def test_a_single_run_has_the_numbers_of_its_column(pairs):
     state = np.random.SeedSequence(5).generate_state(32, np.uint64).reshape(4, 8)
     lanes = [state[:, lane].copy() for lane in range(8)]
+    bits = np.zeros((2, -(-pairs // 8) * 8), dtype=np.uint64)
     together, alone = np.empty((2 * pairs, 8)), np.empty(2 * pairs)
     for _ in range(2):  # the second time from where the first has ended
         fill_normals(state, together, pairs)
         for lane, own in enumerate(lanes):
-            fill_normals_alone(own, alone, pairs)
+            fill_normals_single(own, alone, pairs, bits, np.empty((2, 8)))
             np.testing.assert_array_equal(alone, together[:, lane])
 
 

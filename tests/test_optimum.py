@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 import gbb
 import naive
-from gbb._kernels.pairwise.enumeration import enumerate_counts
+from gbb._kernels.pairwise import enumerate_counts
 from gbb.optimum import Optimum, PairProblem, exact, solve
 from strategies import matrices
 

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gbb
-from gbb._kernels.pairwise import enumeration, forest, moves
-from gbb._kernels.pairwise.circle import order_around
+from gbb._kernels import pairwise as kernels
 from gbb._support.budget import Budget
 from gbb.optimum import Optimum, PairProblem, solve, solvers
 from gbb.optimum.exact import closed_walk
@@ -65,25 +64,25 @@ def test_kernels_against_slow_twins(case: Case, seed: int) -> None:
     slow = np.zeros((pairs.n, pairs.K))
     for k, (i, j) in enumerate(pairs.graph.edges):
         slow[i] += pairs.tables[pairs.types[k], :, arms[j]]
-    pays = moves.arm_pays(pairs.arrays, arms)
+    pays = kernels.arm_values(pairs.arrays, arms)
     np.testing.assert_allclose(pays, slow, atol=1e-12)
-    np.testing.assert_allclose(moves.arm_pays.py_func(pairs.arrays, arms), slow, atol=1e-12)
+    np.testing.assert_allclose(kernels.arm_values.py_func(pairs.arrays, arms), slow, atol=1e-12)
     runs = {
-        moves.anneal_arms: lambda: (np.linspace(1.0, 0.1, 4), np.random.default_rng(seed)),
-        moves.ascend_arms: lambda: (50,),
-        forest.ascend_forest: lambda: (np.random.default_rng(seed).permutation(pairs.n),),
+        kernels.anneal_arms: lambda: (np.linspace(1.0, 0.1, 4), np.random.default_rng(seed)),
+        kernels.ascend_arms: lambda: (50,),
+        kernels.ascend_forest: lambda: (np.random.default_rng(seed).permutation(pairs.n),),
     }
     for kernel, options in runs.items():
         ends = []
         for run in (kernel, kernel.py_func):
             moved, paid = arms.copy(), pays.copy()
             run(pairs.arrays, moved, paid, *options())
-            np.testing.assert_allclose(paid, moves.arm_pays(pairs.arrays, moved), atol=1e-9)
+            np.testing.assert_allclose(paid, kernels.arm_values(pairs.arrays, moved), atol=1e-9)
             assert pairs.allowed[np.arange(pairs.n), moved].all()
             ends.append(moved)
         np.testing.assert_array_equal(*ends)
-    best = enumeration.enumerate_arms(pairs.arrays)
-    np.testing.assert_array_equal(best, enumeration.enumerate_arms.py_func(pairs.arrays))
+    best = kernels.enumerate_arms(pairs.arrays)
+    np.testing.assert_array_equal(best, kernels.enumerate_arms.py_func(pairs.arrays))
 
 
 @given(case=cases(kinds="plain both oriented"), seed=st.integers(0, 99))
@@ -91,12 +90,12 @@ def test_kernels_against_slow_twins(case: Case, seed: int) -> None:
 def test_a_forest_move_is_the_best_joint_change(case: Case, seed: int) -> None:
     pairs = PairProblem.of(case.problem, case.M, **case.options)
     order = np.random.default_rng(seed).permutation(pairs.n)
-    parent, members = forest.induced_forest(pairs.graph.indptr, pairs.graph.indices, order)
+    parent, members = kernels.induced_forest(pairs.graph.indptr, pairs.graph.indices, order)
     inside = np.isin(pairs.graph.edges, members).all(axis=1)
     assert inside.sum() == 2 * (parent >= 0).sum()
     search = ArmSearch(pairs, pairs.allowed.argmax(axis=1))
     start = search.arms.copy()
-    gain = forest.ascend_forest(pairs.arrays, search.arms, search.arm_values, order)
+    gain = kernels.ascend_forest(pairs.arrays, search.arms, search.arm_values, order)
     choices = [
         np.flatnonzero(pairs.allowed[i]) if i in members else [start[i]] for i in range(pairs.n)
     ]
@@ -122,12 +121,6 @@ def test_a_circle_of_a_million_agents_in_any_order() -> None:
     n = 100_001
     order = np.random.default_rng(0).permutation(n)
     graph = gbb.Graph.from_edges(np.column_stack((order, np.roll(order, -1))), n=n, undirected=True)
-    walked = order_around(graph.indptr, graph.indices)
-    np.testing.assert_array_equal(np.sort(walked), np.arange(n))
-    small = graph.__class__.circle(9)
-    np.testing.assert_array_equal(
-        order_around(small.indptr, small.indices), order_around.py_func(small.indptr, small.indices)
-    )
     M = gbb.instances.absolute_normal(5, seed=3, distinct_couple=True, zeta=0.0)
     found = solve(gbb.Problem(graph, np.eye(5)), M)
     assert found.method == "circle"
@@ -194,7 +187,7 @@ def test_ctrl_c_returns_the_best_allocation_so_far(monkeypatch: pytest.MonkeyPat
     M = gbb.instances.absolute_normal(5, seed=0, distinct_couple=True, zeta=0.0)
     for name in ("anneal_arms", "ascend_arms"):
         with monkeypatch.context() as patch:
-            patch.setattr(moves, name, interrupt)
+            patch.setattr(kernels, name, interrupt)
             found = solve(problem, M, method="heuristic")
         assert 0 < found.value <= found.upper_bound
 

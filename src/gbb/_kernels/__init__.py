@@ -1,17 +1,16 @@
 """Compiled loops: plain arrays in and out, no knowledge of policies."""
 
-from collections.abc import Callable
 from importlib import import_module
-from importlib.util import find_spec
 from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gbb._kernels import cuts as cuts
+    from gbb._kernels import pairwise as pairwise
 
 
-def load_on_use(package: str) -> Callable[[str], ModuleType]:
-    """A ``__getattr__`` that imports the file asked for: numba takes long to load."""
-
-    def load(name: str) -> ModuleType:
-        if find_spec(f"{package}.{name}") is None:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return import_module(f"{package}.{name}")
-
-    return load
+def __getattr__(name: str) -> ModuleType:
+    # Importing a module loads numba, which takes long: `_kernels.cuts` waits for its first use.
+    if name in {"cuts", "pairwise"}:
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

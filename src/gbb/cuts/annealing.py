@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb._kernels import cuts as kernels
+from gbb import _kernels
 from gbb._support import checks, seeds
 from gbb._support.budget import Budget
 from gbb._support.checks import IntArray
@@ -166,7 +166,7 @@ def kcut(
     checks.choice("method", method, ("annealing", "greedy"))
     sweeps = checks.integer("sweeps", sweeps, low=0)
     budget = Budget(seconds)
-    paper = Cut.of(graph, kernels.greedy.greedy_parts(graph.indptr, graph.indices, k), k)
+    paper = Cut.of(graph, _kernels.cuts.greedy_parts(graph.indptr, graph.indices, k), k)
     if method == "greedy":
         return paper
     rng = seeds.generator(seed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb._kernels import cuts as kernels
+from gbb import _kernels
 from gbb._support import checks
 from gbb._support.budget import Budget
 from gbb._support.seeds import Seed
@@ -74,7 +74,7 @@ def _enumerate_few(graph: Graph) -> NDArray[np.int8]:
 
 def _enumerate(graph: Graph) -> NDArray[np.int8]:
     state = np.zeros(5, dtype=np.int64)
-    while not kernels.gray.enumerate_cuts(graph.indptr, graph.indices, state, CHUNK):
+    while not _kernels.cuts.enumerate_cuts(graph.indptr, graph.indices, state, CHUNK):
         pass
     sides: NDArray[np.int8] = ((state[3] >> np.arange(graph.n)) & 1).astype(np.int8)
     return sides

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gbb._kernels import cuts as kernels
+from gbb import _kernels
 from gbb._support import seeds
 from gbb._support.budget import Budget
 from gbb._support.seeds import Seed
@@ -17,7 +17,7 @@ from gbb.graph import Graph
 from gbb.pairwise.search import SideSearch
 
 if TYPE_CHECKING:
-    from gbb._kernels.cuts.mixing import Vectors
+    from gbb._kernels.cuts import Vectors
 
 SWEEPS, SWEEPS_FOR_BOUND = 100, 2_000
 """Most sweeps over all agents."""
@@ -67,7 +67,7 @@ def relax(
             if budget.over:
                 return V
             last = min(first + rows, graph.n)
-            fall += kernels.mixing.mix(graph.indptr, graph.indices, V, first, last)
+            fall += _kernels.cuts.mix(graph.indptr, graph.indices, V, first, last)
         if fall <= tolerance * graph.m:
             break
     return V
@@ -121,7 +121,7 @@ def upper_bound(graph: Graph, *, seconds: float | None = None, seed: Seed = 0) -
         V = relax(
             graph, rng, budget.part(0.5), sweeps=SWEEPS_FOR_BOUND, tolerance=TOLERANCE_FOR_BOUND
         )
-        y = kernels.mixing.pulls(graph.indptr, graph.indices, V)
+        y = _kernels.cuts.dual_multipliers(graph.indptr, graph.indices, V)
         shifted = sparse.csr_array(graph.to_sparse() + sparse.diags_array(y))
         # The shift must not be too small: -l is bounded from above, so l from below.
         smallest = -largest_eigenvalue(-shifted, rng, budget)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb._kernels import cuts as kernels
+from gbb import _kernels
 from gbb._support.seeds import Seed
 from gbb.cuts.cut import Cut
 from gbb.graph import Graph
@@ -27,7 +27,7 @@ def greedy(graph: Graph, *, seed: Seed = None) -> Cut:  # noqa: ARG001
 def greedy_sides(graph: Graph) -> NDArray[np.int8]:
     """Return the side of each agent by Algorithm 2."""
     if graph.n > FEW:
-        return kernels.greedy.greedy_sides(graph.indptr, graph.indices)
+        return _kernels.cuts.greedy_sides(graph.indptr, graph.indices)
     sides = np.full(graph.n, -1, dtype=np.int8)
     for i in range(graph.n):
         near = sides[graph.indices[graph.indptr[i] : graph.indptr[i + 1]]]
@@ -56,11 +56,11 @@ def edwards_erdos(graph: Graph, *, seed: Seed = None) -> Cut:  # noqa: ARG001
     ----------
     C. S. Edwards, Some extremal properties of bipartite subgraphs, Canad. J. Math. 25 (1973).
     """
-    centre = kernels.stars.star_centres(graph.indptr, graph.indices)
+    centre = _kernels.cuts.star_centres(graph.indptr, graph.indices)
     order = np.argsort(centre, kind="stable").astype(np.int64)
     # Stars are ranges of `order`; agents that are no centre of their own have empty ones.
     ends = np.cumsum(np.bincount(centre, minlength=graph.n))
     ends = np.unique(ends[ends > 0]).astype(np.int64)
     return Cut.of(
-        graph, kernels.stars.place_stars(graph.indptr, graph.indices, order, ends, centre)
+        graph, _kernels.cuts.place_stars(graph.indptr, graph.indices, order, ends, centre)
     )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.learning.coordinates import Coordinates, coordinates
+from gbb.learning.factor import Block, factor
 from gbb.learning.record import AnyRecord, weigh
 from gbb.problem import Problem, check_lam
 
@@ -18,41 +18,6 @@ EPS = float(np.finfo(np.float64).eps)
 
 ROUNDINGS = 8.0
 """How many roundings a number goes through, for each parameter that it takes part in."""
-
-
-class Block(NamedTuple):
-    """A block ``P R'R P'`` of A, with R triangular and P the permutation ``pivots``.
-
-    ``theta`` is the whitened estimate ``R P' theta_hat`` and ``whitened`` holds ``R^-T P' z`` of each
-    regressor, a row each.
-    """
-
-    R: FloatArray
-    theta: FloatArray
-    pivots: IntArray
-    whitened: FloatArray
-
-    def solve(self, whitened: FloatArray) -> FloatArray:
-        """Return ``A^-1 v`` for vectors v that are whitened, a row each."""
-        from gbb._kernels.learning.factor import solve_upper  # noqa: PLC0415  (loads numba)
-
-        rows = [solve_upper(self.R, row, self.pivots) for row in whitened]
-        return np.array(rows).reshape(whitened.shape)
-
-    @property
-    def rotation(self) -> FloatArray:
-        """The orthogonal Q with ``R P' = Q U``, U triangular with a positive diagonal, hence unique."""
-        Q, U = np.linalg.qr(self.unpivoted)
-        # The engine's factor has a positive diagonal too: another sign would change every draw.
-        rotation: FloatArray = Q * np.where(np.diag(U) < 0.0, -1.0, 1.0)
-        return rotation
-
-    @property
-    def unpivoted(self) -> FloatArray:
-        """``R P'``."""
-        columns = np.empty_like(self.R)
-        columns[:, self.pivots] = self.R
-        return columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,15 +101,10 @@ class Ridge:
     @cached_property
     def _blocks(self) -> list[Block]:
         """The blocks of A: one for each type if rewards are per edge or link, else one for all."""
-        from gbb._kernels.learning.factor import factor  # noqa: PLC0415  (loads numba)
-
         features, by_regressor = self.coordinates.features, self.coordinates.sum_by_regressor
         if self.record.tables is not None:
             tables = zip(*self.record.tables, strict=True)
-            return [
-                Block(*factor(features, by_regressor(N), by_regressor(Y), self.lam))
-                for N, Y in tables
-            ]
+            return [factor(features, by_regressor(N), by_regressor(Y), self.lam) for N, Y in tables]
         # Only sums over edges were seen: the eigenvectors of their Gram matrix stand for rows, and the
         # regressors follow with weight 0, to be whitened and no more.
         (e, V, scale), b = self._spectrum, self.record.moment(self.problem)
@@ -155,8 +115,7 @@ class Ridge:
         seen, stacked = self._seen, np.vstack([V.T * scale, regressors])
         weights, responses = np.zeros((2, len(stacked)))
         weights[: len(e)], responses[: len(e)] = e, b / scale @ V
-        columns = np.ascontiguousarray(stacked[:, seen])
-        R, theta, pivots, whitened = factor(columns, weights, responses, self.lam)
+        R, theta, pivots, whitened = factor(stacked[:, seen], weights, responses, self.lam)
         # The parameters of which nothing was seen stay at lam exactly. QR would mix rounding into them,
         # and then the arms of a regime that was never in play would no longer tie.
         unseen, root = np.setdiff1d(np.arange(len(e)), seen), np.sqrt(self.lam)
@@ -301,15 +260,12 @@ class Ridge:
 
     def _norms(self, vectors: FloatArray) -> tuple[FloatArray, FloatArray]:
         """``||v||_{A^-1}`` and ``||A^-1 v||`` of vectors by type (count x types x d^2)."""
-        from gbb._kernels.learning.factor import whiten  # noqa: PLC0415  (loads numba)
-
         inside, beyond = self.coordinates.of(vectors)
         unseen = np.linalg.norm(beyond, axis=1)
         widths, inverse_norms = [unseen / np.sqrt(self.lam)], [unseen / self.lam]
         by_block = inside.reshape(len(inside), len(self._blocks), -1)
         for number, block in enumerate(self._blocks):
-            rows = np.ascontiguousarray(by_block[:, number])
-            whitened = whiten(block.R, block.pivots, rows)
+            whitened = block.whiten(by_block[:, number])
             widths.append(np.linalg.norm(whitened, axis=1))
             inverse_norms.append(np.linalg.norm(block.solve(whitened), axis=1))
         return np.linalg.norm(widths, axis=0), np.linalg.norm(inverse_norms, axis=0)

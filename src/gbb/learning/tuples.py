@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gbb._support.arrays import aligned_zeros, padded
 from gbb._support.checks import FloatArray, IntArray
 from gbb._support.rows import unique_rows
 from gbb.problem import Problem
@@ -134,8 +135,6 @@ class Tuples:
         Both are terms x tuples, padded to whole lanes with terms that add nothing. ``index`` is the
         regressor of each edge-arm (K x K).
         """
-        from gbb._kernels.lanes import aligned_zeros, padded  # noqa: PLC0415  (loads numba)
-
         arms, size = self.arms(), int(index.max()) + 1
         kinds = self.kinds or [(0, 0, 0, 0.0)]  # a round in which nothing pays
         regressor = [g * size + index[arms[:, i], arms[:, j]] for g, i, j, _ in kinds]

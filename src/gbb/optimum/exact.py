@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from gbb._kernels import pairwise as kernels
+from gbb import _kernels
 from gbb._support.budget import Budget
 from gbb._support.checks import FloatArray, IntArray
 from gbb.optimum.optimum import Optimum
@@ -63,8 +63,11 @@ def circle(pairs: PairProblem, _budget: Budget, _rng: np.random.Generator) -> Op
     """
     if not (pairs.uniform and pairs.graph.is_circle()):
         return None
+    from scipy.sparse.csgraph import depth_first_order  # noqa: PLC0415  (slow to load)
+
     allocation = np.empty(pairs.n, dtype=np.int64)
-    order = kernels.circle.order_around(pairs.graph.indptr, pairs.graph.indices)
+    # A depth-first search walks around.
+    order = depth_first_order(pairs.graph.to_sparse(), 0, return_predecessors=False)
     allocation[order] = closed_walk(pairs.tables[0], pairs.n)
     return Optimum.of(pairs, allocation, "circle")
 
@@ -114,7 +117,7 @@ def arm_counts(pairs: PairProblem, _budget: Budget, _rng: np.random.Generator) -
         return None
     n, K, W = pairs.n, pairs.K, pairs.tables[0]
     if math.comb(n + K - 1, K - 1) <= MAX_COUNTS:
-        counts = kernels.enumeration.enumerate_counts(n, W)
+        counts = _kernels.pairwise.enumerate_counts(n, W)
         return Optimum.of(pairs, np.repeat(np.arange(K), counts), "arm_counts")
     from gbb.pairwise.quadratic import find_counts  # noqa: PLC0415  (scipy is slow to load)
 
@@ -146,5 +149,5 @@ def brute_force(pairs: PairProblem, _budget: Budget, _rng: np.random.Generator) 
     """Enumerate all allowed allocations; None if there are more than :data:`MAX_ALLOCATIONS`."""
     if np.log(pairs.allowed.sum(axis=1)).sum() > np.log(MAX_ALLOCATIONS):
         return None
-    best = kernels.enumeration.enumerate_arms(pairs.arrays)
+    best = _kernels.pairwise.enumerate_arms(pairs.arrays)
     return Optimum.of(pairs, best, "brute_force")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gbb._kernels import pairwise as kernels
+from gbb import _kernels
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.graph import Graph
@@ -17,7 +17,7 @@ from gbb.problem.edges import EdgeFeatures
 from gbb.problem.problem import allowed_arms
 
 if TYPE_CHECKING:
-    from gbb._kernels.pairwise.moves import PairArrays
+    from gbb._kernels.pairwise import PairArrays
     from gbb.problem import Problem
 
 
@@ -107,7 +107,7 @@ class PairProblem:
         """The arrays that kernels read."""
         graph = self.graph
         pattern = (graph.indptr, graph.indices)
-        return kernels.moves.PairArrays(*pattern, self.types, self.tables, self.allowed)
+        return _kernels.pairwise.PairArrays(*pattern, self.types, self.tables, self.allowed)
 
     @property
     def n(self) -> int:

@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.linalg import cho_solve, helmert
 from scipy.optimize import OptimizeResult, minimize
 
-from gbb._kernels import pairwise as kernels
+from gbb import _kernels
 from gbb._support.budget import Budget
 from gbb._support.checks import FloatArray
 from gbb.pairwise.eigenvalues import FLOPS, STEPS, lanczos, shifted_factors
@@ -88,7 +88,9 @@ class PairRelaxation:
             V = self.vectors(flat.reshape(self._free.shape))
             multipliers = (self.E, self.N, self.sigma)
             arrays = self.pairs.arrays
-            value = kernels.lagrangian.augmented(arrays, V, *multipliers, self._gradient, step)
+            value = _kernels.pairwise.augmented_lagrangian(
+                arrays, V, *multipliers, self._gradient, step
+            )
             return -value, -self._tangent(self._gradient).ravel()
 
         def stop(intermediate_result: OptimizeResult) -> None:  # noqa: ARG001  (scipy asks the name)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb._kernels import pairwise as kernels
+from gbb import _kernels
 from gbb._support.budget import Budget
 from gbb._support.checks import FloatArray, IntArray
 from gbb.graph import Graph
@@ -104,7 +104,7 @@ class ArmSearch(InPlaceSearch):
         super().__init__(visits=pairs.n * pairs.K + pairs.graph.m)
         self.pairs = pairs
         self.arms = arms
-        self.arm_values: FloatArray = kernels.moves.arm_pays(pairs.arrays, arms)
+        self.arm_values: FloatArray = _kernels.pairwise.arm_values(pairs.arrays, arms)
 
     @property
     def value(self) -> float:
@@ -119,17 +119,17 @@ class ArmSearch(InPlaceSearch):
             return
         failures = 0
         while failures < PATIENCE and not budget.over:
-            gain = kernels.forest.ascend_forest(
+            gain = _kernels.pairwise.ascend_forest(
                 pairs.arrays, self.arms, self.arm_values, rng.permutation(pairs.n)
             )
             failures = 0 if gain > pairs.rounding else failures + 1
 
     def _ascend(self, sweeps: int) -> int:
-        return kernels.moves.ascend_arms(self.pairs.arrays, self.arms, self.arm_values, sweeps)
+        return _kernels.pairwise.ascend_arms(self.pairs.arrays, self.arms, self.arm_values, sweeps)
 
     def _anneal(self, temperatures: FloatArray, rng: np.random.Generator) -> None:
         state = (self.arms, self.arm_values)
-        kernels.moves.anneal_arms(self.pairs.arrays, *state, temperatures, rng)
+        _kernels.pairwise.anneal_arms(self.pairs.arrays, *state, temperatures, rng)
 
 
 class SideSearch(InPlaceSearch):
@@ -147,7 +147,7 @@ class SideSearch(InPlaceSearch):
         super().__init__(visits=graph.n + graph.m)
         self.graph = graph
         self.sides = sides
-        self.gains = kernels.flips.flip_gains(graph.indptr, graph.indices, sides)
+        self.gains = _kernels.cuts.flip_gains(graph.indptr, graph.indices, sides)
 
     @classmethod
     def random(cls, graph: Graph, rng: np.random.Generator) -> SideSearch:
@@ -162,10 +162,10 @@ class SideSearch(InPlaceSearch):
 
     def _ascend(self, sweeps: int) -> int:
         graph = self.graph
-        return kernels.flips.ascend_sides(
+        return _kernels.cuts.ascend_sides(
             graph.indptr, graph.indices, self.sides, self.gains, sweeps
         )
 
     def _anneal(self, temperatures: FloatArray, rng: np.random.Generator) -> None:
         pattern = (self.graph.indptr, self.graph.indices)
-        kernels.flips.anneal_sides(*pattern, self.sides, self.gains, temperatures, rng)
+        _kernels.cuts.anneal_sides(*pattern, self.sides, self.gains, temperatures, rng)

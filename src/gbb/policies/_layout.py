@@ -23,8 +23,8 @@ from gbb._kernels.index.play import (
 from gbb._kernels.index.search_counts import CountsSearch
 from gbb._kernels.index.search_dense import DenseSearch
 from gbb._kernels.index.search_linear import BITS, LinearSearch
-from gbb._kernels.lanes import WIDTH, aligned_zeros, padded
-from gbb._kernels.learning.triangular import DIRECTIONS
+from gbb._support.arrays import WIDTH, aligned_zeros, padded
+from gbb._kernels.linalg import DIRECTIONS
 from gbb._support.checks import FloatArray, IntArray
 from gbb._support.rows import unique_rows
 from gbb.learning.ridge import Ridge

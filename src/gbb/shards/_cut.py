@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbb._kernels import cuts as kernels
+from gbb import _kernels
 from gbb._support import checks
 from gbb._support.checks import IntArray
 from gbb.graph.build import index_type
@@ -36,5 +36,5 @@ def extend_cut(ends: IntArray, n: int, border: IntArray, k: int) -> IntArray:
     degrees = np.concatenate([given, np.bincount(source, minlength=n)])
     indptr = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
     indices = np.concatenate([below, target[order]]).astype(index_type(len(degrees)))
-    parts: IntArray = kernels.greedy.greedy_parts(checks.frozen(indptr), checks.frozen(indices), k)
+    parts: IntArray = _kernels.cuts.greedy_parts(checks.frozen(indptr), checks.frozen(indices), k)
     return parts[first:]

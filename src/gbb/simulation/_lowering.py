@@ -15,7 +15,7 @@ from gbb._kernels.choice.diagonal import Diagonal
 from gbb._kernels.choice.edges import Edges
 from gbb._kernels.choice.information import Information
 from gbb._kernels.choice.rule import Rule
-from gbb._kernels.lanes import WIDTH, aligned_zeros, padded
+from gbb._support.arrays import WIDTH, aligned_zeros, padded
 from gbb._support.checks import FloatArray
 from gbb._support.rows import unique_rows
 from gbb.cuts import Cut

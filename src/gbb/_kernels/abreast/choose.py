@@ -7,6 +7,8 @@ looked at one by one.
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import mul as times
+from operator import sub as minus
 from typing import Any
 
 import numpy as np
@@ -20,17 +22,21 @@ from gbb._kernels.abreast.runs import (
     settle,
 )
 from gbb._kernels.jit import kernel
-from gbb._kernels.lanes import (
+from gbb._kernels.simd import (
     ALL,
-    WIDTH,
-    above,
     load,
-    minus,
-    splat,
     store,
-    times,
-    where_above,
 )
+from gbb._kernels.simd import (
+    broadcast as splat,
+)
+from gbb._kernels.simd import (
+    greater_mask as above,
+)
+from gbb._kernels.simd import (
+    select_greater as where_above,
+)
+from gbb._support.arrays import WIDTH
 from gbb._support.checks import FloatArray
 
 Value = Callable[[Couples, Any, int, int, FloatArray], FloatArray]

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gbb._kernels.abreast.factor import factor
 from gbb._kernels.abreast.runs import Couples, Lane, Runs, grow
 from gbb._kernels.jit import kernel
-from gbb._kernels.learning.factor import factor
 from gbb._support.checks import FloatArray, IntArray
 
 SHRINK = 1e-5

@@ -8,6 +8,9 @@ are ``<f, L'eta>`` and ``<f, D^-1 f>``; what is left is the choice without conte
 
 from __future__ import annotations
 
+from operator import mul as times
+from operator import sub as minus
+from operator import truediv as over
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +19,10 @@ from gbb._kernels.abreast.choose import decide
 from gbb._kernels.abreast.orthogonal import MEAN, SIZE, value_orthogonal
 from gbb._kernels.abreast.runs import Couples, Runs, Stretch, keep
 from gbb._kernels.jit import kernel
-from gbb._kernels.lanes import WIDTH, gather, load, minus, over, splat, store, times, times_plus
+from gbb._kernels.simd import broadcast as splat
+from gbb._kernels.simd import fma as times_plus
+from gbb._kernels.simd import gather, load, store
+from gbb._support.arrays import WIDTH
 from gbb._support.checks import FloatArray, IntArray
 
 

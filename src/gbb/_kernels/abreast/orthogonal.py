@@ -5,11 +5,18 @@ Couples are valued in lanes, eight runs at once. What was played is taken in run
 
 from __future__ import annotations
 
+from operator import mul as times
+from typing import Any
+
 import numpy as np
 
 from gbb._kernels.abreast.runs import Couples, Lane, Runs, Stretch, count, grow
 from gbb._kernels.jit import kernel
-from gbb._kernels.lanes import WIDTH, load, root, splat, times, times_plus
+from gbb._kernels.simd import broadcast as splat
+from gbb._kernels.simd import fma as times_plus
+from gbb._kernels.simd import load
+from gbb._kernels.simd import sqrt as root
+from gbb._support.arrays import WIDTH
 from gbb._support.checks import FloatArray
 
 SIZE = 4 * WIDTH
@@ -21,7 +28,7 @@ MEAN = 2 * WIDTH
 @kernel(forceinline=True)
 def value_orthogonal(
     couples: Couples, pairs: FloatArray, a: int, b: int, radius: FloatArray
-) -> FloatArray:
+) -> Any:
     """Optimistic values of the couple (a, b); different pairs are uncorrelated, so variances add."""
     w, w1, w2 = couples.w, couples.w1, couples.w2
     own = couples.pair[a, a] * SIZE + MEAN

@@ -5,6 +5,8 @@ Means and deviations of the couples are kept, as a round changes those of two ar
 
 from __future__ import annotations
 
+from operator import add as plus
+from operator import mul as times
 from typing import NamedTuple
 
 import numpy as np
@@ -13,16 +15,11 @@ from gbb._kernels.abreast.orthogonal import learn_couple
 from gbb._kernels.abreast.pick_alone import Board, pick_alone
 from gbb._kernels.abreast.runs import Couples, Lane, Runs, Stretch, find_radii, keep
 from gbb._kernels.jit import kernel
-from gbb._kernels.lanes import (
-    WIDTH,
-    load,
-    plus,
-    root,
-    splat,
-    store,
-    times,
-    times_plus,
-)
+from gbb._kernels.simd import broadcast as splat
+from gbb._kernels.simd import fma as times_plus
+from gbb._kernels.simd import load, store
+from gbb._kernels.simd import sqrt as root
+from gbb._support.arrays import WIDTH
 from gbb._support.checks import FloatArray
 
 

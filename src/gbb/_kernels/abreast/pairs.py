@@ -7,6 +7,11 @@ differ: a couple (a, a) takes its three steps on one pair.
 
 from __future__ import annotations
 
+from operator import mul as times
+from operator import sub as minus
+from operator import truediv as over
+from typing import Any
+
 import numpy as np
 
 from gbb._kernels.abreast.covariance import Pairs
@@ -18,26 +23,32 @@ from gbb._kernels.abreast.runs import (
     count,
 )
 from gbb._kernels.jit import kernel
-from gbb._kernels.lanes import (
+from gbb._kernels.simd import (
     ALL,
-    WIDTH,
-    Lanewise,
-    above,
     load,
-    minus,
-    over,
-    root,
-    splat,
     store,
-    times,
-    times_plus,
-    where_above,
 )
+from gbb._kernels.simd import (
+    broadcast as splat,
+)
+from gbb._kernels.simd import (
+    fma as times_plus,
+)
+from gbb._kernels.simd import (
+    greater_mask as above,
+)
+from gbb._kernels.simd import (
+    select_greater as where_above,
+)
+from gbb._kernels.simd import (
+    sqrt as root,
+)
+from gbb._support.arrays import WIDTH
 from gbb._support.checks import FloatArray
 
 
 @kernel(forceinline=True)
-def value_pairs(couples: Couples, pairs: Pairs, a: int, b: int, radius: FloatArray) -> FloatArray:
+def value_pairs(couples: Couples, pairs: Pairs, a: int, b: int, radius: FloatArray) -> Any:
     """Optimistic values of the couple (a, b)."""
     w, w1, w2 = couples.w, couples.w1, couples.w2
     mu, H, spots = pairs.mu, pairs.H, pairs.spots
@@ -87,14 +98,12 @@ def respond(
     count(couples, runs, lane, g, p, t)
 
 
-Six = tuple[Lanewise, Lanewise, Lanewise, Lanewise, Lanewise, Lanewise]
-Three = tuple[Lanewise, Lanewise, Lanewise]
+Six = tuple[Any, ...]
+Three = tuple[Any, ...]
 
 
 @kernel(forceinline=True)
-def mix(
-    k: Three[Lanewise], r: Three[Lanewise], m: Three[Lanewise], h: Six[Lanewise], one: Lanewise
-) -> tuple[Three[Lanewise], Three[Lanewise], Three[Lanewise], Lanewise]:
+def mix(k: Three, r: Three, m: Three, h: Six, one: Any) -> tuple[Three, Three, Three, Any]:
     """Three rank-one steps as one: what multiplies the columns.
 
     With k more observations of pair p, ``h_st -= d h_sp h_pt`` and ``mu_s += e h_sp``, where

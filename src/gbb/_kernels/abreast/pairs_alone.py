@@ -6,6 +6,7 @@ Every number is made by the same operations as in a run beside others. A pair st
 
 from __future__ import annotations
 
+from operator import mul as times
 from typing import NamedTuple
 
 import numpy as np
@@ -24,20 +25,31 @@ from gbb._kernels.abreast.pairs import mix
 from gbb._kernels.abreast.pick_alone import Board, pick_alone
 from gbb._kernels.abreast.runs import Couples, Lane, Runs, Stretch, count, find_radii, keep
 from gbb._kernels.jit import kernel
-from gbb._kernels.lanes import (
+from gbb._kernels.simd import (
     ALL,
-    WIDTH,
-    above,
     gather,
     load,
-    root,
-    splat,
-    spread,
     store,
-    times,
-    times_plus,
-    where_above,
 )
+from gbb._kernels.simd import (
+    broadcast as splat,
+)
+from gbb._kernels.simd import (
+    fma as times_plus,
+)
+from gbb._kernels.simd import (
+    greater_mask as above,
+)
+from gbb._kernels.simd import (
+    load_broadcast as spread,
+)
+from gbb._kernels.simd import (
+    select_greater as where_above,
+)
+from gbb._kernels.simd import (
+    sqrt as root,
+)
+from gbb._support.arrays import WIDTH
 from gbb._support.checks import FloatArray, IntArray
 
 

@@ -9,7 +9,26 @@ import numpy as np
 from gbb._kernels.abreast.runs import Couples, Runs, have_uniforms, next_uniform
 from gbb._kernels.choice.choose import TIE
 from gbb._kernels.jit import kernel
-from gbb._kernels.lanes import ALL, WIDTH, above, largest_lane, load, lowest, splat, where_above
+from gbb._kernels.simd import (
+    ALL,
+    load,
+)
+from gbb._kernels.simd import (
+    broadcast as splat,
+)
+from gbb._kernels.simd import (
+    greater_mask as above,
+)
+from gbb._kernels.simd import (
+    lowest_bit as lowest,
+)
+from gbb._kernels.simd import (
+    max_element as largest_lane,
+)
+from gbb._kernels.simd import (
+    select_greater as where_above,
+)
+from gbb._support.arrays import WIDTH
 from gbb._support.checks import FloatArray, IntArray
 
 

@@ -18,7 +18,8 @@ from gbb._kernels.abreast.orthogonal import learn_couple, value_orthogonal
 from gbb._kernels.abreast.pairs import learn, respond, value_pairs
 from gbb._kernels.abreast.runs import Couples, Runs, Stretch, keep
 from gbb._kernels.jit import kernel
-from gbb._kernels.lanes import ALL, WIDTH
+from gbb._kernels.simd import ALL
+from gbb._support.arrays import WIDTH
 from gbb._support.checks import FloatArray
 
 

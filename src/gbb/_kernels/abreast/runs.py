@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gbb._kernels.choice.choose import TIE
 from gbb._kernels.jit import kernel
-from gbb._kernels.lanes import WIDTH
+from gbb._support.arrays import WIDTH
 from gbb._support.checks import FloatArray, IntArray
 
 Lane = int | np.integer

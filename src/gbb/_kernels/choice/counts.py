@@ -8,6 +8,9 @@ either end of its edges sees it: (b, a) of a table and (a, b) of its mate.
 
 from __future__ import annotations
 
+from operator import add as plus
+from operator import mul as times
+from operator import sub as minus
 from typing import NamedTuple
 
 import numpy as np
@@ -16,20 +19,29 @@ from gbb._kernels.choice.links import Links, is_known
 from gbb._kernels.choice.passing import is_alike, largest_var, next_due, tilt
 from gbb._kernels.choice.reply import SWEEPS, best_of_lane, margin_of
 from gbb._kernels.jit import kernel
-from gbb._kernels.lanes import (
-    WIDTH,
-    largest_lane,
-    load,
-    lowest,
-    minus,
-    plus,
-    splat,
-    store,
-    times,
-    times_plus,
-    unlike,
-    where_above,
+from gbb._kernels.simd import (
+    broadcast as splat,
 )
+from gbb._kernels.simd import (
+    fma as times_plus,
+)
+from gbb._kernels.simd import (
+    load,
+    store,
+)
+from gbb._kernels.simd import (
+    lowest_bit as lowest,
+)
+from gbb._kernels.simd import (
+    max_element as largest_lane,
+)
+from gbb._kernels.simd import (
+    not_equal_mask as unlike,
+)
+from gbb._kernels.simd import (
+    select_greater as where_above,
+)
+from gbb._support.arrays import WIDTH
 from gbb._support.checks import FloatArray, IntArray
 
 

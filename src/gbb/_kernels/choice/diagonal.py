@@ -5,6 +5,7 @@ So it is for orthogonal arms and rewards per edge: every regressor has a mean an
 
 from __future__ import annotations
 
+from operator import mul as times
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,21 @@ import numpy as np
 from gbb._kernels.choice.counts import Counted
 from gbb._kernels.choice.rule import Rule, add_offset, log_of_product
 from gbb._kernels.jit import kernel
-from gbb._kernels.lanes import WIDTH, gather, load, root, splat, store, times, times_plus
+from gbb._kernels.simd import (
+    broadcast as splat,
+)
+from gbb._kernels.simd import (
+    fma as times_plus,
+)
+from gbb._kernels.simd import (
+    gather,
+    load,
+    store,
+)
+from gbb._kernels.simd import (
+    sqrt as root,
+)
+from gbb._support.arrays import WIDTH
 from gbb._support.checks import FloatArray, IntArray
 
 

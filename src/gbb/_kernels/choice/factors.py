@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import add as plus
 from typing import NamedTuple
 
 import numpy as np
@@ -9,8 +10,13 @@ import numpy as np
 from gbb._kernels.choice.links import Links
 from gbb._kernels.choice.rule import Rule, add_offset, log_of_product
 from gbb._kernels.jit import kernel
-from gbb._kernels.lanes import WIDTH, load, plus, root, splat, store, times_plus
-from gbb._kernels.learning.triangular import smallest_eigenvalue, solve_back, whiten_columns
+from gbb._kernels.linalg import smallest_eigenvalue, whiten_columns
+from gbb._kernels.linalg import solve_upper as solve_back
+from gbb._kernels.simd import broadcast as splat
+from gbb._kernels.simd import fma as times_plus
+from gbb._kernels.simd import load, store
+from gbb._kernels.simd import sqrt as root
+from gbb._support.arrays import WIDTH
 from gbb._support.checks import FloatArray, IntArray
 
 

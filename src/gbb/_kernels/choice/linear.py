@@ -8,6 +8,8 @@ sum over the entries of agent i when it plays a and the others stay; so the valu
 
 from __future__ import annotations
 
+from operator import add as plus
+from operator import sub as minus
 from typing import NamedTuple
 
 import numpy as np
@@ -15,21 +17,33 @@ import numpy as np
 from gbb._kernels.choice.links import Links, is_known
 from gbb._kernels.choice.reply import GAIN, SWEEPS
 from gbb._kernels.jit import kernel
-from gbb._kernels.lanes import (
+from gbb._kernels.simd import (
     ALL,
-    WIDTH,
-    above,
-    largest_lane,
     load,
-    lowest,
-    minus,
-    plus,
-    splat,
-    spread,
     store,
-    times_plus,
-    where_above,
 )
+from gbb._kernels.simd import (
+    broadcast as splat,
+)
+from gbb._kernels.simd import (
+    fma as times_plus,
+)
+from gbb._kernels.simd import (
+    greater_mask as above,
+)
+from gbb._kernels.simd import (
+    load_broadcast as spread,
+)
+from gbb._kernels.simd import (
+    lowest_bit as lowest,
+)
+from gbb._kernels.simd import (
+    max_element as largest_lane,
+)
+from gbb._kernels.simd import (
+    select_greater as where_above,
+)
+from gbb._support.arrays import WIDTH
 from gbb._support.checks import FloatArray, IntArray
 
 SHIFT = 5

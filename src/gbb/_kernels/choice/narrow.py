@@ -9,12 +9,18 @@ factor is made here.
 
 from __future__ import annotations
 
+from operator import add as plus
+from operator import mul as times
+
 import numpy as np
 
 from gbb._kernels.choice.factors import Triangular
 from gbb._kernels.jit import kernel
-from gbb._kernels.lanes import WIDTH, load, plus, splat, store, times, times_plus
-from gbb._kernels.learning.triangular import whiten_columns
+from gbb._kernels.linalg import whiten_columns
+from gbb._kernels.simd import broadcast as splat
+from gbb._kernels.simd import fma as times_plus
+from gbb._kernels.simd import load, store
+from gbb._support.arrays import WIDTH
 from gbb._support.checks import FloatArray
 
 

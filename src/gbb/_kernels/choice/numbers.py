@@ -12,6 +12,8 @@ factors of all regressors stand side by side, so that eight are solved at a time
 
 from __future__ import annotations
 
+from operator import mul as times
+from operator import sub as minus
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +23,10 @@ from gbb._kernels.choice.counts import Counted
 from gbb._kernels.choice.diagonal import place_counted
 from gbb._kernels.choice.rule import Rule, add_offset, log_of_product
 from gbb._kernels.jit import kernel
-from gbb._kernels.lanes import WIDTH, load, minus, splat, store, times, times_plus
+from gbb._kernels.simd import broadcast as splat
+from gbb._kernels.simd import fma as times_plus
+from gbb._kernels.simd import load, store
+from gbb._support.arrays import WIDTH
 from gbb._support.checks import FloatArray, IntArray
 
 TURNS = 60

@@ -15,19 +15,30 @@ agent's limit is the drift that makes up for what its best arm is short of.
 
 from __future__ import annotations
 
+from operator import mul as times
+from operator import sub as minus
+
 from gbb._kernels.jit import kernel
-from gbb._kernels.lanes import (
-    WIDTH,
-    above,
-    largest_lane,
-    load,
-    lowest,
-    minus,
-    splat,
-    store,
-    times,
-    where_above,
+from gbb._kernels.simd import (
+    broadcast as splat,
 )
+from gbb._kernels.simd import (
+    greater_mask as above,
+)
+from gbb._kernels.simd import (
+    load,
+    store,
+)
+from gbb._kernels.simd import (
+    lowest_bit as lowest,
+)
+from gbb._kernels.simd import (
+    max_element as largest_lane,
+)
+from gbb._kernels.simd import (
+    select_greater as where_above,
+)
+from gbb._support.arrays import WIDTH
 from gbb._support.checks import FloatArray
 
 

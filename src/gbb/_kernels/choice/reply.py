@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from operator import mul as times
+from operator import sub as minus
+
 import numpy as np
 
 from gbb._kernels.jit import kernel
-from gbb._kernels.lanes import WIDTH, above, lowest, minus, splat, store, times
+from gbb._kernels.simd import broadcast as splat
+from gbb._kernels.simd import greater_mask as above
+from gbb._kernels.simd import lowest_bit as lowest
+from gbb._kernels.simd import store
+from gbb._support.arrays import WIDTH
 from gbb._support.checks import FloatArray
 
 GAIN = 1e-10

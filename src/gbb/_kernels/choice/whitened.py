@@ -7,6 +7,9 @@ behind the coordinates stands ``<f, centre>``, so the last number of a row of W 
 
 from __future__ import annotations
 
+from operator import add as plus
+from operator import mul as times
+from operator import sub as minus
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +17,20 @@ import numpy as np
 from gbb._kernels.choice.links import Links, is_known
 from gbb._kernels.choice.reply import SWEEPS, best_of_lane, margin_of
 from gbb._kernels.jit import kernel
-from gbb._kernels.lanes import WIDTH, load, minus, plus, splat, spread, store, times, times_plus
+from gbb._kernels.simd import (
+    broadcast as splat,
+)
+from gbb._kernels.simd import (
+    fma as times_plus,
+)
+from gbb._kernels.simd import (
+    load,
+    store,
+)
+from gbb._kernels.simd import (
+    load_broadcast as spread,
+)
+from gbb._support.arrays import WIDTH
 from gbb._support.checks import FloatArray, IntArray
 
 

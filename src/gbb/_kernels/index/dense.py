@@ -16,8 +16,9 @@ import numpy as np
 from gbb._kernels.index.independent import log_of_product, radius_of
 from gbb._kernels.index.layout import Layout, Rule
 from gbb._kernels.jit import kernel
-from gbb._kernels.lanes import WIDTH, load, plus, root, splat, store, times, times_plus
-from gbb._kernels.learning.triangular import smallest_eigenvalue, solve_back, whiten_columns
+from gbb._kernels.simd import broadcast, fma, load, sqrt, store
+from gbb._kernels.linalg import smallest_eigenvalue, solve_upper, whiten_columns
+from gbb._support.arrays import WIDTH, padded
 from gbb._support.checks import FloatArray, IntArray
 
 
@@ -107,7 +108,7 @@ def draw_dense(
             right[j] = U[g, j, size]
             if v > 0.0:
                 right[j] += v * rng.standard_normal()
-        solve_back(U, g, right, theta)
+        solve_upper(U, g, right, theta)
     flat = theta.reshape(mu.size // count, width)
     for k in range(layout.types_in_play.size):
         g = layout.types_in_play[k]
@@ -128,19 +129,19 @@ def bounds_of_objectives(
     for k in range(layout.blocks_in_play.size):
         whiten_columns(U, layout.blocks_in_play[k], layout.objectives, k, white, 0, 0, columns)
         for p in range(0, columns, WIDTH):
-            x = splat(0.0) if k == 0 else load(norm2, p)
-            mean, y = splat(0.0) if k == 0 else load(values, p), splat(0.0)
+            x = broadcast(0.0) if k == 0 else load(norm2, p)
+            mean, y = broadcast(0.0) if k == 0 else load(values, p), broadcast(0.0)
             for j in range(0, size - 1, 2):
                 one, two = load(white, j * columns + p), load(white, (j + 1) * columns + p)
-                x, y = times_plus(one, one, x), times_plus(two, two, y)
+                x, y = fma(one, one, x), fma(two, two, y)
             if size % 2 == 1:
                 one = load(white, (size - 1) * columns + p)
-                x = times_plus(one, one, x)
-            store(norm2, p, plus(x, y))
-            store(values, p, plus(mean, load(white, size * columns + p)))
+                x = fma(one, one, x)
+            store(norm2, p, x + y)
+            store(values, p, mean + load(white, size * columns + p))
     for p in range(0, columns, WIDTH):
-        width = root(load(norm2, p))
-        store(values, p, times_plus(splat(radius), width, load(values, p)))
+        width = sqrt(load(norm2, p))
+        store(values, p, fma(radius, width, load(values, p)))
 
 
 @kernel(forceinline=True)
@@ -228,18 +229,18 @@ def reduce_to_round(dense: Dense, reduction: Reduction, U: FloatArray) -> None:
         for i in range(j, size):
             v[i] = F[0, i, j]
         for lane in range(j // WIDTH * WIDTH, width, WIDTH):
-            one, two = splat(0.0), splat(0.0)
+            one, two = broadcast(0.0), broadcast(0.0)
             for i in range(j, size - 1, 2):
                 row = i * width + lane
-                one = times_plus(splat(v[i]), load(F, row), one)
-                two = times_plus(splat(v[i + 1]), load(F, row + width), two)
+                one = fma(v[i], load(F, row), one)
+                two = fma(v[i + 1], load(F, row + width), two)
             if (size - j) % 2 == 1:
                 row = (size - 1) * width + lane
-                one = times_plus(splat(v[size - 1]), load(F, row), one)
-            step = times(splat(-scale), plus(one, two))
+                one = fma(v[size - 1], load(F, row), one)
+            step = -scale * (one + two)
             for i in range(j, size):
                 row = i * width + lane
-                store(F, row, times_plus(splat(v[i]), step, load(F, row)))
+                store(F, row, fma(v[i], step, load(F, row)))
         F[0, j, j] = -norm if above >= 0.0 else norm
     for j in range(p):
         r = p - 1 - j

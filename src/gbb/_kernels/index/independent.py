@@ -17,17 +17,8 @@ from numpy.typing import NDArray
 from gbb._kernels.index.layout import Layout, Rule
 from gbb._kernels.index.search_counts import CountsSearch
 from gbb._kernels.jit import kernel
-from gbb._kernels.lanes import (
-    WIDTH,
-    gather,
-    load,
-    minus,
-    root,
-    splat,
-    store,
-    times,
-    times_plus,
-)
+from gbb._kernels.simd import broadcast, fma, gather, load, sqrt, store
+from gbb._support.arrays import WIDTH, padded
 from gbb._support.checks import FloatArray, IntArray
 
 HUGE = 1e100
@@ -149,9 +140,9 @@ def mean_of_tuples(layout: Layout, mu: FloatArray, values: FloatArray) -> None:
     regressor, amount = layout.tuple_regressor, layout.tuple_amount
     terms, columns = amount.shape
     for p in range(0, columns, WIDTH):
-        x = splat(0.0)
+        x = broadcast(0.0)
         for at in range(p, terms * columns, columns):
-            x = times_plus(load(amount, at), gather(mu, regressor, at), x)
+            x = fma(load(amount, at), gather(mu, regressor, at), x)
         store(values, p, x)
 
 
@@ -163,12 +154,12 @@ def bounds_of_tuples(
     regressor, amount = layout.tuple_regressor, layout.tuple_amount
     terms, columns = amount.shape
     for p in range(0, columns, WIDTH):
-        x, norm2 = splat(0.0), splat(0.0)
+        x, norm2 = broadcast(0.0), broadcast(0.0)
         for at in range(p, terms * columns, columns):
             c = load(amount, at)
-            x = times_plus(c, gather(mean, regressor, at), x)
-            norm2 = times_plus(times(c, c), gather(var, regressor, at), norm2)
-        store(values, p, times_plus(splat(radius), root(norm2), x))
+            x = fma(c, gather(mean, regressor, at), x)
+            norm2 = fma(c * c, gather(var, regressor, at), norm2)
+        store(values, p, fma(radius, sqrt(norm2), x))
 
 
 @kernel(forceinline=True)
@@ -256,17 +247,17 @@ def estimate_by_features(estimate: ByFeatures, counts: CountsSearch | None) -> N
     U, solved = estimate.U, estimate.solved
     C, columns, width = U.shape
     for lane in range(0, width, WIDTH):
-        size, mean, var = load(estimate.norm, lane), splat(0.0), splat(0.0)
+        size, mean, var = load(estimate.norm, lane), broadcast(0.0), broadcast(0.0)
         for i in range(C):
-            x = times(splat(estimate.c[i]), size)
+            x = estimate.c[i] * size
             for j in range(i):
                 u = load(U, (j * columns + i) * width + lane)
-                x = minus(x, times(u, load(solved, j * width + lane)))
+                x = x - u * load(solved, j * width + lane)
             row = i * columns * width + lane
-            x = times(load(U, row + (C + 1) * width), x)
+            x = load(U, row + (C + 1) * width) * x
             store(solved, i * width + lane, x)
-            mean = times_plus(x, load(U, row + C * width), mean)
-            var = times_plus(x, x, var)
+            mean = fma(x, load(U, row + C * width), mean)
+            var = fma(x, x, var)
         store(estimate.mean, lane, mean)
         store(estimate.var, lane, var)
     if counts is not None:
@@ -289,15 +280,15 @@ def draw_by_features(
             if v > 0.0:
                 right[i, s] += v * rng.standard_normal()
     for lane in range(0, width, WIDTH):
-        reward = splat(0.0)
+        reward = broadcast(0.0)
         for i in range(C - 1, -1, -1):
             x, row = load(right, i * width + lane), i * columns * width + lane
             for j in range(i + 1, C):
-                x = minus(x, times(load(U, row + j * width), load(right, j * width + lane)))
-            x = times(load(U, row + (C + 1) * width), x)
+                x = x - load(U, row + j * width) * load(right, j * width + lane)
+            x = load(U, row + (C + 1) * width) * x
             store(right, i * width + lane, x)
-            reward = times_plus(splat(estimate.c[i]), x, reward)
-        store(mu, lane, times(load(estimate.norm, lane), reward))
+            reward = fma(estimate.c[i], x, reward)
+        store(mu, lane, load(estimate.norm, lane) * reward)
 
 
 @kernel(forceinline=True)

@@ -63,7 +63,7 @@ from gbb._kernels.index.search_linear import (
     value_of,
 )
 from gbb._kernels.jit import kernel
-from gbb._kernels.learning.triangular import append_rows
+from gbb._kernels.linalg import append_rows
 from gbb._support.checks import FloatArray, IntArray
 
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from gbb._kernels.index.layout import Layout
 from gbb._kernels.jit import kernel
-from gbb._kernels.lanes import WIDTH, above, lowest, minus, splat, store, times
+from gbb._kernels.simd import broadcast, greater_mask, lowest_bit, sqrt, store
+from gbb._support.arrays import WIDTH
 from gbb._support.checks import FloatArray, IntArray
 
 TIE = 1e-12
@@ -177,9 +178,9 @@ def best_of_vector(
     means and squared widths with each arm; those of the best are left in ``best[2]``.
     """
     # mean + radius sqrt(norm2) beats top: a root only where it does
-    short = minus(splat(top), means)
-    wide = times(splat(radius * radius), norms)
-    those = above(means, splat(top)) | above(wide, times(short, short))
+    short = top - means
+    wide = radius * radius * norms
+    those = greater_mask(means, broadcast(top)) | greater_mask(wide, short * short)
     if lane <= current < lane + WIDTH:
         those &= ~(1 << (current - lane))
     arm = -1
@@ -187,7 +188,7 @@ def best_of_vector(
         store(best, 0, means)
         store(best, WIDTH, norms)
         while those != 0:
-            a = lowest(those)
+            a = lowest_bit(those)
             those &= those - 1
             value = best[0, a] + radius * np.sqrt(max(best[1, a], 0.0))
             if value > top:

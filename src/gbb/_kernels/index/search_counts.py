@@ -30,21 +30,8 @@ import numpy as np
 from gbb._kernels.index.layout import Layout
 from gbb._kernels.index.search import SWEEPS, best_of_vector, is_duplicate, margin_of
 from gbb._kernels.jit import kernel
-from gbb._kernels.lanes import (
-    WIDTH,
-    above,
-    largest_lane,
-    load,
-    lowest,
-    minus,
-    plus,
-    splat,
-    store,
-    times,
-    times_plus,
-    unlike,
-    where_above,
-)
+from gbb._kernels.simd import broadcast, fma, greater_mask, load, lowest_bit, max_element, not_equal_mask, select_greater, sqrt, store
+from gbb._support.arrays import WIDTH, padded
 from gbb._support.checks import FloatArray, IntArray
 
 
@@ -170,9 +157,9 @@ def move(layout: Layout, search: CountsSearch, i: int, old: int, new: int) -> No
     for x in range(layout.slot_start[i], layout.slot_start[i + 1]):
         t = layout.slot_table[x]
         for lane in range(0, width, WIDTH):
-            those = unlike(load(weights, x * width + lane), splat(0.0))
+            those = not_equal_mask(load(weights, x * width + lane), broadcast(0.0))
             while those != 0:
-                b = lane + lowest(those)
+                b = lane + lowest_bit(those)
                 those &= those - 1
                 w = weights[x, b]
                 counts[t, b, old] -= w
@@ -209,23 +196,23 @@ def is_alike(weights: FloatArray, one: int, other: int) -> bool:
 def update_slopes(search: CountsSearch, slope: float) -> float:
     """Renew the slopes; return how far apart, at most, two of them have moved."""
     slopes, counts, var = search.slopes, search.counts, search.var
-    double, up, down = splat(2.0 * slope), splat(0.0), splat(0.0)
+    double, up, down = broadcast(2.0 * slope), broadcast(0.0), broadcast(0.0)
     for at in range(0, slopes.size, WIDTH):
-        old, new = load(slopes, at), times(times(double, load(counts, at)), load(var, at))
-        rise, fall = minus(new, old), minus(old, new)
-        up, down = where_above(rise, up, rise, up), where_above(fall, down, fall, down)
+        old, new = load(slopes, at), double * load(counts, at) * load(var, at)
+        rise, fall = new - old, old - new
+        up, down = select_greater(rise, up, rise, up), select_greater(fall, down, fall, down)
         store(slopes, at, new)
-    return largest_lane(up) + largest_lane(down)
+    return max_element(up) + max_element(down)
 
 
 @kernel(forceinline=True)
 def largest_var(var: FloatArray) -> float:
     """Return the largest variance."""
-    top = splat(0.0)
+    top = broadcast(0.0)
     for at in range(0, var.size, WIDTH):
         x = load(var, at)
-        top = where_above(x, top, x, top)
-    return largest_lane(top)
+        top = select_greater(x, top, x, top)
+    return max_element(top)
 
 
 @kernel(forceinline=True)
@@ -239,14 +226,14 @@ def next_due(
     fresh scalar store stalls for as long as a whole visit. Once i leaves the block another is loaded;
     after a move the caller passes ``block = -WIDTH``.
     """
-    now = splat(drift)
+    now = broadcast(drift)
     if not block <= i < block + WIDTH:
         block = i - i % WIDTH
-        those = above(now, load(limits, block)) & (-1 << (i - block))
+        those = greater_mask(now, load(limits, block)) & (-1 << (i - block))
     while those == 0 and block + WIDTH < stop:
         block += WIDTH
-        those = above(now, load(limits, block))
-    return min(block + lowest(those), stop) if those != 0 else stop, block, those
+        those = greater_mask(now, load(limits, block))
+    return min(block + lowest_bit(those), stop) if those != 0 else stop, block, those
 
 
 # The search
@@ -280,9 +267,9 @@ def best_response(
     for x in range(first, last):
         t = layout.slot_table[x]
         for lane in range(0, width, WIDTH):
-            those = unlike(load(weights, x * width + lane), splat(0.0))
+            those = not_equal_mask(load(weights, x * width + lane), broadcast(0.0))
             while those != 0:
-                b = lane + lowest(those)
+                b = lane + lowest_bit(those)
                 those &= those - 1
                 w = weights[x, b]
                 left += w * w * var[t, b, current]
@@ -292,40 +279,40 @@ def best_response(
         if reverses[x] > x:
             left += weights[x, current] * weights[reverses[x], current] * var[t, current, current]
     for lane in range(0, width, WIDTH):
-        means, norms = splat(0.0), splat(0.0)
+        means, norms = broadcast(0.0), broadcast(0.0)
         for j in range(items):
-            at, share = rows[j] + lane, splat(shares[j])
+            at, share = rows[j] + lane, broadcast(shares[j])
             c = load(search.counts, at)
-            means = times_plus(share, load(search.mean, at), means)
-            more = times(share, plus(plus(c, c), share))
-            norms = times_plus(more, load(var, at), norms)
+            means = fma(share, load(search.mean, at), means)
+            more = share * (c + c + share)
+            norms = fma(more, load(var, at), norms)
         store(search.added, lane, means)
         store(search.added, width + lane, norms)
     rest_mean = mean - search.added[0, current]
     rest_norm2 = norm2 - search.added[1, current] + 2.0 * left
     spread = radius * np.sqrt(norm2)
     margin = margin_of(mean, spread)
-    best, top, gains = current, mean + spread + margin, splat(-np.inf)
+    best, top, gains = current, mean + spread + margin, broadcast(-np.inf)
     for lane in range(0, width, WIDTH):
-        means = plus(load(layout.penalty, i * width + lane), splat(rest_mean))
-        means = plus(means, load(search.added, lane))
-        norms = plus(splat(rest_norm2), load(search.added, width + lane))
+        means = load(layout.penalty, i * width + lane) + rest_mean
+        means = means + load(search.added, lane)
+        norms = rest_norm2 + load(search.added, width + lane)
         for x in range(first, last):
             y, t = reverses[x], layout.slot_table[x]
             if y >= 0 and weights[x, current] != 0.0:
-                both = times(splat(-2.0 * weights[x, current]), load(weights, y * width + lane))
-                norms = times_plus(both, load(var, (t * K + current) * width + lane), norms)
+                both = -2.0 * weights[x, current] * load(weights, y * width + lane)
+                norms = fma(both, load(var, (t * K + current) * width + lane), norms)
             if y > x:
-                both = times(load(weights, x * width + lane), load(weights, y * width + lane))
-                norms = times_plus(plus(both, both), load(level, t * width + lane), norms)
+                both = load(weights, x * width + lane) * load(weights, y * width + lane)
+                norms = fma(both + both, load(level, t * width + lane), norms)
         if lazy:
-            gain = times_plus(splat(slope), minus(norms, splat(norm2)), minus(means, splat(mean)))
-            gain = plus(gain, load(search.apart, current * width + lane))
-            gains = where_above(gain, gains, gain, gains)
+            gain = fma(slope, norms - norm2, means - mean)
+            gain = gain + load(search.apart, current * width + lane)
+            gains = select_greater(gain, gains, gain, gains)
         arm, top = best_of_vector(means, norms, lane, current, radius, margin, top, search.best)
         if arm >= 0:
             best = arm
-    spare = -largest_lane(gains) / weight if lazy and weight > 0.0 else np.inf
+    spare = -max_element(gains) / weight if lazy and weight > 0.0 else np.inf
     return int(best), spare
 
 

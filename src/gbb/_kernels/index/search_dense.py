@@ -14,8 +14,9 @@ import numpy as np
 from gbb._kernels.index.layout import Layout
 from gbb._kernels.index.search import SWEEPS, best_of_vector, is_duplicate, margin_of
 from gbb._kernels.jit import kernel
-from gbb._kernels.lanes import WIDTH, load, minus, plus, splat, spread, store, times, times_plus
-from gbb._kernels.learning.triangular import whiten_columns
+from gbb._kernels.simd import broadcast, fma, load, load_broadcast, store
+from gbb._kernels.linalg import whiten_columns
+from gbb._support.arrays import WIDTH, padded
 from gbb._support.checks import FloatArray, IntArray
 
 
@@ -109,14 +110,14 @@ def gather_entries(
         f = min(e + 1, end - 1)
         one = first + layout.column[e] + arms[layout.other[e]] * width
         two = first + layout.column[f] + arms[layout.other[f]] * width
-        v, w = splat(layout.weight[e]), splat(layout.weight[f])
+        v, w = broadcast(layout.weight[e]), broadcast(layout.weight[f])
         for lane in range(0, width, WIDTH):
             for c in range(rows):
                 to = (s * rows + c) * width + lane
-                x = times(v, load(tables, one + c * columns + lane))
+                x = v * load(tables, one + c * columns + lane)
                 if f > e:
-                    x = times_plus(w, load(tables, two + c * columns + lane), x)
-                store(h, to, x if e == begin else plus(x, load(h, to)))
+                    x = fma(w, load(tables, two + c * columns + lane), x)
+                store(h, to, x if e == begin else x + load(h, to))
 
 
 @kernel(forceinline=True)
@@ -147,26 +148,26 @@ def best_response(
     margin = margin_of(mean, spread_now)
     best, top = current, mean + spread_now + margin
     for lane in range(0, width if count > 0 else 0, WIDTH):
-        means = plus(load(layout.penalty, i * width + lane), splat(rest_mean))
-        norms, more = splat(rest_norm2), splat(0.0)
+        means = load(layout.penalty, i * width + lane) + rest_mean
+        norms, more = broadcast(rest_norm2), broadcast(0.0)
         for s in range(count):
             # W less what the arm played adds, and with what each arm would: ||W - h_now + h||^2
             row, up = s * rows * width, block[entry[first + s]] * rows
             for c in range(0, size - 1, 2):
                 p = row + c * width
-                x = plus(load(h, p + lane), minus(spread(W, up + c), spread(h, p + current)))
-                norms = times_plus(x, x, norms)
+                x = load(h, p + lane) + (load_broadcast(W, up + c) - load_broadcast(h, p + current))
+                norms = fma(x, x, norms)
                 p += width
-                x = plus(load(h, p + lane), minus(spread(W, up + c + 1), spread(h, p + current)))
-                more = times_plus(x, x, more)
+                x = load(h, p + lane) + (load_broadcast(W, up + c + 1) - load_broadcast(h, p + current))
+                more = fma(x, x, more)
             p = row + size * width
             if size % 2 == 1:
                 q = p - width
-                x = plus(load(h, q + lane), minus(spread(W, up + size - 1), spread(h, q + current)))
-                norms = times_plus(x, x, norms)
-            x = plus(load(h, p + lane), minus(spread(W, up + size), spread(h, p + current)))
-            means = plus(means, x)
-        norms = plus(norms, more)
+                x = load(h, q + lane) + (load_broadcast(W, up + size - 1) - load_broadcast(h, q + current))
+                norms = fma(x, x, norms)
+            x = load(h, p + lane) + (load_broadcast(W, up + size) - load_broadcast(h, p + current))
+            means = means + x
+        norms = norms + more
         found, top = best_of_vector(means, norms, lane, current, radius, margin, top, search.best)
         if found >= 0:
             best = found

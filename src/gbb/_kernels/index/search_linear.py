@@ -15,21 +15,8 @@ import numpy as np
 from gbb._kernels.index.layout import Layout
 from gbb._kernels.index.search import GAIN, SWEEPS, is_duplicate
 from gbb._kernels.jit import kernel
-from gbb._kernels.lanes import (
-    ALL,
-    WIDTH,
-    above,
-    largest_lane,
-    load,
-    lowest,
-    minus,
-    plus,
-    splat,
-    spread,
-    store,
-    times_plus,
-    where_above,
-)
+from gbb._kernels.simd import broadcast, fma, greater_mask, load, load_broadcast, lowest_bit, max_element, select_greater, store
+from gbb._support.arrays import WIDTH
 from gbb._support.checks import FloatArray, IntArray
 
 SHIFT = 5
@@ -81,8 +68,8 @@ def gains_of_tuple(layout: Layout, linear: LinearSearch, played: IntArray) -> No
             x = load(layout.penalty, i * width + lane)
             for e in range(layout.bundle_start[i], layout.bundle_start[i + 1]):
                 row = layout.bundle_table[e] * K + played[layout.bundle_group[e]]
-                w = splat(layout.bundle_weight[e])
-                x = times_plus(w, load(pay, row * width + lane), x)
+                w = broadcast(layout.bundle_weight[e])
+                x = fma(w, load(pay, row * width + lane), x)
             store(gains, i * width + lane, x)
 
 
@@ -96,8 +83,8 @@ def gains_of_arms(layout: Layout, linear: LinearSearch, arms: IntArray) -> None:
             x = load(layout.penalty, i * width + lane)
             for e in range(layout.start[i], layout.start[i + 1]):
                 row = layout.table[e] * K + arms[layout.other[e]]
-                w = splat(layout.weight[e])
-                x = times_plus(w, load(pay, row * width + lane), x)
+                w = broadcast(layout.weight[e])
+                x = fma(w, load(pay, row * width + lane), x)
             store(gains, i * width + lane, x)
 
 
@@ -106,12 +93,12 @@ def find_improvable(gains: FloatArray, arms: IntArray, first: int, those: int, l
     """Return which of ``those`` agents, bits from ``first`` on, have an arm that pays more than theirs."""
     width, found = gains.shape[1], 0
     while those != 0:
-        bit = lowest(those)
+        bit = lowest_bit(those)
         those &= those - 1
         row, better = (first + bit) * width, 0
-        floor = plus(spread(gains, row + arms[first + bit]), splat(least))
+        floor = load_broadcast(gains, row + arms[first + bit]) + least
         for lane in range(0, width, WIDTH):
-            better |= above(load(gains, row + lane), floor)
+            better |= greater_mask(load(gains, row + lane), floor)
         found |= (better != 0) << bit
     return found
 
@@ -124,13 +111,13 @@ def best_arm(gains: FloatArray, i: int, least: float) -> int:
     top = load(gains, row)
     for lane in range(WIDTH, width, WIDTH):
         x = load(gains, row + lane)
-        top = where_above(x, top, x, top)
-    floor, first, those = splat(largest_lane(top) - least), -ARMS, 0
+        top = select_greater(x, top, x, top)
+    floor, first, those = broadcast(max_element(top) - least), -ARMS, 0
     while those == 0:
         first += ARMS
         for lane in range(first, min(first + ARMS, width), WIDTH):
-            those |= (ALL ^ above(floor, load(gains, row + lane))) << (lane - first)
-    return first + lowest(those)
+            those |= (ALL ^ greater_mask(floor, load(gains, row + lane))) << (lane - first)
+    return first + lowest_bit(those)
 
 
 @kernel(forceinline=True)
@@ -146,11 +133,11 @@ def update_neighbours(layout: Layout, linear: LinearSearch, i: int, old: int, ne
     pay, gains = linear.pay, linear.gains
     K, width = pay.shape[1], pay.shape[2]
     for e in range(layout.start[i], layout.start[i + 1]):
-        j, t, w = layout.other[e], layout.back[e] * K, splat(layout.weight[e])
+        j, t, w = layout.other[e], layout.back[e] * K, broadcast(layout.weight[e])
         for lane in range(0, width, WIDTH):
-            step = minus(load(pay, (t + new) * width + lane), load(pay, (t + old) * width + lane))
+            step = load(pay, (t + new) * width + lane) - load(pay, (t + old) * width + lane)
             place = j * width + lane
-            store(gains, place, times_plus(w, step, load(gains, place)))
+            store(gains, place, fma(w, step, load(gains, place)))
         if linear.sparse:  # in a dense network a move marks everybody instead
             linear.due[np.uint64(j >> SHIFT)] |= 1 << (j & (BITS - 1))
 
@@ -187,7 +174,7 @@ def improve_linear(
                 improvable |= find_improvable(gains, arms, first, looked, least)
                 if improvable == 0:
                     continue
-                bit = lowest(improvable)
+                bit = lowest_bit(improvable)
                 improvable &= improvable - 1
                 i = first + bit
                 old, new = arms[i], best_arm(gains, i, least)

@@ -19,7 +19,7 @@ from gbb._kernels.choice.numbers import Numbers, learn_numbers, remember
 from gbb._kernels.choice.rule import Rule
 from gbb._kernels.choice.whitened import Whitened
 from gbb._kernels.jit import kernel
-from gbb._kernels.learning.triangular import append_rows
+from gbb._kernels.linalg import append_rows
 from gbb._kernels.rounds.rounds import Block
 from gbb._support.checks import FloatArray, IntArray
 

@@ -18,7 +18,7 @@ from gbb._kernels.choice.factors import Triangular, value_objectives
 from gbb._kernels.choice.numbers import Numbers, estimate_numbers, learn_numbers, remember
 from gbb._kernels.choice.rule import Rule
 from gbb._kernels.jit import kernel
-from gbb._kernels.learning.triangular import append_rows
+from gbb._kernels.linalg import append_rows
 from gbb._kernels.rounds.rounds import Block, Plan, Tally, keep, respond
 from gbb._kernels.rounds.vectors import Vectors, multiply_edge_arms
 from gbb._support.checks import FloatArray, IntArray

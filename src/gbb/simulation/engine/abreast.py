@@ -12,8 +12,8 @@ from functools import lru_cache
 import numpy as np
 
 from gbb._kernels.abreast.runs import Couples, Runs, Stretch
-from gbb._kernels.lanes import WIDTH, aligned_zeros
-from gbb._kernels.wholes import WholeArray
+from gbb._kernels.simd import U64Array as WholeArray
+from gbb._support.arrays import WIDTH, aligned_zeros
 from gbb._support.checks import FloatArray, IntArray
 from gbb.cuts import Cut
 from gbb.environment import Environment

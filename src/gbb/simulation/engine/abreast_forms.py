@@ -12,7 +12,7 @@ from gbb._kernels.abreast.pairs_alone import Sheet, play_pairs_alone
 from gbb._kernels.abreast.pick_alone import Board
 from gbb._kernels.abreast.play import play_orthogonal_abreast, play_pairs_abreast
 from gbb._kernels.abreast.runs import Couples, Runs, Stretch
-from gbb._kernels.lanes import WIDTH, aligned_zeros, padded
+from gbb._support.arrays import WIDTH, aligned_zeros, padded
 from gbb._support.checks import FloatArray, IntArray
 from gbb.learning.coordinates import symmetric_edge_arms
 from gbb.problem import Problem

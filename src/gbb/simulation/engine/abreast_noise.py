@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gbb._kernels.abreast.normals import fill_normals, fill_normals_alone
-from gbb._kernels.lanes import aligned_zeros
-from gbb._kernels.wholes import WholeArray
+from gbb._kernels.normals import fill_normals, fill_normals_single
+from gbb._kernels.simd import U64Array as WholeArray
+from gbb._support.arrays import WIDTH, aligned_zeros, padded
 from gbb._support.checks import FloatArray, IntArray
 from gbb.cuts import Cut
 from gbb.environment import NOISES
@@ -73,7 +73,8 @@ class DrawnNoise:
         if self._room.size < size:
             self._room = aligned_zeros(size)
         if self._lanes == 1:
-            fill_normals_alone(self._state.ravel(), self._room, pairs)
+            bits = np.zeros((2, padded(pairs)), dtype=np.uint64)
+            fill_normals_single(self._state.ravel(), self._room, pairs, bits, np.zeros((2, WIDTH)))
         else:
             fill_normals(self._state, self._room, pairs)
         return self._room

@@ -6,7 +6,7 @@ import numpy as np
 
 from gbb._kernels.abreast.numbers import Factors, play_numbers_abreast
 from gbb._kernels.abreast.runs import Couples, Runs, Stretch
-from gbb._kernels.lanes import WIDTH, aligned_zeros
+from gbb._support.arrays import WIDTH, aligned_zeros
 from gbb._support.checks import FloatArray
 from gbb.simulation._lowering import LoweredPolicy
 from gbb.simulation._trace import Trace

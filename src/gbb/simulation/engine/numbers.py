@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gbb._kernels.choice.numbers import Numbers
-from gbb._kernels.lanes import aligned_zeros, padded
+from gbb._support.arrays import aligned_zeros, padded
 from gbb._support.checks import FloatArray
 from gbb.learning.coordinates import Coordinates, coordinates, symmetric_edge_arms
 from gbb.learning.record import Moments

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from gbb._kernels.choice.counts import Counted
 from gbb._kernels.choice.whitened import Whitened
-from gbb._kernels.lanes import WIDTH, aligned_zeros, padded
 from gbb._kernels.rounds.index import Setting
 from gbb._kernels.rounds.pages import Book
+from gbb._support.arrays import WIDTH, aligned_zeros, padded
 from gbb._support.checks import FloatArray, IntArray
 from gbb.simulation._lowering import LoweredPolicy
 from gbb.simulation.engine.setting import make_objectives, search_of

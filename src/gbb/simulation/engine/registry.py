@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gbb._kernels.lanes import WIDTH
+from gbb._support.arrays import WIDTH
 from gbb._support.checks import IntArray
 from gbb.environment import Environment
 from gbb.policies import AnyPolicy, ExploreThenCommit, FixedAllocation, UniformRandom

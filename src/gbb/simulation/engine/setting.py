@@ -6,9 +6,9 @@ import numpy as np
 
 from gbb._kernels.choice.diagonal import refresh_all
 from gbb._kernels.choice.factors import Triangular
-from gbb._kernels.lanes import WIDTH, aligned_zeros, padded
-from gbb._kernels.learning.triangular import DIRECTIONS
+from gbb._kernels.linalg import DIRECTIONS
 from gbb._kernels.rounds.index import Run, Setting, World
+from gbb._support.arrays import WIDTH, aligned_zeros, padded
 from gbb._support.checks import FloatArray
 from gbb.learning.record import AnyRecord, Moments, Record
 from gbb.policies._layout import LinkSearch

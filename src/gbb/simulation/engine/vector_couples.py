@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbb._kernels.lanes import aligned_zeros
 from gbb._kernels.rounds.rounds import Block
 from gbb._kernels.rounds.vector_couples import Space, play_vector_couples
 from gbb._kernels.rounds.vectors import Vectors
+from gbb._support.arrays import aligned_zeros
 from gbb.contexts import Vector
 from gbb.environment import Environment
 from gbb.simulation._lowering import LoweredPolicy

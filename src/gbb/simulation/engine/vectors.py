@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from gbb._kernels.lanes import aligned_zeros, padded
 from gbb._kernels.rounds.index import Setting
 from gbb._kernels.rounds.rounds import Block
 from gbb._kernels.rounds.vectors import Vectors, play_vectors
+from gbb._support.arrays import aligned_zeros, padded
 from gbb._support.checks import FloatArray
 from gbb.contexts import Vector
 from gbb.environment import Environment
