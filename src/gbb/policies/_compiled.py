@@ -29,6 +29,9 @@ if TYPE_CHECKING:  # numba takes long to load
 MAX_TERMS = 1 << 23
 """The most terms that the tuples of a compiled choice may have."""
 
+MAX_CELLS = 1 << 23
+"""The most numbers that the tables of a policy may hold."""
+
 PROPOSALS = (PosteriorSample, InformationRatio)
 """The indices whose allocations the compiled code plays, or guards."""
 
@@ -159,6 +162,21 @@ class CompiledPolicy:
         own = self.coordinates.features.shape[1]
         return own if self.problem.tabular else self.problem.parameters
 
+    @cached_property
+    def is_searched(self) -> bool:
+        """Whether a single choice takes compiled code: a search, of tables that are not too large."""
+        return self.starts > 0 and self.is_listed and self.fits(self.tuples.size)
+
+    def fits(self, tuples: int) -> bool:
+        """Return whether the tables are small enough, with so many tuples of arms."""
+        problem, size = self.problem, self.block_size
+        blocks = problem.types if problem.tabular else 1
+        tables = 2 * problem.types * problem.K**2 * size
+        factors = blocks * size * (size + 1)
+        return (
+            self.coordinates.diagonal or max(tables, factors, tuples * blocks * size) <= MAX_CELLS
+        )
+
     @property
     def constants(self) -> dict[str, Any]:
         """The numbers that compiled code takes, by the names it has for them."""
@@ -217,7 +235,15 @@ class CompiledPolicy:
         """The links and tuples as compiled code takes them."""
         from gbb.policies._layout import make_layout  # noqa: PLC0415  (loads numba)
 
-        return make_layout(self)
+        optimistic, independent = self.bonus is not None, self.is_independent
+        return make_layout(
+            self.tuples,
+            self.coordinates,
+            starts=self.starts,
+            searches=self.starts + self.restarts,
+            counts=optimistic and independent,
+            dense=optimistic and not independent,
+        )
 
     @cached_property
     def games(self) -> list[Any]:

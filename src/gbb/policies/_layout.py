@@ -10,7 +10,7 @@ import numpy as np
 from gbb._kernels.index.dense import Dense, Reduction, Spectrum, TupleBounds
 from gbb._kernels.index.independent import ByFeatures, Independent, estimate_all
 from gbb._kernels.index.information import Information
-from gbb._kernels.index.layout import Layout, Rule
+from gbb._kernels.index.layout import SEARCHES, TUPLES, Layout, Rule
 from gbb._kernels.index.play import (
     EdgeCounts,
     Rounds,
@@ -23,11 +23,13 @@ from gbb._kernels.index.play import (
 from gbb._kernels.index.search_counts import CountsSearch
 from gbb._kernels.index.search_dense import DenseSearch
 from gbb._kernels.index.search_linear import BITS, LinearSearch
-from gbb._support.arrays import WIDTH, aligned_zeros, padded
 from gbb._kernels.linalg import DIRECTIONS
+from gbb._support.arrays import WIDTH, aligned_zeros, padded
 from gbb._support.checks import FloatArray, IntArray
 from gbb._support.rows import unique_rows
+from gbb.learning.coordinates import Coordinates
 from gbb.learning.ridge import Ridge
+from gbb.learning.tuples import Tuples
 from gbb.policies._compiled import CompiledPolicy
 from gbb.policies._information import InformationRatio
 from gbb.policies._learner import Posterior
@@ -41,7 +43,7 @@ MIN_AGENTS_FOR_LIMITS, SPARSE = 64, 8
 BY_CONTEXT = Layout._fields[: Layout._fields.index("penalty")]
 """The fields of a layout that have a row for each context."""
 
-NOTHING = np.zeros((0, 0, 0))
+NOTHING = np.zeros((1, 1, 0))
 
 
 class Game(NamedTuple):
@@ -68,10 +70,23 @@ class Game(NamedTuple):
 # Layouts
 
 
-def make_layout(policy: CompiledPolicy) -> Layout:
-    """Return the links of a policy's problem and the tuples that it starts from, in one row."""
-    problem, tuples = policy.problem, policy.tuples
-    G, K, n, m = problem.types, problem.K, problem.n, len(problem.edge_types)
+def make_layout(
+    tuples: Tuples,
+    coordinates: Coordinates,
+    *,
+    starts: int,
+    searches: int,
+    counts: bool = False,
+    dense: bool = False,
+    valued: bool = True,
+) -> Layout:
+    """Return the links of a problem and the tuples that searches start from, in one row.
+
+    With what a search on ``counts``, or on ``dense`` estimates, takes; ``valued`` if the compiled code
+    computes the values of the tuples.
+    """
+    problem, index = tuples.problem, coordinates.index
+    G, K, n = problem.types, problem.K, problem.n
     types, weights = problem.edge_types, problem.edge_weights
     agent, other = problem.sources.astype(np.int64), problem.targets.astype(np.int64)
     edges = {
@@ -81,7 +96,9 @@ def make_layout(policy: CompiledPolicy) -> Layout:
         "weights": np.array(weights),
         "adds_to": np.array(problem.report.index),
     }
-    merged = _is_merged(policy)
+    # Links that are alike are one entry. The search on counts has one for each regressor, so for each
+    # direction if each has one.
+    merged = problem.links_alike and (coordinates.symmetric or not counts)
     table, back, weight = types, types, weights
     if not merged:  # an entry for each direction: tables of edges out, then of edges in
         inward = np.lexsort((types, agent, other))
@@ -109,29 +126,29 @@ def make_layout(policy: CompiledPolicy) -> Layout:
         "bundle_weight": np.bincount(which, weights=weight, minlength=len(size)).astype(float),
         "bundle_size": size,
     }
-    one, two = _regressors(policy, merged=merged)
+    one, two = _regressors(index, G, merged=merged)
     used = np.array(problem.matrices_in_play)
     blocks = used if problem.tabular else np.zeros(1, dtype=np.int64)
-    counts = policy.bonus is not None and policy.is_independent
-    dense = policy.bonus is not None and not policy.is_independent
     in_play = used if merged else np.append(used, used + G)
-    objectives = make_objectives(policy) if dense else NOTHING
-    regressor, amount = tuples.list_terms(policy.coordinates.index)
-    sizes = np.array([len(in_play), len(used), len(blocks), policy.starts + policy.restarts])
-    of_counts = _slots(agent, other, table, back, bundles, _reverse(policy, len(one)), n)
-    of_dense = _segments(policy, agent, table, n)
+    regressor, amount = tuples.list_terms(index) if valued else (NOTHING[0].astype(int), NOTHING[0])
+    sizes = [len(in_play), len(used), len(blocks), tuples.size, starts, searches]
     by_context = {
+        **dict.fromkeys(BY_CONTEXT, np.zeros(0, dtype=np.int64)),
         **edges,
         **entries,
-        **{name: own if counts else NOTHING.astype(int)[0, 0] for name, own in of_counts.items()},
-        **{name: own if dense else NOTHING.astype(int)[0, 0] for name, own in of_dense.items()},
+        **(
+            _slots(agent, other, table, back, bundles, reverse_tables(len(one), G), n)
+            if counts
+            else {}
+        ),
+        **(_segments(problem, agent, table) if dense else {}),
         "tuple_regressor": regressor,
         "tuple_amount": amount,
-        "objectives": objectives,
+        "objectives": make_objectives(tuples, coordinates) if dense and valued else NOTHING,
         "tables_in_play": in_play,
         "types_in_play": used,
         "blocks_in_play": blocks,
-        "sizes": sizes,
+        "sizes": np.array(sizes),
     }
     # Added to values: forbidden arms, and the padding to whole vectors, never win.
     penalty = aligned_zeros(n, padded(K))
@@ -143,13 +160,13 @@ def make_layout(policy: CompiledPolicy) -> Layout:
         penalty=penalty,
         free=bool(problem.allowed.all()),
         plain=one_round and len(one) == 1 and bool((weight == 1.0).all()),
-        plain_edges=one_round and G == 1 and m == problem.m and bool((weights == 1.0).all()),
+        plain_edges=one_round and G == 1 and bool((weights == 1.0).all()),
         group=group,
         part=np.array(tuples.group_part),
         substitute=np.array(tuples.arms_of_group),
         one=one,
         two=two,
-        regressor=np.array(policy.coordinates.index),
+        regressor=np.array(index),
         ways=float(problem.ways),
     )
 
@@ -178,17 +195,9 @@ def first_entries(agent: IntArray, n: int) -> IntArray:
     return np.searchsorted(agent, np.arange(n + 1)).astype(np.int64)
 
 
-def _is_merged(policy: CompiledPolicy) -> bool:
-    """Return whether both directions of a link are one entry, which takes links that are alike."""
-    # The search on counts has an entry for each regressor, so for each direction if each has one.
-    counts = policy.bonus is not None and policy.is_independent
-    return policy.problem.links_alike and (policy.symmetric or not counts)
-
-
-def _regressors(policy: CompiledPolicy, *, merged: bool) -> tuple[IntArray, IntArray]:
+def _regressors(index: IntArray, types: int, *, merged: bool) -> tuple[IntArray, IntArray]:
     """Return the two regressors that each table sums, by the neighbour's arm and the agent's."""
-    index = policy.coordinates.index
-    offsets = (int(index.max()) + 1) * np.arange(policy.problem.types)[:, None, None]
+    offsets = (int(index.max()) + 1) * np.arange(types)[:, None, None]
     inward = np.ascontiguousarray(offsets + index)
     out = np.ascontiguousarray(inward.transpose(0, 2, 1))
     if merged:
@@ -197,10 +206,10 @@ def _regressors(policy: CompiledPolicy, *, merged: bool) -> tuple[IntArray, IntA
     return both, both
 
 
-def _reverse(policy: CompiledPolicy, tables: int) -> IntArray:
+def reverse_tables(tables: int, types: int) -> IntArray:
     """Return the table by which the other end sees the same edges."""
     own = np.arange(tables)
-    return own if tables == policy.problem.types else np.roll(own, policy.problem.types)
+    return own if tables == types else np.roll(own, types)
 
 
 def _slots(
@@ -229,32 +238,28 @@ def _slots(
     }
 
 
-def _segments(
-    policy: CompiledPolicy, agent: IntArray, table: IntArray, n: int
-) -> dict[str, IntArray]:
+def _segments(problem: Problem, agent: IntArray, table: IntArray) -> dict[str, IntArray]:
     """Return the entries of each agent that are of one block of the estimate, and their tables' columns."""
-    problem = policy.problem
-    blocks, types = (problem.types, problem.types) if problem.tabular else (1, 1)
-    segments, entry = np.unique(agent * blocks + table % types, return_index=True)
+    types = problem.types if problem.tabular else 1
+    segments, entry = np.unique(agent * types + table % types, return_index=True)
     return {
-        "segment": first_entries(segments // blocks, n),
+        "segment": first_entries(segments // types, problem.n),
         "segment_entry": np.append(entry, len(agent)),
         "block": table % types,
         "column": table // types * (problem.K * padded(problem.K)),
     }
 
 
-def make_objectives(policy: CompiledPolicy) -> FloatArray:
+def make_objectives(tuples: Tuples, coordinates: Coordinates) -> FloatArray:
     """Return the sum of edge-arms of every tuple in the coordinates of the blocks in play.
 
     Of blocks x size x tuples, padded to whole vectors.
     """
-    problem, tuples = policy.problem, policy.tuples.size
-    by_type = [sums.T for sums in policy.tuples.by_type(policy.coordinates.table)]
-    sums = np.stack(by_type)[problem.matrices_in_play if problem.tabular else slice(None)]
-    blocks = len(sums) if problem.tabular else 1
-    objectives = aligned_zeros(blocks, sums.shape[0] * sums.shape[1] // blocks, padded(tuples))
-    objectives[:, :, :tuples] = sums.reshape(*objectives.shape[:2], tuples)
+    problem, table = tuples.problem, coordinates.table
+    sums = np.stack([sums.T for sums in tuples.by_type(table)])
+    sums = sums[problem.matrices_in_play] if problem.tabular else sums.reshape(1, -1, tuples.size)
+    objectives = aligned_zeros(*sums.shape[:2], padded(tuples.size))
+    objectives[:, :, : tuples.size] = sums
     return objectives
 
 
@@ -265,8 +270,6 @@ def make_rule(policy: CompiledPolicy) -> Rule:
     """Return the numbers of a policy."""
     constants = policy.constants
     return Rule(
-        tuples=policy.tuples.size,
-        starts=policy.starts,
         shrinking=policy.shrinking,
         v=policy.v,
         epsilon=policy.epsilon,
@@ -276,16 +279,11 @@ def make_rule(policy: CompiledPolicy) -> Rule:
     )
 
 
-def make_game(
-    policy: CompiledPolicy, layouts: Layout, R: FloatArray, rounds: dict[str, Any] | None = None
-) -> Game:
-    """Return a run that is about to begin; R is what edges of weight 1 pay by type and arms.
-
-    ``rounds`` are the arrays of recorded rounds of :class:`~gbb._kernels.index.play.Run`.
-    """
+def make_game(policy: CompiledPolicy, layouts: Layout, R: FloatArray, run: Run) -> Game:
+    """Return a game that is about to begin; R is what edges of weight 1 pay by type and arms."""
     problem, features = policy.problem, policy.coordinates.features
-    n, G, K = problem.n, problem.types, problem.K
-    regressors, searched = G * len(features), policy.starts > 0 or policy.guarded
+    G, searched = problem.types, policy.starts > 0 or policy.guarded
+    regressors = G * len(features)
     independent = dense = spectrum = bounds = counts = search = edges = None
     if problem.tabular:
         edges = make_edge_counts(problem)
@@ -304,13 +302,13 @@ def make_game(
         if policy.bonus is not None:
             spectrum = make_spectrum(blocks, size, policy.lam) if policy.shrinking else None
             bounds = make_bounds(dense.U, policy.tuples.size)
-            search = make_dense_search(policy, layouts, blocks, size) if searched else None
+            search = make_dense_search(policy, layouts, blocks) if searched else None
     if problem.symmetric_only:
         R = (R + R.transpose(0, 2, 1)) / 2.0
     return Game(
         rule=make_rule(policy),
         layouts=layouts,
-        workspace=make_workspace(policy, layouts, regressors),
+        workspace=make_workspace(layouts, policy.tuples.k, regressors),
         independent=independent,
         by_features=None,
         dense=dense,
@@ -323,35 +321,23 @@ def make_game(
         information=make_information(policy, regressors),
         world=World(R, problem.sigma, NOTHING, NOTHING[0], False, True),
         edges=edges,
-        run=make_run(n, rounds or empty_rounds(0, 0, n)),
+        run=run,
     )
 
 
 def make_run(n: int, rounds: dict[str, Any]) -> Run:
-    """Return what a run carries from round to round."""
+    """Return what a run carries from round to round, with the arrays of its recorded ``rounds``."""
     return Run(arms=np.zeros(n, dtype=np.int64), value=np.zeros(1), **rounds)
 
 
-def empty_rounds(recorded: int, allocations: int, n: int) -> dict[str, Any]:
-    """Return the arrays of so many recorded rounds, by name."""
-    return {
-        "total": np.zeros(1),
-        "kept": np.zeros(1, dtype=np.int64),
-        "reward": np.zeros(recorded),
-        "cumulative": np.zeros(recorded),
-        "tuples": np.zeros(recorded, dtype=np.int64),
-        "allocations": np.zeros((allocations, n), dtype=np.int64),
-    }
-
-
-def make_workspace(policy: CompiledPolicy, layouts: Layout, regressors: int) -> Workspace:
-    """Return scratch space of a choice."""
-    n = len(layouts.penalty)
+def make_workspace(layouts: Layout, k: int, regressors: int) -> Workspace:
+    """Return scratch space of a choice among tuples over k parts."""
+    n, searches = len(layouts.penalty), int(layouts.sizes[:, SEARCHES].max())
     return Workspace(
-        optima=np.zeros((int(layouts.sizes[:, -1].max()), n), dtype=np.int64),
-        chosen=np.zeros(policy.tuples.k, dtype=np.int64),
+        optima=np.zeros((searches, n), dtype=np.int64),
+        chosen=np.zeros(k, dtype=np.int64),
         played=np.zeros_like(layouts.part),
-        values=aligned_zeros(padded(policy.tuples.size)),
+        values=aligned_zeros(padded(int(layouts.sizes[0, TUPLES]))),
         mu=aligned_zeros(padded(regressors))[:regressors],
         proposed=np.zeros(n, dtype=np.int64),
     )
@@ -450,7 +436,7 @@ def make_counts_search(policy: CompiledPolicy, layouts: Layout) -> CountsSearch:
         var=aligned_zeros(tables, K, width),
         counts=aligned_zeros(tables, K, width),
         level=aligned_zeros(tables, width),
-        reverse=_reverse(policy, tables),
+        reverse=reverse_tables(tables, policy.problem.types),
         weights=aligned_zeros(slots, width),
         neighbours=np.zeros((slots, K), dtype=np.int64),
         rows=np.zeros(longest, dtype=np.int64),
@@ -466,40 +452,42 @@ def make_counts_search(policy: CompiledPolicy, layouts: Layout) -> CountsSearch:
     )
 
 
-def make_dense_search(
-    policy: CompiledPolicy, layouts: Layout, blocks: int, size: int
-) -> DenseSearch:
+def make_dense_search(policy: CompiledPolicy, layouts: Layout, blocks: int) -> DenseSearch:
     """Return buffers for whitened tables in so many blocks."""
-    (_, width), (tables, K, _) = layouts.penalty.shape, layouts.one.shape
-    types = policy.problem.types if blocks > 1 else 1
-    columns = aligned_zeros(1, size, tables // types * K * width)
+    types, features = policy.problem.types, policy.coordinates.features
     # All types have the same columns in their blocks, or share one block.
-    flat = np.kron(np.eye(policy.problem.types // blocks), policy.coordinates.features)
-    columns[:] = search_columns(policy, layouts, blocks, np.tile(flat, (blocks, 1)))[:1]
+    rows = np.tile(np.kron(np.eye(types // blocks), features), (blocks, 1))
+    columns = search_columns(layouts, blocks, rows)
+    return new_dense_search(layouts, columns[:1], blocks)
+
+
+def new_dense_search(layouts: Layout, columns: FloatArray, blocks: int) -> DenseSearch:
+    """Return buffers for tables in so many blocks, with these ``columns``."""
+    _, size, wide = columns.shape
+    own = aligned_zeros(*columns.shape)
+    own[:] = columns
     longest = max(1, int(np.diff(layouts.segment).max()))
     return DenseSearch(
-        columns=columns,
-        tables=aligned_zeros(blocks, size + 1, columns.shape[2]),
+        columns=own,
+        tables=aligned_zeros(blocks, size + 1, wide),
         W=np.zeros((blocks, size + 1)),
         norm2s=np.zeros(blocks),
-        h=aligned_zeros(longest, size + 1, width),
+        h=aligned_zeros(longest, size + 1, layouts.penalty.shape[1]),
         best=aligned_zeros(3, WIDTH),
     )
 
 
-def search_columns(
-    policy: CompiledPolicy, layouts: Layout, blocks: int, rows: FloatArray
-) -> FloatArray:
+def search_columns(layouts: Layout, blocks: int, rows: FloatArray) -> FloatArray:
     """Return rows by regressor, type after type, as columns by table and arms, for every block.
 
     Of shape blocks x size x columns, as :attr:`DenseSearch.tables` has them.
     """
     (_, width), (tables, K, _) = layouts.penalty.shape, layouts.one.shape
-    types, size = policy.problem.types if blocks > 1 else 1, rows.shape[1]
+    size = rows.shape[1]
     wide = np.zeros((tables, K, width, size))
     wide[:, :, :K] = rows[layouts.one] + rows[layouts.two]
-    columns = wide.reshape(-1, types, K * width, size).transpose(1, 3, 0, 2)
-    return columns.reshape(types, size, -1)
+    columns = wide.reshape(-1, blocks, K * width, size).transpose(1, 3, 0, 2)
+    return columns.reshape(blocks, size, -1)
 
 
 def make_information(policy: CompiledPolicy, regressors: int) -> Information | None:
@@ -572,7 +560,18 @@ def choose(policy: CompiledPolicy, posterior: Posterior, rng: np.random.Generato
 
 def _make_idle_game(policy: CompiledPolicy) -> Game:
     problem = policy.problem
-    return make_game(policy, policy.layout, np.zeros((problem.types, problem.K, problem.K)))
+    nothing, R = np.zeros(0), np.zeros((problem.types, problem.K, problem.K))
+    run = Run(
+        arms=np.zeros(problem.n, dtype=np.int64),
+        value=np.zeros(1),
+        total=np.zeros(1),
+        kept=np.zeros(1, dtype=np.int64),
+        reward=nothing,
+        cumulative=nothing,
+        tuples=nothing.astype(np.int64),
+        allocations=np.zeros((0, problem.n), dtype=np.int64),
+    )
+    return make_game(policy, policy.layout, R, run)
 
 
 def fill_factors(game: Game, ridge: Ridge) -> None:
@@ -584,31 +583,27 @@ def fill_factors(game: Game, ridge: Ridge) -> None:
 
 
 def maximise(
-    policy: CompiledPolicy, objective: Objective, rng: np.random.Generator
-) -> tuple[IntArray, int, float]:
-    """Return the allocation that local search finds for an objective, whatever index it is from.
-
-    With the number of its tuple, -1 if it is none, and its value.
-    """
-    layouts, values = policy.layout, tuple_values(policy.tuples, objective)
-    index, radius = policy.coordinates.index, objective.radius
-    workspace, linear, search = make_workspace(policy, layouts, 0), None, None
+    layouts: Layout, tuples: Tuples, objective: Objective, rng: np.random.Generator
+) -> Choice:
+    """Return the allocation that local search finds for an objective, whatever index it is from."""
+    values, index, radius = tuple_values(tuples, objective), layouts.regressor, objective.radius
+    workspace, linear, search = make_workspace(layouts, tuples.k, 0), None, None
     workspace.values[: len(values)] = values
     if radius == 0.0:
         linear = make_linear_search(layouts)
         mu = _by_regressor(objective.means, index)
-        linear.pay[:, :, : policy.problem.K] = 0.5 * (mu[layouts.one] + mu[layouts.two])
+        linear.pay[:, :, : len(index)] = 0.5 * (mu[layouts.one] + mu[layouts.two])
     else:
-        blocks, size = objective.theta.shape
-        search = make_dense_search(policy, layouts, blocks, size)
-        tables = search_columns(policy, layouts, blocks, _by_regressor(objective.ridge.whitened, index))
-        search.tables[:, :-1] = tables
+        blocks = len(objective.theta)
+        rows = _by_regressor(objective.ridge.whitened, index)
+        columns = search_columns(layouts, blocks, rows)
+        search = new_dense_search(layouts, columns[:1], blocks)
+        search.tables[:, :-1] = columns
         # The last row is the mean, so that a move updates mean and norm in one pass.
-        search.tables[:, -1] = np.einsum("ij,ijk->ik", objective.theta, tables)
-    arms = np.empty(policy.problem.n, dtype=np.int64)
-    rule = make_rule(policy)
-    number, value = search_once(rule, layouts, workspace, linear, search, radius, rng, arms)
-    return arms, number, value
+        search.tables[:, -1] = np.einsum("ij,ijk->ik", objective.theta, columns)
+    arms = np.empty(len(layouts.penalty), dtype=np.int64)
+    number, value = search_once(layouts, workspace, linear, search, radius, rng, arms)
+    return Choice(arms, couple_of(tuples, number), value)
 
 
 def _by_regressor(table: FloatArray, index: IntArray) -> FloatArray:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gbb._kernels.abreast.runs import Couples, Runs, have_uniforms, next_uniform
-from gbb._kernels.choice.choose import TIE
+from gbb._kernels.index.search import TIE
 from gbb._kernels.jit import kernel
 from gbb._kernels.simd import (
     ALL,

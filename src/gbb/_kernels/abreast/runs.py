@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb._kernels.choice.choose import TIE
+from gbb._kernels.index.search import TIE
 from gbb._kernels.jit import kernel
 from gbb._support.arrays import WIDTH
 from gbb._support.checks import FloatArray, IntArray

@@ -16,9 +16,9 @@ import numpy as np
 from gbb._kernels.index.independent import log_of_product, radius_of
 from gbb._kernels.index.layout import Layout, Rule
 from gbb._kernels.jit import kernel
-from gbb._kernels.simd import broadcast, fma, load, sqrt, store
 from gbb._kernels.linalg import smallest_eigenvalue, solve_upper, whiten_columns
-from gbb._support.arrays import WIDTH, padded
+from gbb._kernels.simd import broadcast, fma, load, sqrt, store
+from gbb._support.arrays import WIDTH
 from gbb._support.checks import FloatArray, IntArray
 
 

@@ -18,7 +18,7 @@ from gbb._kernels.index.layout import Layout, Rule
 from gbb._kernels.index.search_counts import CountsSearch
 from gbb._kernels.jit import kernel
 from gbb._kernels.simd import broadcast, fma, gather, load, sqrt, store
-from gbb._support.arrays import WIDTH, padded
+from gbb._support.arrays import WIDTH
 from gbb._support.checks import FloatArray, IntArray
 
 HUGE = 1e100
@@ -163,9 +163,7 @@ def bounds_of_tuples(
 
 
 @kernel(forceinline=True)
-def place_regressor(
-    counts: CountsSearch, g: int, a: int, b: int, mean: float, var: float
-) -> None:
+def place_regressor(counts: CountsSearch, g: int, a: int, b: int, mean: float, var: float) -> None:
     """Write mean and variance of the regressor of arms a and b of type g where they are searched on."""
     other = counts.reverse[g]
     counts.var[g, b, a] = counts.var[other, a, b] = var
@@ -186,9 +184,7 @@ def estimate_all(estimate: Independent, counts: CountsSearch | None) -> None:
 
 
 @kernel(forceinline=True)
-def estimate_regressor(
-    estimate: Independent, counts: CountsSearch | None, g: int, s: int
-) -> None:
+def estimate_regressor(estimate: Independent, counts: CountsSearch | None, g: int, s: int) -> None:
     """Compute ``var = |q|^2 / (lam + |q|^2 N_q)`` and ``mean = var Y_q`` of regressor s of type g."""
     a, b, norm2 = estimate.first[s], estimate.second[s], estimate.norm2[s]
     weight, total = estimate.N[g, a, b], estimate.Y[g, a, b]
@@ -221,9 +217,7 @@ def draw_independent(
 
 
 @kernel(forceinline=True)
-def radius_independent(
-    rule: Rule, layout: Layout, estimate: Independent, offset: float
-) -> float:
+def radius_independent(rule: Rule, layout: Layout, estimate: Independent, offset: float) -> float:
     """Return the radius that follows the estimate."""
     smallest, count = np.inf, estimate.norm2.size
     for k in range(layout.types_in_play.size if rule.shrinking else 0):

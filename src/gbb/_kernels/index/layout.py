@@ -10,12 +10,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from gbb._kernels.jit import kernel
 from gbb._support.checks import FloatArray, IntArray
 
-TABLES, TYPES, BLOCKS, SEARCHES = range(4)
+TABLES, TYPES, BLOCKS, TUPLES, STARTS, SEARCHES = range(6)
 """Columns of :attr:`Layout.sizes`."""
 
 
@@ -24,8 +22,6 @@ class Rule(NamedTuple):
 
     Attributes
     ----------
-    tuples, starts
-        How many tuples of arms over the parts there are, and from how many of them to search.
     lam
         The ridge regulariser.
     adaptive, sigma, spread, shrinking
@@ -38,8 +34,6 @@ class Rule(NamedTuple):
         divided by the square root of the round's number.
     """
 
-    tuples: int
-    starts: int
     lam: float
     adaptive: bool
     sigma: float
@@ -85,7 +79,8 @@ class Layout(NamedTuple):
         The sum of edge-arms of every tuple (blocks in play x size x tuples, padded to whole vectors).
     tables_in_play, types_in_play, blocks_in_play, sizes
         The tables, the types and the blocks of the estimate that edges have in this context; how many
-        each of them are, and from how many allocations to search.
+        each of them are, how many tuples of arms, and from how many tuples and from how many
+        allocations in all to search.
     penalty
         Minus infinity if an agent may not play an arm, else 0 (n x K, rows padded to whole vectors).
     free

@@ -36,7 +36,7 @@ from gbb._kernels.index.independent import (
     radius_independent,
 )
 from gbb._kernels.index.information import Information, decide, keep_sample
-from gbb._kernels.index.layout import SEARCHES, Layout, Rule, at_row
+from gbb._kernels.index.layout import SEARCHES, STARTS, TUPLES, Layout, Rule, at_row
 from gbb._kernels.index.search import (
     GAIN,
     TIE,
@@ -250,18 +250,14 @@ def play_index(
                     fill_pay(layout, mu, linear.pay)
                     mean_of_tuples(layout, mu, values)
                     number, value = best_allocation(
-                        rule, layout, workspace, linear, None, None, 0.0, rng, arms
+                        layout, workspace, linear, None, None, 0.0, rng, arms
                     )
                     if information is not None:
-                        known, value = keep_sample(
-                            layout, information, s, known, mu, arms, number
-                        )
+                        known, value = keep_sample(layout, information, s, known, mu, arms, number)
                         total += value
                 if information is not None:
                     best, variance = total / samples, rule.v**2
-                    number, value = decide(
-                        layout, information, known, best, variance, rng, arms
-                    )
+                    number, value = decide(layout, information, known, best, variance, rng, arms)
             if bounds is not None:
                 other = number
                 if linear is not None:
@@ -285,7 +281,7 @@ def play_index(
                     if search is not None:
                         whiten_tables(layout, bounds.U, search)
                 number, value = best_allocation(
-                    rule, layout, workspace, None, counts, search, radius, rng, arms
+                    layout, workspace, None, counts, search, radius, rng, arms
                 )
                 if linear is not None:
                     worth, passes = pass_guard(
@@ -343,7 +339,6 @@ def copy_arms(source: IntArray, target: IntArray) -> None:
 
 @kernel(forceinline=True)
 def best_allocation(
-    rule: Rule,
     layout: Layout,
     workspace: Workspace,
     linear: LinearSearch | None,
@@ -362,20 +357,21 @@ def best_allocation(
     """
     values, optima, chosen = workspace.values, workspace.optima, workspace.chosen
     played, group, K = workspace.played, layout.group, layout.substitute.shape[1]
-    scale = largest_size(values, rule.tuples)  # if values are next to zero, rounding is no gain
+    tuples, starts = layout.sizes[TUPLES], layout.sizes[STARTS]
+    scale = largest_size(values, tuples)  # if values are next to zero, rounding is no gain
     least, tie = GAIN * scale, TIE * scale
-    number = pick_near(values, rule.tuples, scale, rng)
+    number = pick_near(values, tuples, scale, rng)
     best, value = number, values[number]
     play_tuple(layout, number, chosen, played)
     for i in range(arms.size):
         arms[i] = played[group[i]]
     for found in range(layout.sizes[SEARCHES]):
-        random, start_value = found >= rule.starts, 0.0
+        random, start_value = found >= starts, 0.0
         if random:
             draw_arms(layout.penalty, K, layout.free, rng, optima[found])
         else:
             if found > 0 and number >= 0:
-                number = next_start(values, rule.tuples, number, chosen, K, tie)
+                number = next_start(values, tuples, number, chosen, K, tie)
             if number < 0:  # no other set of arms is left; no allocation is equal to this row
                 optima[found, 0] = -1
                 continue
@@ -408,7 +404,6 @@ def best_allocation(
 
 @kernel(allocates=True)
 def search_once(
-    rule: Rule,
     layouts: Layout,
     workspace: Workspace,
     linear: LinearSearch | None,
@@ -419,7 +414,7 @@ def search_once(
 ) -> tuple[int, float]:
     """As :func:`best_allocation`, for values and tables that Python filled in."""
     layout = at_row(layouts, 0)
-    return best_allocation(rule, layout, workspace, linear, None, search, radius, rng, arms)
+    return best_allocation(layout, workspace, linear, None, search, radius, rng, arms)
 
 
 @kernel(forceinline=True)

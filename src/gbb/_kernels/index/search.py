@@ -10,7 +10,7 @@ import numpy as np
 
 from gbb._kernels.index.layout import Layout
 from gbb._kernels.jit import kernel
-from gbb._kernels.simd import broadcast, greater_mask, lowest_bit, sqrt, store
+from gbb._kernels.simd import broadcast, greater_mask, lowest_bit, store
 from gbb._support.arrays import WIDTH
 from gbb._support.checks import FloatArray, IntArray
 
@@ -65,9 +65,7 @@ def pick_near(values: FloatArray, count: int, size: float, rng: np.random.Genera
 
 
 @kernel(forceinline=True)
-def next_start(
-    values: FloatArray, count: int, last: int, old: IntArray, K: int, tie: float
-) -> int:
+def next_start(values: FloatArray, count: int, last: int, old: IntArray, K: int, tie: float) -> int:
     """Return the best tuple whose set of arms is new, -1 if there is none.
 
     The first of those within ``tie`` of the largest value. All tuples with the arms of tuple ``last``,
@@ -121,21 +119,29 @@ def play_tuple(layout: Layout, code: int, chosen: IntArray, played: IntArray) ->
 def draw_arms(
     penalty: FloatArray, K: int, free: bool, rng: np.random.Generator, arms: IntArray
 ) -> None:
-    """Let every agent draw one of its allowed arms uniformly."""
+    """Let every agent draw one of its allowed arms uniformly; ``free`` if they may play all."""
     for i in range(arms.size):
         if free:
             arms[i] = int(rng.random() * K)
-            continue
-        count = 0
-        for a in range(K):
-            count += penalty[i, a] == 0.0
-        left = int(rng.random() * count)
-        for a in range(K):
-            if penalty[i, a] == 0.0:
-                if left == 0:
-                    arms[i] = a
-                    break
-                left -= 1
+        else:
+            draw_allowed(penalty, i, K, rng, arms)
+
+
+@kernel()
+def draw_allowed(
+    penalty: FloatArray, i: int, K: int, rng: np.random.Generator, arms: IntArray
+) -> None:
+    """Let agent i draw one of its allowed arms uniformly."""
+    count = 0
+    for a in range(K):
+        count += penalty[i, a] == 0.0
+    left = int(rng.random() * count)
+    for a in range(K):
+        if penalty[i, a] == 0.0:
+            if left == 0:
+                arms[i] = a
+                break
+            left -= 1
 
 
 @kernel(forceinline=True)

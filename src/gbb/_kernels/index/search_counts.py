@@ -30,8 +30,18 @@ import numpy as np
 from gbb._kernels.index.layout import Layout
 from gbb._kernels.index.search import SWEEPS, best_of_vector, is_duplicate, margin_of
 from gbb._kernels.jit import kernel
-from gbb._kernels.simd import broadcast, fma, greater_mask, load, lowest_bit, max_element, not_equal_mask, select_greater, sqrt, store
-from gbb._support.arrays import WIDTH, padded
+from gbb._kernels.simd import (
+    broadcast,
+    fma,
+    greater_mask,
+    load,
+    lowest_bit,
+    max_element,
+    not_equal_mask,
+    select_greater,
+    store,
+)
+from gbb._support.arrays import WIDTH
 from gbb._support.checks import FloatArray, IntArray
 
 
@@ -352,9 +362,7 @@ def improve_counts(
             if x < layout.slot_start[i + 1] and not (
                 one_table and is_alike(search.weights, x, last[old])
             ):
-                new, spare = best_response(
-                    layout, search, i, old, radius, mean, norm2, slope, lazy
-                )
+                new, spare = best_response(layout, search, i, old, radius, mean, norm2, slope, lazy)
                 if new == old:
                     last[old] = x
                 if lazy:

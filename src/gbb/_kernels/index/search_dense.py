@@ -14,9 +14,9 @@ import numpy as np
 from gbb._kernels.index.layout import Layout
 from gbb._kernels.index.search import SWEEPS, best_of_vector, is_duplicate, margin_of
 from gbb._kernels.jit import kernel
-from gbb._kernels.simd import broadcast, fma, load, load_broadcast, store
 from gbb._kernels.linalg import whiten_columns
-from gbb._support.arrays import WIDTH, padded
+from gbb._kernels.simd import broadcast, fma, load, load_broadcast, store
+from gbb._support.arrays import WIDTH
 from gbb._support.checks import FloatArray, IntArray
 
 
@@ -158,12 +158,16 @@ def best_response(
                 x = load(h, p + lane) + (load_broadcast(W, up + c) - load_broadcast(h, p + current))
                 norms = fma(x, x, norms)
                 p += width
-                x = load(h, p + lane) + (load_broadcast(W, up + c + 1) - load_broadcast(h, p + current))
+                x = load(h, p + lane) + (
+                    load_broadcast(W, up + c + 1) - load_broadcast(h, p + current)
+                )
                 more = fma(x, x, more)
             p = row + size * width
             if size % 2 == 1:
                 q = p - width
-                x = load(h, q + lane) + (load_broadcast(W, up + size - 1) - load_broadcast(h, q + current))
+                x = load(h, q + lane) + (
+                    load_broadcast(W, up + size - 1) - load_broadcast(h, q + current)
+                )
                 norms = fma(x, x, norms)
             x = load(h, p + lane) + (load_broadcast(W, up + size) - load_broadcast(h, p + current))
             means = means + x

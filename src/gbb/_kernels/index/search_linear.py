@@ -15,9 +15,21 @@ import numpy as np
 from gbb._kernels.index.layout import Layout
 from gbb._kernels.index.search import GAIN, SWEEPS, is_duplicate
 from gbb._kernels.jit import kernel
-from gbb._kernels.simd import broadcast, fma, greater_mask, load, load_broadcast, lowest_bit, max_element, select_greater, store
+from gbb._kernels.simd import (
+    broadcast,
+    fma,
+    greater_mask,
+    load,
+    load_broadcast,
+    lowest_bit,
+    max_element,
+    select_greater,
+    store,
+)
 from gbb._support.arrays import WIDTH
 from gbb._support.checks import FloatArray, IntArray
+
+ALL = (1 << WIDTH) - 1
 
 SHIFT = 5
 BITS = 1 << SHIFT

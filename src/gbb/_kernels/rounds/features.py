@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbb._kernels.abreast.factor import factor
-from gbb._kernels.choice.choose import TIE
+from gbb._kernels.index.search import TIE
 from gbb._kernels.jit import kernel
 from gbb._kernels.rounds.rounds import Block, Plan, Tally, by_pair, keep, radius_of, respond
 from gbb._support.checks import FloatArray, IntArray

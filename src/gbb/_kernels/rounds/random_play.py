@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from gbb._kernels.choice.links import draw_allowed
+from gbb._kernels.index.search import draw_allowed
 from gbb._kernels.jit import kernel
 from gbb._support.checks import FloatArray, IntArray
 

@@ -11,7 +11,7 @@ from gbb._support import checks
 from gbb._support.checks import IntArray
 from gbb.environment import Environment, System
 from gbb.policies import AnyPolicy, ExploreThenCommit, UniformRandom
-from gbb.simulation._lowering import LoweredPolicy, lower
+from gbb.policies._compiled import CompiledPolicy, compile_policy
 from gbb.simulation._trace import Trace
 from gbb.simulation.cuda import couples, joint, launch, random_play
 from gbb.simulation.cuda.stretches import Keys, keys_of
@@ -80,7 +80,7 @@ def trace_instances(
 
 def _shape_of(job: Job, rounds: int, edge_noise: bool, keep_allocations: bool) -> Any:
     """What decides the kernel that plays a job; an error where there is none."""
-    env, policy = job.env, lower(job.policy) or job.policy
+    env, policy = job.env, compile_policy(job.policy) or job.policy
     if not isinstance(env, Environment) or not env.problem.is_paper_problem or env.problem.unknown:
         rule = 'be a gbb.Environment of the paper\'s problem, sigma and S known, for method="cuda"'
         raise checks.input_error("env", rule, "another")
@@ -90,15 +90,15 @@ def _shape_of(job: Job, rounds: int, edge_noise: bool, keep_allocations: bool) -
     if isinstance(policy, ExploreThenCommit):  # not one that commits by another estimate
         known = type(policy) is ExploreThenCommit and policy.estimator == "ridge"
     else:
-        known = type(policy) in (LoweredPolicy, UniformRandom)
+        known = type(policy) in (CompiledPolicy, UniformRandom)
     if not known:
         raise checks.input_error("policies", f'be {PLAYED} for method="cuda"', policy.name)
-    if isinstance(policy, LoweredPolicy) and plays_couples(policy):
+    if isinstance(policy, CompiledPolicy) and plays_couples(policy):
         couples.check_digits(policy, rounds)
         return couples.shape_of(policy, edge_noise)
     if edge_noise:
         raise checks.input_error("edge_noise", 'be for couples with method="cuda"', policy.name)
-    if isinstance(policy, LoweredPolicy):
+    if isinstance(policy, CompiledPolicy):
         return joint.shape_of(policy, keep_allocations)
     return random_play.shape_of(policy, rounds, keep_allocations)
 
@@ -112,7 +112,7 @@ def _play(
 ) -> list[list[Trace]]:
     """The runs of jobs of one shape."""
     listed: list[tuple[Any, Any, Keys]] = [
-        (j.env, lower(j.policy) or j.policy, keys_of(j.seeds)) for j in jobs
+        (j.env, compile_policy(j.policy) or j.policy, keys_of(j.seeds)) for j in jobs
     ]
     stops = np.cumsum([len(own) for *_, own in listed])
     ranges = [
@@ -143,6 +143,6 @@ def _given(jobs: Sequence[Any], rounds: int) -> couples.Given:
     drawn = [
         couples.given_noise(job.env, policy, job.seeds, rounds)
         for job in jobs
-        if (policy := lower(job.policy)) is not None
+        if (policy := compile_policy(job.policy)) is not None
     ]
     return couples.Given(*(np.concatenate(each) for each in zip(*drawn, strict=True)))

@@ -12,7 +12,7 @@ from gbb._support.checks import FloatArray, IntArray
 from gbb.environment import Environment
 from gbb.learning.coordinates import symmetric_edge_arms
 from gbb.learning.record import Record
-from gbb.simulation._lowering import LoweredPolicy
+from gbb.policies._compiled import CompiledPolicy
 from gbb.simulation._trace import Trace, couples_of
 from gbb.simulation.cuda.launch import Kernel, Launcher, rows_of, source_of
 from gbb.simulation.cuda.stretches import (
@@ -68,7 +68,7 @@ class Shape(NamedTuple):
     estimate: bool = False
 
 
-def shape_of(policy: LoweredPolicy, given: bool) -> Shape:
+def shape_of(policy: CompiledPolicy, given: bool) -> Shape:
     """The shape of the launch that plays ``policy``, if there is one."""
     problem, weights = policy.problem, policy.weights
     if not plays_couples(policy) or problem.contexts is not None:
@@ -83,7 +83,7 @@ def shape_of(policy: LoweredPolicy, given: bool) -> Shape:
     return Shape(problem.orthogonal, problem.K, weights[2] == weights[3], policy.adaptive, given)
 
 
-def check_digits(policy: LoweredPolicy, rounds: int) -> None:
+def check_digits(policy: CompiledPolicy, rounds: int) -> None:
     """Refuse what would leave the kernel for general arms too few digits.
 
     Where there are more pairs than dimensions, it renews the covariance of the pairs from the prior's,
@@ -135,7 +135,7 @@ def kernel_of(device: Launcher, shape: Shape) -> tuple[Kernel, Layout]:
 def play_couples(
     device: Launcher,
     shape: Shape,
-    jobs: Sequence[tuple[Environment, LoweredPolicy, Keys]],
+    jobs: Sequence[tuple[Environment, CompiledPolicy, Keys]],
     recorded: IntArray,
     given: Given | None = None,
 ) -> Played:
@@ -203,7 +203,7 @@ def play_couples(
 
 
 def given_noise(
-    env: Environment, policy: LoweredPolicy, own: Sequence[np.random.SeedSequence], rounds: int
+    env: Environment, policy: CompiledPolicy, own: Sequence[np.random.SeedSequence], rounds: int
 ) -> Given:
     """Noise and draws for ties as the engine has them with ``edge_noise``."""
     noise, ties = [], []
@@ -217,7 +217,7 @@ def given_noise(
 
 
 def trace_of(
-    env: Environment, policy: LoweredPolicy, played: Played, run: int, keep_allocations: bool
+    env: Environment, policy: CompiledPolicy, played: Played, run: int, keep_allocations: bool
 ) -> Trace:
     """What one run leaves. Both directions of a pair have half of what they paid together each."""
     K = policy.problem.K
@@ -242,7 +242,7 @@ def record_of(K: int, weight: FloatArray, paid: FloatArray) -> Record:
     return Record(N, Y)
 
 
-def _instance(env: Environment, policy: LoweredPolicy, schedule: float, form: float) -> FloatArray:
+def _instance(env: Environment, policy: CompiledPolicy, schedule: float, form: float) -> FloatArray:
     """The numbers of ``Instance`` in ``text/couples.cu``."""
     cut, constants = policy.cut, policy.constants
     w12, _, w1, w2 = policy.weights
@@ -264,7 +264,7 @@ def _instance(env: Environment, policy: LoweredPolicy, schedule: float, form: fl
     return rows_of([np.array(numbers, dtype=np.float64), R, cut.couple_values(R)])
 
 
-def orthogonal_prior(policy: LoweredPolicy) -> FloatArray:
+def orthogonal_prior(policy: CompiledPolicy) -> FloatArray:
     """Lam over the squared norm of every pair ``(z_ab + z_ba) / 2`` of orthogonal arms."""
     a, b = np.triu_indices(policy.problem.K)
     size2 = np.sum(policy.problem.arms**2, axis=1)
@@ -272,7 +272,7 @@ def orthogonal_prior(policy: LoweredPolicy) -> FloatArray:
     return prior
 
 
-def _prior(policy: LoweredPolicy) -> FloatArray:
+def _prior(policy: CompiledPolicy) -> FloatArray:
     """What is known before the first round: of every pair, or of all of them."""
     problem = policy.problem
     a, b = np.triu_indices(problem.K)

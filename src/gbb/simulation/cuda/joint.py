@@ -10,7 +10,7 @@ import numpy as np
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb.environment import Environment
-from gbb.simulation._lowering import LoweredPolicy
+from gbb.policies._compiled import CompiledPolicy
 from gbb.simulation._trace import Trace, couples_of
 from gbb.simulation.cuda.couples import orthogonal_prior, record_of
 from gbb.simulation.cuda.launch import Kernel, Launcher, rows_of, source_of
@@ -52,7 +52,7 @@ class Played(NamedTuple):
     paid: FloatArray
 
 
-def shape_of(policy: LoweredPolicy, allocations: bool) -> Shape:
+def shape_of(policy: CompiledPolicy, allocations: bool) -> Shape:
     """The shape of the launch that plays ``policy``, if there is one."""
     problem = policy.problem
     few = policy.samples == 1 and not policy.guarded
@@ -69,7 +69,7 @@ def shape_of(policy: LoweredPolicy, allocations: bool) -> Shape:
         if found > most:
             rule = f'be at most {most} for policies that search, with method="cuda"'
             raise checks.input_error(name, rule, found)
-    optimistic = policy.optimistic
+    optimistic = policy.bonus is not None
     return Shape(problem.K, optimistic, policy.adaptive and optimistic, policy.v > 0.0, allocations)
 
 
@@ -102,7 +102,7 @@ def kernel_of(device: Launcher, shape: Shape, agents: int, starts: int) -> tuple
 def play_joint(
     device: Launcher,
     shape: Shape,
-    jobs: Sequence[tuple[Environment, LoweredPolicy, Keys]],
+    jobs: Sequence[tuple[Environment, CompiledPolicy, Keys]],
     recorded: IntArray,
 ) -> Played:
     """All runs of all jobs, side by side, in the order of ``jobs``."""
@@ -168,7 +168,7 @@ def play_joint(
     return played
 
 
-def trace_of(env: Environment, policy: LoweredPolicy, played: Played, run: int) -> Trace:
+def trace_of(env: Environment, policy: CompiledPolicy, played: Played, run: int) -> Trace:
     """What one run leaves."""
     problem = env.problem
     arms = None
@@ -191,7 +191,7 @@ def link_pays(env: Environment) -> FloatArray:
 
 
 def _game(
-    env: Environment, policy: LoweredPolicy, schedule: float, form: float, place: FloatArray
+    env: Environment, policy: CompiledPolicy, schedule: float, form: float, place: FloatArray
 ) -> FloatArray:
     """The numbers of ``Game`` in ``text/joint.cu``."""
     cut, constants = policy.cut, policy.constants
@@ -201,7 +201,7 @@ def _game(
     return rows_of([np.array([*numbers, schedule, form], dtype=np.float64), place, link_pays(env)])
 
 
-def _networks(policies: Sequence[LoweredPolicy]) -> tuple[list[Any], list[FloatArray]]:
+def _networks(policies: Sequence[CompiledPolicy]) -> tuple[list[Any], list[FloatArray]]:
     """Rows, neighbours, these in either part, and parts, of all distinct cuts; where each starts."""
     known: dict[Any, FloatArray] = {}
     lists: list[list[Any]] = [[] for _ in range(5)]

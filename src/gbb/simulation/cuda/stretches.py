@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbb._support.checks import FloatArray, IntArray
-from gbb.simulation._lowering import LoweredPolicy
+from gbb.policies._compiled import CompiledPolicy
 
 STRETCH = 1 << 16
 """Rounds of one launch. What runs play does not depend on how many there are, nor on the device."""
@@ -57,9 +57,9 @@ def keys_of(seeds: Sequence[np.random.SeedSequence]) -> Keys:
 class Schedules:
     """The radii of many policies; those that depend on the same numbers are computed once."""
 
-    def __init__(self, policies: Sequence[LoweredPolicy]) -> None:
+    def __init__(self, policies: Sequence[CompiledPolicy]) -> None:
         known: dict[Any, int] = {}
-        self._distinct: list[LoweredPolicy] = []
+        self._distinct: list[CompiledPolicy] = []
         self.of = np.zeros(len(policies))
         for j, policy in enumerate(policies):
             key = _numbers(policy)
@@ -74,7 +74,7 @@ class Schedules:
         return np.stack([policy.radii(rounds) for policy in self._distinct])
 
 
-def _numbers(policy: LoweredPolicy) -> Any:
+def _numbers(policy: CompiledPolicy) -> Any:
     """All that the radii of a policy depend on."""
     if policy.adaptive:
         return "none"

@@ -18,7 +18,7 @@ from gbb._support.checks import FloatArray, IntArray
 from gbb.cuts import Cut
 from gbb.environment import Environment
 from gbb.learning.record import AnyRecord, Record
-from gbb.simulation._lowering import LoweredPolicy
+from gbb.policies._compiled import CompiledPolicy
 from gbb.simulation._trace import Trace
 from gbb.simulation.engine.abreast_forms import ABREAST, Form
 from gbb.simulation.engine.abreast_noise import DrawnNoise, GivenNoise, Seeds, noise_abreast
@@ -39,19 +39,19 @@ SPARE = 64
 """How many numbers a run has at hand to break ties with, where ties are rare."""
 
 
-def plays_abreast(policy: LoweredPolicy) -> bool:
+def plays_abreast(policy: CompiledPolicy) -> bool:
     """Whether runs of ``policy`` are played side by side."""
     return plays_couples(policy) and best_form(policy.problem) in ABREAST
 
 
-def run_abreast(policy: LoweredPolicy, batch: Batch) -> list[Trace]:
+def run_abreast(policy: CompiledPolicy, batch: Batch) -> list[Trace]:
     """All rounds of at most eight runs."""
     if len(batch.seeds) > FEW:
         return play_abreast(policy, batch, batch.seeds, WIDTH)
     return [trace for seed in batch.seeds for trace in play_abreast(policy, batch, [seed], 1)]
 
 
-def play_abreast(policy: LoweredPolicy, batch: Batch, seeds: Seeds, lanes: int) -> list[Trace]:
+def play_abreast(policy: CompiledPolicy, batch: Batch, seeds: Seeds, lanes: int) -> list[Trace]:
     """All rounds of runs with these seeds; the last is in all lanes that are left."""
     env, cut = batch.env, policy.cut
     R, regime = np.array(env.reward_tables), regime_of(env, batch.rounds)
@@ -117,7 +117,7 @@ def play_blocks(
         done += size
 
 
-def make_couples(env: Environment, policy: LoweredPolicy, R: FloatArray) -> Couples:
+def make_couples(env: Environment, policy: CompiledPolicy, R: FloatArray) -> Couples:
     """The constants of the runs; R is what an edge with arms (a, b) pays in each regime."""
     cut, K = policy.cut, policy.problem.K
     arms, pair, steps = number_couples(K)
@@ -205,7 +205,7 @@ def split_rewards(
 
 
 def trace_of_lane(
-    policy: LoweredPolicy, batch: Batch, runs: Runs, paid: FloatArray, run: tuple[int, AnyRecord]
+    policy: CompiledPolicy, batch: Batch, runs: Runs, paid: FloatArray, run: tuple[int, AnyRecord]
 ) -> Trace:
     """What is left of a run; couples are worth ``paid`` in the recorded rounds (rounds x K^2)."""
     lane, record = run

@@ -20,24 +20,23 @@ from gbb.cuts import Cut
 from gbb.environment import Environment
 from gbb.learning.coordinates import coordinates, symmetric_edge_arms
 from gbb.learning.record import AnyRecord, Record
+from gbb.policies._compiled import CompiledPolicy
 from gbb.problem import Problem
-from gbb.simulation._lowering import LoweredPolicy
 from gbb.simulation._trace import Trace, couples_of
 from gbb.simulation.engine.noise import Blocks
 from gbb.simulation.engine.request import PlayBlock, Request
-from gbb.simulation.engine.setting import policy_at
 
 CELLS = 1 << 23
 """The most numbers that what is kept of all regimes may hold, about."""
 
 
-def plays_couples(policy: LoweredPolicy) -> bool:
+def plays_couples(policy: CompiledPolicy) -> bool:
     """Whether this loop plays ``policy``: couples by optimism, on the paper's problem or in regimes."""
     known = policy.radius != "complete" and not policy.shrinking and not policy.problem.unknown
     return known and are_couples(policy) and _is_of_papers(policy.problem)
 
 
-def are_couples(policy: LoweredPolicy) -> bool:
+def are_couples(policy: CompiledPolicy) -> bool:
     """Whether a policy plays couples as they are, by optimism.
 
     Unequal weights of z_ab and z_ba would make decisions depend on more than the symmetric block.
@@ -56,7 +55,7 @@ def _is_of_papers(problem: Problem) -> bool:
     return small and alike and problem.feedback == "edge"
 
 
-def run_couples(env: Environment, policy: LoweredPolicy, asked: Request) -> Trace:
+def run_couples(env: Environment, policy: CompiledPolicy, asked: Request) -> Trace:
     """All rounds of couples over a cut, in O(1) of the number of edges unless every edge's noise is."""
     problem = env.problem
     plan = new_plan(env, policy, asked.rounds)
@@ -77,7 +76,7 @@ def noise_of(cut: Cut, blocks: Blocks) -> Callable[[int], FloatArray]:
 
 
 def trace_of(
-    policy: LoweredPolicy, tally: Tally, paid: FloatArray, record: AnyRecord, asked: Request
+    policy: CompiledPolicy, tally: Tally, paid: FloatArray, record: AnyRecord, asked: Request
 ) -> Trace:
     """What is left of a run, whose recorded rounds are worth ``paid``."""
     couple = couples_of(tally.couple, policy.problem.K, 2)
@@ -110,14 +109,14 @@ def class_sums(cut: Cut, noise: FloatArray) -> FloatArray:
     return sums
 
 
-def radii_of(policy: LoweredPolicy, regime: IntArray, rounds: FloatArray) -> FloatArray:
+def radii_of(policy: CompiledPolicy, regime: IntArray, rounds: FloatArray) -> FloatArray:
     """The radius after each number of rounds; with contexts, that of the next round's policy."""
     if policy.problem.contexts is None:
         return policy.radii(rounds)
     radii, next_one = np.zeros_like(rounds), regime[rounds.astype(np.int64)]
     for each in np.flatnonzero(np.bincount(next_one)):
         here = next_one == each
-        radii[here] = policy_at(policy, np.array([float(each)])).radii(rounds[here])
+        radii[here] = policy.at_row(np.array([float(each)])).radii(rounds[here])
     return radii
 
 
@@ -127,12 +126,12 @@ def regime_of(env: Environment, rounds: int) -> IntArray:
     return numbers.astype(np.int64)
 
 
-def constants_of(env: Environment, policy: LoweredPolicy) -> dict[str, Any]:
+def constants_of(env: Environment, policy: CompiledPolicy) -> dict[str, Any]:
     """Those of the policy, the same in every round."""
-    return (policy if env.rows is None else policy_at(policy, env.rows[0])).constants
+    return (policy if env.rows is None else policy.at_row(env.rows[0])).constants
 
 
-def new_plan(env: Environment, policy: LoweredPolicy, rounds: int = 0) -> Plan:
+def new_plan(env: Environment, policy: CompiledPolicy, rounds: int = 0) -> Plan:
     """The constants of a run."""
     R, cut = np.array(env.reward_tables), policy.cut
     payoff = np.stack([cut.couple_values(each).ravel() for each in R])

@@ -11,16 +11,13 @@ from gbb._support.arrays import WIDTH
 from gbb._support.checks import IntArray
 from gbb.environment import Environment
 from gbb.policies import AnyPolicy, ExploreThenCommit, FixedAllocation, UniformRandom
-from gbb.simulation._lowering import LoweredPolicy, lower
+from gbb.policies._compiled import CompiledPolicy, compile_policy
 from gbb.simulation._trace import Trace
 from gbb.simulation.engine import random_play
 from gbb.simulation.engine.abreast import plays_abreast, run_abreast
-from gbb.simulation.engine.abreast_numbers import plays_numbers_abreast, run_numbers_abreast
 from gbb.simulation.engine.batch import Batch, one_by_one
-from gbb.simulation.engine.contexts import plays_contexts, run_contexts
 from gbb.simulation.engine.couples import plays_couples, run_couples
 from gbb.simulation.engine.index import plays_index, run_index
-from gbb.simulation.engine.vector_couples import plays_vector_couples, run_vector_couples
 
 
 class EngineLoop(NamedTuple):
@@ -31,7 +28,7 @@ class EngineLoop(NamedTuple):
     name
         How it is called.
     kind
-        The class of the policies that it plays, subclasses excepted; LoweredPolicy for index policies.
+        The class of the policies that it plays, subclasses excepted; CompiledPolicy for index policies.
     run
         Plays a batch of runs of one of them.
     fits
@@ -48,20 +45,9 @@ class EngineLoop(NamedTuple):
 
 
 LOOPS: list[EngineLoop] = [
-    EngineLoop("couples abreast", LoweredPolicy, run_abreast, plays_abreast, WIDTH),
-    EngineLoop("couples", LoweredPolicy, one_by_one(run_couples), plays_couples),
-    EngineLoop(
-        "couples with numbers abreast",
-        LoweredPolicy,
-        run_numbers_abreast,
-        plays_numbers_abreast,
-        WIDTH,
-    ),
-    EngineLoop(
-        "couples with numbers", LoweredPolicy, one_by_one(run_vector_couples), plays_vector_couples
-    ),
-    EngineLoop("index", LoweredPolicy, one_by_one(run_index), plays_index),
-    EngineLoop("contexts", LoweredPolicy, one_by_one(run_contexts), plays_contexts),
+    EngineLoop("couples abreast", CompiledPolicy, run_abreast, plays_abreast, WIDTH),
+    EngineLoop("couples", CompiledPolicy, one_by_one(run_couples), plays_couples),
+    EngineLoop("index", CompiledPolicy, one_by_one(run_index), plays_index),
     EngineLoop("uniform", UniformRandom, one_by_one(random_play.run_uniform)),
     EngineLoop("fixed", FixedAllocation, one_by_one(random_play.run_fixed_allocation)),
     EngineLoop(
@@ -75,7 +61,7 @@ LOOPS: list[EngineLoop] = [
 
 def loop_for(policy: AnyPolicy) -> EngineLoop | None:
     """The loop that plays ``policy`` on its problem, if there is one."""
-    played = lower(policy) or policy
+    played = compile_policy(policy) or policy
     return next((each for each in LOOPS if type(played) is each.kind and each.fits(played)), None)
 
 
@@ -114,4 +100,6 @@ def run_batch(
     loop = loop_for(policy)
     if loop is None:
         raise AssertionError(f"no compiled loop for {type(policy).__name__}")
-    return loop.run(lower(policy) or policy, Batch(env, rounds, recorded, seeds, **settings))
+    return loop.run(
+        compile_policy(policy) or policy, Batch(env, rounds, recorded, seeds, **settings)
+    )

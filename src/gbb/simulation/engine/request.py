@@ -10,7 +10,7 @@ import numpy as np
 from gbb._kernels.rounds.rounds import Block
 from gbb._support.checks import FloatArray, IntArray
 from gbb.learning.record import AnyRecord
-from gbb.simulation._lowering import LoweredPolicy
+from gbb.policies._compiled import CompiledPolicy
 from gbb.simulation._trace import Trace, couples_of
 from gbb.simulation.engine.noise import Blocks
 
@@ -75,7 +75,7 @@ class Request(NamedTuple):
             "allocations": np.zeros((size if self.keep_allocations else 0, n), dtype=np.int64),
         }
 
-    def trace(self, policy: LoweredPolicy, book: Any, record: AnyRecord) -> Trace:
+    def trace(self, policy: CompiledPolicy, book: Any, record: AnyRecord) -> Trace:
         """What such a loop left in its ``book``."""
         return Trace(
             reward=book.reward,
