@@ -160,7 +160,7 @@ class CompiledPolicy:
     def block_size(self) -> int:
         """The number of coordinates in a block of A: of a type, or of all."""
         own = self.coordinates.features.shape[1]
-        return own if self.problem.tabular else self.problem.parameters
+        return own if self.problem.tabular else self.problem.types * own
 
     @cached_property
     def is_searched(self) -> bool:

@@ -338,7 +338,7 @@ def make_workspace(layouts: Layout, k: int, regressors: int) -> Workspace:
         chosen=np.zeros(k, dtype=np.int64),
         played=np.zeros_like(layouts.part),
         values=aligned_zeros(padded(int(layouts.sizes[0, TUPLES]))),
-        mu=aligned_zeros(padded(regressors))[:regressors],
+        mu=np.zeros(regressors),
         proposed=np.zeros(n, dtype=np.int64),
     )
 

@@ -30,6 +30,7 @@ from gbb.policies._layout import (
     make_dense,
     make_dense_search,
     make_game,
+    make_information,
     make_rule,
     make_run,
     make_spectrum,
@@ -332,11 +333,18 @@ def make_mixed_game(env: Environment, policy: CompiledPolicy, run: Run) -> Game:
     game = make_game(alone, alone.layout, np.zeros((1, K, K)), run)
     world = game.world._replace(matrices=matrices, edge_arms=edge_arms)
     game = game._replace(world=world, rule=make_rule(now), edges=game.edges if by_edge else None)
+    if game.independent is not None:
+        mu = aligned_zeros(padded(len(game.workspace.mu)))  # as eight regressors are drawn at a time
+        game = game._replace(
+            independent=None,
+            by_features=make_by_features(alone, C),
+            workspace=game.workspace._replace(mu=mu),
+            information=make_information(alone, len(mu)),
+        )
     if game.information is not None:  # to the policy itself every number is a sum
         game = game._replace(information=game.information._replace(in_sums=True))
-    if game.independent is not None:
-        by_features = make_by_features(alone, C)
-        return game._replace(independent=None, by_features=by_features)
+    if game.by_features is not None:
+        return game
     dense = make_dense(
         np.zeros((K * K, problem.parameters)),
         1,
