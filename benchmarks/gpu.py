@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import gbb
-from gbb.simulation._lowering import LoweredPolicy, lower
+from gbb.policies._compiled import CompiledPolicy, compile_policy
 from gbb.simulation._trace import recorded_rounds
 from gbb.simulation.cuda import couples, joint, launch, random_play
 
@@ -72,13 +72,13 @@ def job(row: tuple[Any, ...], number: int, runs: int) -> tuple[gbb.Environment, 
     env = gbb.Environment(problem, 4.0 * M / np.linalg.norm(M))
     keys = rng.integers(0, 2**32, size=(runs, 4), dtype=np.uint32)
     policy = P.build(name, problem, **settings)
-    return env, lower(policy) or policy, keys
+    return env, compile_policy(policy) or policy, keys
 
 
 def play(device: Clocked, jobs: Sequence[Any], rounds: int) -> None:
     policy: Any = jobs[0][1]
     recorded = recorded_rounds(rounds, "log")
-    if not isinstance(policy, LoweredPolicy):
+    if not isinstance(policy, CompiledPolicy):
         random_play.play_random(device, random_play.shape_of(policy, rounds, False), jobs, recorded)
     elif policy.starts:
         joint.play_joint(device, joint.shape_of(policy, False), jobs, recorded)

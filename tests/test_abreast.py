@@ -8,8 +8,8 @@ from scipy import stats
 import gbb
 from gbb.contexts import Regimes, Vector
 from gbb.policies import Learned
+from gbb.policies._compiled import compile_policy
 from gbb.policies._search import tuple_values
-from gbb.simulation._lowering import lower
 from gbb.simulation._trace import recorded_rounds
 from gbb.simulation.engine import abreast, loop_for, run_batch
 from gbb.simulation.engine.abreast import plays_abreast
@@ -39,12 +39,12 @@ def build(arms, algorithm, graph="random", noise="gaussian", regimes=1, **settin
         env = in_regimes(env, regimes)
     cut = gbb.cuts.greedy(env.problem.graph)
     policy = gbb.policies.build(algorithm, env.problem, cut=cut, **settings)
-    assert plays_abreast(lower(policy))
+    assert plays_abreast(compile_policy(policy))
     return env, policy
 
 
 def play_abreast(policy, batch, seeds, lanes):
-    return abreast.play_abreast(lower(policy), batch, seeds, lanes)
+    return abreast.play_abreast(compile_policy(policy), batch, seeds, lanes)
 
 
 def batch_of(env, seeds, rounds, record=1, **settings):
@@ -303,7 +303,7 @@ def test_rounds_in_which_all_numbers_are_0_are_played_too():
 def test_which_policies_are_played_side_by_side():
     env = make_env(GRAPHS["random"], ARMS["many"])
     many_arms = gbb.policies.OFUL(env.problem, cut=gbb.cuts.greedy(env.problem.graph))
-    assert not plays_abreast(lower(many_arms))
+    assert not plays_abreast(compile_policy(many_arms))
     assert loop_for(many_arms).batch == 1
     for regimes in REGIMES:
         assert loop_for(build(FORMS["one-hot"], "OFUL", regimes=regimes)[1]).batch == 8

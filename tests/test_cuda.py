@@ -9,7 +9,7 @@ import cuda_host
 import gbb
 from cuda_cases import everybody, fresh_estimate, instance
 from gbb import sweep
-from gbb.simulation._lowering import lower
+from gbb.policies._compiled import compile_policy
 from gbb.simulation.cuda import Job, couples, joint, launch, philox, random_play, trace_jobs
 from gbb.simulation.cuda.stretches import keys_of
 from gbb.sweep import instances
@@ -50,10 +50,10 @@ def test_means_and_widths_are_those_of_a_fresh_solve(general):
     env, cut = instance(general=general)
     rounds = 700
     policy = P.ImprovedOFUL(env.problem, cut=cut, radius="symmetric")
-    shape = couples.shape_of(lower(policy), False)._replace(estimate=True)
+    shape = couples.shape_of(compile_policy(policy), False)._replace(estimate=True)
     keys = keys_of(np.random.SeedSequence(1).spawn(2))
     played = couples.play_couples(
-        cuda_host.HostLauncher(), shape, [(env, lower(policy), keys)], np.array([rounds])
+        cuda_host.HostLauncher(), shape, [(env, compile_policy(policy), keys)], np.array([rounds])
     )
     assert (played.weight.sum(axis=0) == rounds * env.problem.m).all()
     for run in range(2):
@@ -83,9 +83,9 @@ def test_the_device_draws_what_numpy_does():
     env, cut = instance()
     policy = P.ImprovedOFUL(env.problem, cut=cut)
     keys = keys_of(np.random.SeedSequence(2).spawn(3))
-    shape = couples.shape_of(lower(policy), False)
+    shape = couples.shape_of(compile_policy(policy), False)
     played = couples.play_couples(
-        cuda_host.HostLauncher(), shape, [(env, lower(policy), keys)], np.array([1])
+        cuda_host.HostLauncher(), shape, [(env, compile_policy(policy), keys)], np.array([1])
     )
     x = philox.normals(keys, 0, philox.NOISE, 4)
     roots, R = np.sqrt([cut.m12, cut.m21, cut.m1, cut.m2]), env.reward_tables[0]

@@ -21,8 +21,8 @@ import gbb
 from gbb._kernels.rounds.rounds import Block
 from gbb.environment import NOISES
 from gbb.policies import Choice, Policy
+from gbb.policies._compiled import compile_policy
 from gbb.simulation import SlowPolicyWarning, engine
-from gbb.simulation._lowering import lower
 from gbb.simulation._trace import recorded_rounds
 from gbb.simulation.engine.couples import (
     best_form,
@@ -71,7 +71,7 @@ def replayed(
     else:
         noise, rng = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(2))
         blocks = Blocks(env, noise, edge_noise=True)
-        fast = run_couples(env, lower(policy), Request(rounds, kept, blocks, rng))
+        fast = run_couples(env, compile_policy(policy), Request(rounds, kept, blocks, rng))
     return plain, fast
 
 
@@ -233,7 +233,7 @@ def test_the_log_determinant_does_not_drift():
 
 def played_out(env, policy, rounds, block=4096):
     """The tally after ``rounds`` rounds in blocks, as the engine plays them."""
-    plan, tally = new_plan(env, lower(policy), rounds), new_tally(env.problem, 1)
+    plan, tally = new_plan(env, compile_policy(policy), rounds), new_tally(env.problem, 1)
     play = player(env.problem, plan, tally)
     rng = np.random.default_rng(0)
     counts, last = np.array(policy.cut.weights), recorded_rounds(rounds, [rounds])
@@ -303,7 +303,9 @@ def test_one_huge_round_is_followed_by_a_fresh_factorisation():
     arms = unit_arms(3, 2, 3)
     env = make_env(gbb.Graph.complete(5), arms)
     policy = gbb.policies.ImprovedOFUL(env.problem, cut=gbb.cuts.greedy(env.problem.graph))
-    plan = new_plan(env, lower(policy), 500)._replace(m12=2_500_000, m1=2_000_000, m2=1_000_000)
+    plan = new_plan(env, compile_policy(policy), 500)._replace(
+        m12=2_500_000, m1=2_000_000, m2=1_000_000
+    )
     tally = new_tally(env.problem, 1)
     play = player(env.problem, plan, tally)
     rng = np.random.default_rng(0)

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -20,11 +20,12 @@ from gbb.policies._index_policy import IndexPolicy
 from gbb.policies._information import InformationRatio
 from gbb.policies._learner import Memory, Posterior, RidgeLearner
 from gbb.policies._policy import AnyPolicy, Learned
-from gbb.policies._search import CutSearch, LocalSearch, Weights
+from gbb.policies._search import CutSearch, LocalSearch, Search, Weights
 from gbb.problem import Problem, rounds_kept
 
 if TYPE_CHECKING:  # numba takes long to load
     from gbb._kernels.index.layout import Layout
+    from gbb.policies._layout import Game
 
 MAX_TERMS = 1 << 23
 """The most terms that the tuples of a compiled choice may have."""
@@ -39,16 +40,14 @@ OWN_METHODS = ("init", "select", "update", "absorb", "on", "at", "_on_round")
 """What a subclass may not override if the engine is to play it."""
 
 
-@dataclass(eq=False)
-class CompiledPolicy:
-    """The index and the search of a policy, and the numbers of what it has learnt.
+@dataclass(eq=False, kw_only=True)
+class CompiledIndex:
+    """An index and a search as numbers, with those of the posterior that they choose by.
 
     Attributes
     ----------
-    policy
-        The policy itself.
     problem
-        What it plays on; sigma and S are known after :meth:`with_scales`.
+        What is played.
     search
         How it searches, with the cut.
     bonus
@@ -65,7 +64,6 @@ class CompiledPolicy:
         Whether it learns symmetric parts only.
     """
 
-    policy: IndexPolicy
     problem: Problem
     search: CutSearch | LocalSearch
     bonus: Optimistic | None
@@ -77,11 +75,6 @@ class CompiledPolicy:
     lam: float
     delta: float
     symmetric: bool
-
-    @property
-    def name(self) -> str:
-        """The policy's name in results."""
-        return self.policy.name
 
     @property
     def starts(self) -> int:
@@ -165,7 +158,8 @@ class CompiledPolicy:
     @cached_property
     def is_searched(self) -> bool:
         """Whether a single choice takes compiled code: a search, of tables that are not too large."""
-        return self.starts > 0 and self.is_listed and self.fits(self.tuples.size)
+        searched = self.starts > 0 or self.samples > 1
+        return searched and self.is_listed and self.fits(self.tuples.size)
 
     def fits(self, tuples: int) -> bool:
         """Return whether the tables are small enough, with so many tuples of arms."""
@@ -187,6 +181,63 @@ class CompiledPolicy:
             "spread": float(-2.0 * np.log(self.delta)),
             "offset": float(np.sqrt(self.lam) * self.problem.norm),
         }
+
+    def with_posterior(self, posterior: Posterior) -> Self:
+        """Return the policy with the numbers of a posterior."""
+        lam = posterior.ridge.lam
+        return self._with_numbers(posterior.problem, posterior.v, lam, posterior.delta)
+
+    def for_coordinates(self, *, symmetric: bool) -> Self:
+        """Return the policy that learns symmetric parts, or all parameters."""
+        return self if symmetric == self.symmetric else self._other_coordinates
+
+    def _with_numbers(self, problem: Problem, v: float, lam: float, delta: float) -> Self:
+        other = copy.copy(self)  # which shares all that was computed of links and tuples
+        other.problem, other.lam, other.delta = problem, lam, delta
+        other.v = v if self.sample is not None else 0.0
+        return other
+
+    @cached_property
+    def _other_coordinates(self) -> Self:
+        return replace(self, symmetric=not self.symmetric)
+
+    @cached_property
+    def layout(self) -> Layout:
+        """The links and tuples as compiled code takes them."""
+        from gbb.policies._layout import make_layout  # noqa: PLC0415  (loads numba)
+
+        optimistic, independent = self.bonus is not None, self.is_independent
+        return make_layout(
+            self.tuples,
+            self.coordinates,
+            starts=self.starts,
+            searches=self.starts + self.restarts,
+            counts=optimistic and independent,
+            dense=optimistic and not independent,
+        )
+
+    @cached_property
+    def games(self) -> list[Game]:
+        """Estimates and buffers of choices that are not being made."""
+        return []
+
+
+@dataclass(eq=False, kw_only=True)
+class CompiledPolicy(CompiledIndex):
+    """A policy whose parts and methods are all gbb's own.
+
+    Attributes
+    ----------
+    policy
+        The policy itself.
+    """
+
+    policy: IndexPolicy
+
+    @property
+    def name(self) -> str:
+        """The policy's name in results."""
+        return self.policy.name
 
     def at_row(self, row: FloatArray) -> CompiledPolicy:
         """Return the policy of a round whose context was read into ``row``."""
@@ -211,45 +262,6 @@ class CompiledPolicy:
         bounded, v, lam = learner.scale(problem, state.scales)
         return self._with_numbers(bounded, v, lam, self.delta)
 
-    def with_posterior(self, posterior: Posterior) -> CompiledPolicy:
-        """Return the policy with the numbers of a posterior."""
-        lam = posterior.ridge.lam
-        return self._with_numbers(posterior.problem, posterior.v, lam, posterior.delta)
-
-    def for_coordinates(self, *, symmetric: bool) -> CompiledPolicy:
-        """Return the policy that learns symmetric parts, or all parameters."""
-        return self if symmetric == self.symmetric else self._other_coordinates
-
-    def _with_numbers(self, problem: Problem, v: float, lam: float, delta: float) -> CompiledPolicy:
-        other = copy.copy(self)  # which shares all that was computed of links and tuples
-        other.problem, other.lam, other.delta = problem, lam, delta
-        other.v = v if self.sample is not None else 0.0
-        return other
-
-    @cached_property
-    def _other_coordinates(self) -> CompiledPolicy:
-        return replace(self, symmetric=not self.symmetric)
-
-    @cached_property
-    def layout(self) -> Layout:
-        """The links and tuples as compiled code takes them."""
-        from gbb.policies._layout import make_layout  # noqa: PLC0415  (loads numba)
-
-        optimistic, independent = self.bonus is not None, self.is_independent
-        return make_layout(
-            self.tuples,
-            self.coordinates,
-            starts=self.starts,
-            searches=self.starts + self.restarts,
-            counts=optimistic and independent,
-            dense=optimistic and not independent,
-        )
-
-    @cached_property
-    def games(self) -> list[Any]:
-        """Estimates and buffers of choices that are not being made."""
-        return []
-
 
 def compile_policy(policy: AnyPolicy) -> CompiledPolicy | None:
     """Return an index policy as the engine takes it; None if a part or a method is not gbb's own.
@@ -270,15 +282,42 @@ def compile_policy(policy: AnyPolicy) -> CompiledPolicy | None:
 
 
 def compile_choice(policy: IndexPolicy) -> CompiledPolicy | None:
-    """Return the index and the search of a policy, whatever it learns by; None if one is not gbb's own."""
+    """Return a policy's index and search, whatever it learns by; None if one is not gbb's own."""
     if "compiled" not in policy.cache:
-        policy.cache["compiled"] = _compile(policy)
+        learner, problem = policy.learner, policy.problem
+        parts = _compile_parts(policy.index, policy.search)
+        _, v, lam = learner.scale(problem, None)
+        policy.cache["compiled"] = parts and CompiledPolicy(
+            policy=policy,
+            problem=problem,
+            v=v if parts["sample"] is not None else 0.0,
+            lam=lam,
+            # Half of delta is for the bound on an unknown sigma.
+            delta=learner.delta / 2.0 if "sigma" in problem.unknown else learner.delta,
+            symmetric=learner.uses_symmetric_part(problem),
+            **parts,
+        )
     compiled: CompiledPolicy | None = policy.cache["compiled"]
     return compiled
 
 
-def _compile(policy: IndexPolicy) -> CompiledPolicy | None:
-    learner, index, search = policy.learner, policy.index, policy.search
+def compile_index(index: Index, search: Search, posterior: Posterior) -> CompiledIndex | None:
+    """Return an index and a search for one choice; None if one is not gbb's own."""
+    parts, ridge = _compile_parts(index, search), posterior.ridge
+    if parts is None:
+        return None
+    return CompiledIndex(
+        problem=posterior.problem,
+        v=posterior.v,
+        lam=ridge.lam,
+        delta=posterior.delta,
+        symmetric=ridge.symmetric,
+        **parts,
+    )
+
+
+def _compile_parts(index: Index, search: Search) -> dict[str, Any] | None:
+    """Return what an index and a search declare, by exact type: a subclass of a part may do anything."""
     if type(search) is not CutSearch and type(search) is not LocalSearch:
         return None
     epsilon = 0.0
@@ -296,19 +335,5 @@ def _compile(policy: IndexPolicy) -> CompiledPolicy | None:
     own_bonus = bonus is None or type(bonus) is Optimistic
     if not own_bonus or (sample is not None and type(sample) not in PROPOSALS):
         return None
-    _, v, lam = learner.scale(policy.problem, None)
-    return CompiledPolicy(
-        policy=policy,
-        problem=policy.problem,
-        search=search,
-        bonus=bonus,
-        sample=cast(PosteriorSample | InformationRatio | None, sample),
-        epsilon=epsilon,
-        beta=beta,
-        c=c,
-        v=v if sample is not None else 0.0,
-        lam=lam,
-        # Half of delta is for the bound on an unknown sigma.
-        delta=learner.delta / 2.0 if "sigma" in policy.problem.unknown else learner.delta,
-        symmetric=learner.uses_symmetric_part(policy.problem),
-    )
+    own = {"epsilon": epsilon, "beta": beta, "c": c}
+    return {"search": search, "bonus": bonus, "sample": sample, **own}

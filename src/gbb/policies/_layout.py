@@ -30,7 +30,7 @@ from gbb._support.rows import unique_rows
 from gbb.learning.coordinates import Coordinates
 from gbb.learning.ridge import Ridge
 from gbb.learning.tuples import Tuples
-from gbb.policies._compiled import CompiledPolicy
+from gbb.policies._compiled import CompiledIndex
 from gbb.policies._information import InformationRatio
 from gbb.policies._learner import Posterior
 from gbb.policies._policy import Choice
@@ -132,15 +132,11 @@ def make_layout(
     in_play = used if merged else np.append(used, used + G)
     regressor, amount = tuples.list_terms(index) if valued else (NOTHING[0].astype(int), NOTHING[0])
     sizes = [len(in_play), len(used), len(blocks), tuples.size, starts, searches]
-    by_context = {
+    by_context: dict[str, Any] = {
         **dict.fromkeys(BY_CONTEXT, np.zeros(0, dtype=np.int64)),
         **edges,
         **entries,
-        **(
-            _slots(agent, other, table, back, bundles, reverse_tables(len(one), G), n)
-            if counts
-            else {}
-        ),
+        **(_slots(agent, entries, bundles[0], reverse_tables(len(one), G)) if counts else {}),
         **(_segments(problem, agent, table) if dense else {}),
         "tuple_regressor": regressor,
         "tuple_amount": amount,
@@ -213,16 +209,10 @@ def reverse_tables(tables: int, types: int) -> IntArray:
 
 
 def _slots(
-    agent: IntArray,
-    other: IntArray,
-    table: IntArray,
-    back: IntArray,
-    bundles: Sequence[IntArray],
-    reverse: IntArray,
-    n: int,
+    agent: IntArray, entries: dict[str, Any], bundle_agent: IntArray, reverse: IntArray
 ) -> dict[str, IntArray]:
     """Return the neighbours that are counted together: by agent and table, in the order of both."""
-    tables = len(reverse)
+    tables, table, n = len(reverse), entries["table"], len(entries["start"]) - 1
     slots, slot = np.unique(agent * tables + table, return_inverse=True)
     owner, own = np.divmod(slots, tables)
     reversed_slots = owner * tables + reverse[own]
@@ -233,13 +223,13 @@ def _slots(
         "slot_table": own,
         "slot_reverse": np.where(there, place, -1),
         "slot": slot,
-        "back_slot": np.searchsorted(slots, other * tables + back),
-        "bundle_slot": np.searchsorted(slots, bundles[0] * tables + bundles[1]),
+        "back_slot": np.searchsorted(slots, entries["other"] * tables + entries["back"]),
+        "bundle_slot": np.searchsorted(slots, bundle_agent * tables + entries["bundle_table"]),
     }
 
 
 def _segments(problem: Problem, agent: IntArray, table: IntArray) -> dict[str, IntArray]:
-    """Return the entries of each agent that are of one block of the estimate, and their tables' columns."""
+    """Return each agent's entries that are of one block of the estimate, and the tables' columns."""
     types = problem.types if problem.tabular else 1
     segments, entry = np.unique(agent * types + table % types, return_index=True)
     return {
@@ -266,7 +256,7 @@ def make_objectives(tuples: Tuples, coordinates: Coordinates) -> FloatArray:
 # Buffers
 
 
-def make_rule(policy: CompiledPolicy) -> Rule:
+def make_rule(policy: CompiledIndex) -> Rule:
     """Return the numbers of a policy."""
     constants = policy.constants
     return Rule(
@@ -279,7 +269,7 @@ def make_rule(policy: CompiledPolicy) -> Rule:
     )
 
 
-def make_game(policy: CompiledPolicy, layouts: Layout, R: FloatArray, run: Run) -> Game:
+def make_game(policy: CompiledIndex, layouts: Layout, R: FloatArray, run: Run) -> Game:
     """Return a game that is about to begin; R is what edges of weight 1 pay by type and arms."""
     problem, features = policy.problem, policy.coordinates.features
     G, searched = problem.types, policy.starts > 0 or policy.guarded
@@ -347,10 +337,11 @@ def make_edge_counts(problem: Problem) -> EdgeCounts:
     """Return the record of no rounds."""
     shape = (problem.types, problem.K, problem.K)
     touched = np.zeros(min(problem.m, int(np.prod(shape))), dtype=np.int64)
-    return EdgeCounts(*(np.zeros(shape) for _ in range(4)), touched=touched)
+    N, Y, new_N, new_Y = np.zeros((4, *shape))
+    return EdgeCounts(N, Y, new_N, new_Y, touched)
 
 
-def make_independent(policy: CompiledPolicy, edges: EdgeCounts) -> Independent:
+def make_independent(policy: CompiledIndex, edges: EdgeCounts) -> Independent:
     """Return the estimates from a record."""
     problem, index, features = policy.problem, policy.coordinates.index, policy.coordinates.features
     count = len(features)
@@ -420,7 +411,7 @@ def make_linear_search(layouts: Layout) -> LinearSearch:
     return LinearSearch(pay, gains, due, is_sparse(layouts))
 
 
-def make_counts_search(policy: CompiledPolicy, layouts: Layout) -> CountsSearch:
+def make_counts_search(policy: CompiledIndex, layouts: Layout) -> CountsSearch:
     """Return buffers for counts of regressors, of which nothing is counted yet."""
     (n, width), (tables, K, _) = layouts.penalty.shape, layouts.one.shape
     slots, longest = layouts.slot_table.shape[1], int(np.diff(layouts.start).max())
@@ -452,7 +443,7 @@ def make_counts_search(policy: CompiledPolicy, layouts: Layout) -> CountsSearch:
     )
 
 
-def make_dense_search(policy: CompiledPolicy, layouts: Layout, blocks: int) -> DenseSearch:
+def make_dense_search(policy: CompiledIndex, layouts: Layout, blocks: int) -> DenseSearch:
     """Return buffers for whitened tables in so many blocks."""
     types, features = policy.problem.types, policy.coordinates.features
     # All types have the same columns in their blocks, or share one block.
@@ -490,7 +481,7 @@ def search_columns(layouts: Layout, blocks: int, rows: FloatArray) -> FloatArray
     return columns.reshape(blocks, size, -1)
 
 
-def make_information(policy: CompiledPolicy, regressors: int) -> Information | None:
+def make_information(policy: CompiledIndex, regressors: int) -> Information | None:
     """Return buffers for a choice among the allocations of many draws, if there are many."""
     problem, sample, samples = policy.problem, policy.sample, policy.samples
     if not isinstance(sample, InformationRatio) or samples == 1:
@@ -520,45 +511,46 @@ def make_information(policy: CompiledPolicy, regressors: int) -> Information | N
 # A single choice
 
 
-def choose(policy: CompiledPolicy, posterior: Posterior, rng: np.random.Generator) -> Choice:
+def choose(policy: CompiledIndex, posterior: Posterior, rng: np.random.Generator) -> Choice:
     """Return the choice that the engine's loop makes, for one posterior."""
     shared = policy.for_coordinates(symmetric=posterior.ridge.symmetric)
     now, rounds = shared.with_posterior(posterior), np.array([float(posterior.rounds)])
     # Threads share policies, so a game is taken out of the pool while it is played.
-    game = shared.games.pop() if shared.games else _make_idle_game(shared)
+    try:
+        game = shared.games.pop()
+    except IndexError:
+        game = _make_idle_game(shared)
     ridge, adaptive, offset, radii = posterior.ridge, False, 0.0, np.zeros(1)
     if game.independent is not None:
         tables = ridge.record.tables
         assert tables is not None
         game.independent.N[:], game.independent.Y[:] = tables
-        estimate = game.independent._replace(lam=now.lam)
-        estimate_all(estimate, game.counts)
+        independent = game.independent._replace(lam=now.lam)
+        estimate_all(independent, game.counts)
+        game = game._replace(independent=independent)
         adaptive, offset, radii = now.adaptive, now.constants["offset"], now.radii(rounds)
     else:
-        estimate = None
         fill_factors(game, ridge)
         if now.bonus is not None:  # by a decomposition of all of A, as there is no round before
             radii[0] = now.bonus.objective(posterior).radius
-    number = play_index(
-        *game._replace(rule=make_rule(now)._replace(adaptive=adaptive), independent=estimate),
-        Rounds(
-            first=int(posterior.rounds) + 1,
-            radii=radii,
-            offset=np.array([offset]),
-            noise=NOTHING[0],
-            context=np.zeros(1, dtype=np.int64),
-            features=np.ones((1, 1)),
-            recorded=np.zeros(0, dtype=np.int64),
-            choose_only=True,
-        ),
-        rng,
+    game = game._replace(rule=make_rule(now)._replace(adaptive=adaptive))
+    round_ = Rounds(
+        first=int(posterior.rounds) + 1,
+        radii=radii,
+        offset=np.array([offset]),
+        noise=NOTHING[0],
+        context=np.zeros(1, dtype=np.int64),
+        features=np.ones((1, 1)),
+        recorded=np.zeros(0, dtype=np.int64),
+        choose_only=True,
     )
+    number = play_index(*game, round_, rng)
     arms, value = game.run.arms.copy(), float(game.run.value[0])
     shared.games.append(game)
     return Choice(arms, couple_of(now.tuples, number), value)
 
 
-def _make_idle_game(policy: CompiledPolicy) -> Game:
+def _make_idle_game(policy: CompiledIndex) -> Game:
     problem = policy.problem
     nothing, R = np.zeros(0), np.zeros((problem.types, problem.K, problem.K))
     run = Run(

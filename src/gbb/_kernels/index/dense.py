@@ -98,7 +98,7 @@ class Reduction(NamedTuple):
 def draw_dense(
     v: float, layout: Layout, dense: Dense, rng: np.random.Generator, mu: FloatArray
 ) -> None:
-    """Fill in what the regressors in play pay: their means, or a draw from ``N(theta_hat, v^2 A^-1)``."""
+    """Fill in what regressors in play pay: for theta_hat, or a draw from ``N(theta_hat, v^2 A^-1)``."""
     U, features, theta = dense.U, dense.features, dense.theta
     right, size = dense.scratch, U.shape[1]
     count, width = features.shape

@@ -1,4 +1,4 @@
-"""Estimates that are independent across regressors, as they are for orthogonal arms and rewards per edge.
+"""Estimates that are independent across regressors: of orthogonal arms with rewards per edge.
 
 Each regressor q_s has a block of A to itself. Without a context vector it is one number,
 ``A_s = lam + |q_s|^2 N_s`` (:class:`Independent`). With a vector c of C numbers an edge pays a linear
@@ -126,7 +126,7 @@ def log_of_product(factors: FloatArray, count: int) -> float:
 
 @kernel(forceinline=True)
 def radius_of(rule: Rule, offset: float, log_det: float, smallest: float) -> float:
-    """Return ``sigma sqrt(log_det + spread) + offset``; ``smallest`` is that eigenvalue of ``A / lam``."""
+    """Return ``sigma sqrt(log_det + spread) + offset``; ``smallest`` is an eigenvalue of ``A / lam``."""
     share = 1.0 / np.sqrt(smallest) if rule.shrinking else 1.0
     return float(rule.sigma * np.sqrt(max(log_det, 0.0) + rule.spread) + share * offset)
 

@@ -178,7 +178,7 @@ def best_of_vector(
     top: float,
     best: FloatArray,
 ) -> tuple[int, float]:
-    """Return the best of eight arms from ``lane`` on and the value to beat then; -1 if none beats ``top``.
+    """Return the best of eight arms from ``lane`` on, -1 if none beats ``top``; and the value to beat.
 
     Arm ``current`` is left out, and the first of equal arms is taken. ``means`` and ``norms`` are the
     means and squared widths with each arm; those of the best are left in ``best[2]``.

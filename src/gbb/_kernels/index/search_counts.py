@@ -261,7 +261,7 @@ def best_response(
     slope: float,
     lazy: bool,
 ) -> tuple[int, float]:
-    """Return the agent's best arm, its own unless another gains, and how far slopes may drift until then.
+    """Return the agent's best arm, its own unless one gains, and how far slopes may drift until then.
 
     See :func:`best_of_vector` for what it leaves; without ``lazy`` slopes are not looked at. ``mean``
     and ``norm2`` are those of the whole allocation. If a regressor counts ``c``, w more add

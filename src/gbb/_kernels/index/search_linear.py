@@ -102,7 +102,7 @@ def gains_of_arms(layout: Layout, linear: LinearSearch, arms: IntArray) -> None:
 
 @kernel(forceinline=True)
 def find_improvable(gains: FloatArray, arms: IntArray, first: int, those: int, least: float) -> int:
-    """Return which of ``those`` agents, bits from ``first`` on, have an arm that pays more than theirs."""
+    """Return which of ``those`` agents, bits from ``first`` on, have an arm that pays more."""
     width, found = gains.shape[1], 0
     while those != 0:
         bit = lowest_bit(those)

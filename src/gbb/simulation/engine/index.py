@@ -114,7 +114,7 @@ def run_index(env: Environment, policy: CompiledPolicy, asked: Request) -> Trace
             return blocks.sums(np.ones(width, dtype=np.int64), size)
         return blocks.report(size)
 
-    play_parts(asked, parts, noise, 0, asked.rounds, max(problem.observations, cells))
+    play_parts(asked, parts, noise, range(asked.rounds), width=max(problem.observations, cells))
     return _trace(policy, run, asked)
 
 
@@ -122,15 +122,16 @@ def play_parts(
     asked: Request,
     parts: Parts,
     noise: Callable[[int], FloatArray],
-    begin: int,
-    end: int,
+    rounds: range,
+    *,
     width: int,
 ) -> None:
-    """Play the rounds from ``begin`` to ``end``, block by block, each of ``width`` numbers a round."""
+    """Play rounds, counted from 0, block by block; the tables of one have ``width`` numbers."""
+    begin, end = rounds.start, rounds.stop
     for size in asked.blocks.sizes(end - begin, width=width):
         drawn = noise(size)
         for part in parts(begin, begin + size):
-            rounds = Rounds(
+            chunk = Rounds(
                 first=part.begin + 1,
                 radii=part.radii,
                 offset=part.offset,
@@ -140,7 +141,7 @@ def play_parts(
                 recorded=asked.recorded,
                 choose_only=False,
             )
-            play_index(*part.game, rounds, asked.rng)
+            play_index(*part.game, chunk, asked.rng)
         begin += size
 
 
@@ -178,7 +179,7 @@ def run_with_unknown_scales(env: Environment, policy: CompiledPolicy, asked: Req
         now = policy.with_scales(state)
         game = make_game(now, layout, np.array(env.reward_tables), run)
         game = _with_noise(_with_record(game, now, state.record), env, by_report=True)
-        play_parts(asked, in_one_layout(now, game), noise, begin, end, problem.m)
+        play_parts(asked, in_one_layout(now, game), noise, range(begin, end), width=problem.m)
         seen = record_of(now, game)
         b, G = seen.moment(problem), seen.gram(problem)
         squares = float(2.0 * theta @ b - theta @ G @ theta) + env.sigma**2 * noise2
@@ -236,7 +237,7 @@ class ContextLayouts:
     """The layouts of a run's contexts, a row each; as many at once as fit into memory."""
 
     def __init__(self, policy: CompiledPolicy, rows: FloatArray) -> None:
-        self._policy, self._made = policy, {}
+        self._policy, self._made = policy, dict[int, Layout]()
         self._rows, self._which = distinct(rows)
         self._most = max(1, NUMBERS // size_of(self._layout_of(0)))
         wanted = np.arange(len(self._rows) if len(self._rows) <= self._most else 1)
@@ -334,7 +335,9 @@ def make_mixed_game(env: Environment, policy: CompiledPolicy, run: Run) -> Game:
     world = game.world._replace(matrices=matrices, edge_arms=edge_arms)
     game = game._replace(world=world, rule=make_rule(now), edges=game.edges if by_edge else None)
     if game.independent is not None:
-        mu = aligned_zeros(padded(len(game.workspace.mu)))  # as eight regressors are drawn at a time
+        mu = aligned_zeros(
+            padded(len(game.workspace.mu))
+        )  # as eight regressors are drawn at a time
         game = game._replace(
             independent=None,
             by_features=make_by_features(alone, C),
@@ -397,7 +400,7 @@ def of_one_matrix(policy: CompiledPolicy, now: CompiledPolicy) -> CompiledPolicy
 
 
 def is_one_hot(problem: Problem) -> bool:
-    """Return whether arms are unit vectors, in any order and of any size, and edges are seen one by one."""
+    """Return whether arms are unit vectors, of any size and order, and edges are seen one by one."""
     some = problem.arms != 0.0
     one_each = (some.sum(axis=0) == 1).all() and (some.sum(axis=1) == 1).all()
     return problem.feedback == "edge" and bool(one_each)
