@@ -153,7 +153,7 @@ class CompiledIndex:
     def block_size(self) -> int:
         """The number of coordinates in a block of A: of a type, or of all."""
         own = self.coordinates.features.shape[1]
-        return own if self.problem.tabular else self.problem.types * own
+        return int(own) if self.problem.tabular else self.problem.types * int(own)
 
     @cached_property
     def is_searched(self) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 from gbb._kernels.index.independent import log_of_product, radius_of
 from gbb._kernels.index.layout import Layout, Rule
 from gbb._kernels.jit import kernel
-from gbb._kernels.linalg import smallest_eigenvalue, solve_upper, whiten_columns
+from gbb._kernels.linalg import solve_upper, whiten_columns
 from gbb._kernels.simd import broadcast, fma, load, sqrt, store
 from gbb._support.arrays import WIDTH
 from gbb._support.checks import FloatArray, IntArray
@@ -126,8 +126,10 @@ def bounds_of_objectives(
     """Fill in the optimistic values of the tuples."""
     U, white, norm2 = bounds.U, bounds.whitened, bounds.norm2
     size, columns = U.shape[1], white.shape[2]
+    zero = 0 * size  # a literal would be a type of its own, and one more kernel
     for k in range(layout.blocks_in_play.size):
-        whiten_columns(U, layout.blocks_in_play[k], layout.objectives, k, white, 0, 0, columns)
+        g = layout.blocks_in_play[k]
+        whiten_columns(U, g, layout.objectives, k, white, zero, zero, columns)
         for p in range(0, columns, WIDTH):
             x = broadcast(0.0) if k == 0 else load(norm2, p)
             mean, y = broadcast(0.0) if k == 0 else load(values, p), broadcast(0.0)
@@ -145,29 +147,14 @@ def bounds_of_objectives(
 
 
 @kernel(forceinline=True)
-def radius_dense(
-    rule: Rule, layout: Layout, dense: Dense, spectrum: Spectrum | None, offset: float
-) -> float:
-    """Return the radius that follows the factors; ``spectrum`` only if it shrinks."""
-    U, shares = dense.U, dense.scratch
-    log_det, smallest = 0.0, np.inf
+def radius_dense(rule: Rule, dense: Dense, smallest: float, offset: float) -> float:
+    """Return the radius that follows the factors; ``smallest`` is that of the eigenvalues in play."""
+    U, shares, log_det = dense.U, dense.scratch, 0.0
     for g in range(U.shape[0]):
         for j in range(U.shape[1]):
             shares[j] = U[g, j, j] * U[g, j, j] / rule.lam
         log_det += log_of_product(shares, U.shape[1])
-    if spectrum is not None:
-        for k in range(layout.blocks_in_play.size):
-            least = smallest_eigenvalue(
-                U,
-                layout.blocks_in_play[k],
-                spectrum.vectors,
-                spectrum.floor,
-                spectrum.solved,
-                spectrum.small,
-                spectrum.eliminated,
-            )
-            smallest = min(smallest, least / rule.lam)
-    return radius_of(rule, offset, log_det, max(smallest, 1.0))
+    return radius_of(rule, offset, log_det, max(smallest / rule.lam, 1.0))
 
 
 @kernel(forceinline=True)
@@ -216,7 +203,8 @@ def reduce_to_round(dense: Dense, reduction: Reduction, U: FloatArray) -> None:
     """
     F, v = reduction.F, dense.scratch
     size, p, width = dense.U.shape[1], U.shape[1], F.shape[2]
-    whiten_columns(dense.U, 0, reduction.columns, 0, F, 0, 0, width)
+    zero = 0 * size
+    whiten_columns(dense.U, zero, reduction.columns, zero, F, zero, zero, width)
     for j in range(p):
         tail = 0.0
         for i in range(j + 1, size):

@@ -63,7 +63,7 @@ from gbb._kernels.index.search_linear import (
     value_of,
 )
 from gbb._kernels.jit import kernel
-from gbb._kernels.linalg import append_rows
+from gbb._kernels.linalg import append_rows, smallest_eigenvalue
 from gbb._support.checks import FloatArray, IntArray
 
 
@@ -224,85 +224,116 @@ def play_index(
     radii, offset, noise = rounds.radii, rounds.offset, rounds.noise
     context, features = rounds.context, rounds.features
     first, explores, adaptive = rounds.first, rule.epsilon > 0.0, rule.adaptive
-    row, number, value = context[0], -1, np.nan
-    layout = at_row(layouts, row)
-    for t in range(radii.size):
-        if context[t] != row:
-            row = context[t]
-            layout = at_row(layouts, row)
-        begin_round(world, by_features, dense, reduction, features, t)
-        if explores and rng.random() < rule.epsilon:
-            draw_arms(layout.penalty, layout.substitute.shape[1], layout.free, rng, arms)
-            number, value = -1, np.nan
-        else:
-            # The proposal comes first: both searches may draw for ties.
-            if linear is not None:
-                known, total, samples = 0, 0.0, 1
-                if information is not None:
-                    samples = information.group.size
-                for s in range(samples):
-                    if independent is not None:
-                        draw_independent(rule.v, layout, independent, rng, mu)
-                    if by_features is not None:
-                        draw_by_features(rule.v, by_features, rng, mu)
-                    if dense is not None:
-                        draw_dense(rule.v, layout, dense, rng, mu)
-                    fill_pay(layout, mu, linear.pay)
-                    mean_of_tuples(layout, mu, values)
-                    number, value = best_allocation(
-                        layout, workspace, linear, None, None, 0.0, rng, arms
-                    )
+    begin, number, value = 0, -1, np.nan
+    while begin < radii.size:
+        end = begin + 1
+        while end < radii.size and context[end] == context[begin]:
+            end += 1
+        # A layout for each stretch of rounds of one context: made anew in the loop over rounds, all of
+        # its fields would be variables of that loop.
+        layout = at_row(layouts, context[begin])
+        for t in range(begin, end):
+            begin_round(world, by_features, dense, reduction, features, t)
+            if explores and rng.random() < rule.epsilon:
+                draw_arms(layout.penalty, layout.substitute.shape[1], layout.free, rng, arms)
+                number, value = -1, np.nan
+            else:
+                # The proposal comes first: both searches may draw for ties.
+                if linear is not None:
+                    known, total, samples = 0, 0.0, 1
                     if information is not None:
-                        known, value = keep_sample(layout, information, s, known, mu, arms, number)
-                        total += value
-                if information is not None:
-                    best, variance = total / samples, rule.v**2
-                    number, value = decide(layout, information, known, best, variance, rng, arms)
-            if bounds is not None:
-                other = number
-                if linear is not None:
-                    copy_arms(arms, proposed)
-                radius = radii[t]
-                if independent is not None:
-                    if adaptive:
-                        radius = radius_independent(rule, layout, independent, offset[t])
-                    bounds_of_tuples(layout, independent.mean, independent.var, radius, values)
-                if by_features is not None:
-                    estimate_by_features(by_features, counts)
-                    if adaptive:
-                        radius = radius_by_features(rule, by_features, offset[t])
-                    bounds_of_tuples(layout, by_features.mean, by_features.var, radius, values)
-                if dense is not None:
-                    if adaptive:  # that of all parameters, not of those of the round
-                        radius = radius_dense(rule, layout, dense, spectrum, offset[t])
-                    if reduction is not None:
-                        reduce_to_round(dense, reduction, bounds.U)
-                    bounds_of_objectives(layout, bounds, radius, values)
-                    if search is not None:
-                        whiten_tables(layout, bounds.U, search)
-                number, value = best_allocation(
-                    layout, workspace, None, counts, search, radius, rng, arms
-                )
-                if linear is not None:
-                    worth, passes = pass_guard(
-                        rule, layout, counts, search, proposed, radius, value, first + t
+                        samples = information.group.size
+                    for s in range(samples):
+                        if independent is not None:
+                            draw_independent(rule.v, layout, independent, rng, mu)
+                        if by_features is not None:
+                            draw_by_features(rule.v, by_features, rng, mu)
+                        if dense is not None:
+                            draw_dense(rule.v, layout, dense, rng, mu)
+                        fill_pay(layout, mu, linear.pay)
+                        mean_of_tuples(layout, mu, values)
+                        number, value = best_allocation(
+                            layout, workspace, linear, None, None, 0.0, rng, arms
+                        )
+                        if information is not None:
+                            known, value = keep_sample(
+                                layout, information, s, known, mu, arms, number
+                            )
+                            total += value
+                    if information is not None:
+                        best, variance = total / samples, rule.v**2
+                        number, value = decide(
+                            layout, information, known, best, variance, rng, arms
+                        )
+                if bounds is not None:
+                    other = number
+                    if linear is not None:
+                        copy_arms(arms, proposed)
+                    radius = radii[t]
+                    if independent is not None:
+                        if adaptive:
+                            radius = radius_independent(rule, layout, independent, offset[t])
+                        bounds_of_tuples(layout, independent.mean, independent.var, radius, values)
+                    if by_features is not None:
+                        estimate_by_features(by_features, counts)
+                        if adaptive:
+                            radius = radius_by_features(rule, by_features, offset[t])
+                        bounds_of_tuples(layout, by_features.mean, by_features.var, radius, values)
+                    if dense is not None:
+                        if adaptive:  # that of all parameters, not of those of the round
+                            smallest = np.inf
+                            if spectrum is not None:
+                                for k in range(layout.blocks_in_play.size):
+                                    found = smallest_eigenvalue(
+                                        dense.U,
+                                        layout.blocks_in_play[k],
+                                        spectrum.vectors,
+                                        spectrum.floor,
+                                        spectrum.solved,
+                                        spectrum.small,
+                                        spectrum.eliminated,
+                                    )
+                                    smallest = min(smallest, found)
+                            radius = radius_dense(rule, dense, smallest, offset[t])
+                        if reduction is not None:
+                            reduce_to_round(dense, reduction, bounds.U)
+                        bounds_of_objectives(layout, bounds, radius, values)
+                        if search is not None:
+                            whiten_tables(layout, bounds.U, search)
+                    number, value = best_allocation(
+                        layout, workspace, None, counts, search, radius, rng, arms
                     )
-                    if passes:
-                        copy_arms(proposed, arms)
-                        number, value = other, worth
-        run.value[0] = value
-        if rounds.choose_only:
-            continue
-        if edges is not None:
-            reward = observe_edges(
-                rule, layout, world, edges, independent, by_features, dense, counts, arms, noise, t
-            )
-        else:
-            reward = observe_sums(layout, world, dense, arms, noise, t)
-        if dense is not None:
-            blocks = layout.blocks_in_play
-            append_rows(dense.U, blocks, dense.rows, dense.counts, dense.scratch)
-        record_round(run, rounds.recorded, first + t, number, reward)
+                    if linear is not None:
+                        worth, passes = pass_guard(
+                            rule, layout, counts, search, proposed, radius, value, first + t
+                        )
+                        if passes:
+                            copy_arms(proposed, arms)
+                            number, value = other, worth
+            run.value[0] = value
+            if rounds.choose_only:
+                continue
+            if edges is not None:
+                reward = observe_edges(
+                    rule,
+                    layout,
+                    world,
+                    edges,
+                    independent,
+                    by_features,
+                    dense,
+                    counts,
+                    arms,
+                    noise,
+                    t,
+                )
+            else:
+                reward = observe_sums(layout, world, dense, arms, noise, t)
+            if dense is not None:
+                blocks = layout.blocks_in_play
+                append_rows(dense.U, blocks, dense.rows, dense.counts, dense.scratch)
+            record_round(run, rounds.recorded, first + t, number, reward)
+        begin = end
     return number
 
 

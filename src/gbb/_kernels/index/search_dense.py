@@ -49,15 +49,16 @@ class DenseSearch(NamedTuple):
 def whiten_tables(layout: Layout, U: FloatArray, search: DenseSearch) -> None:
     """Fill in the whitened vectors of the tables in play, and what they pay."""
     columns, tables, wide = search.columns, search.tables, search.columns.shape[2]
+    zero = 0 * wide  # a literal would be a type of its own, and one more kernel
     if U.shape[0] > 1 or layout.tables_in_play.size == layout.one.shape[0]:
         for k in range(layout.blocks_in_play.size):
             g = layout.blocks_in_play[k]
-            whiten_columns(U, g, columns, 0, tables, g, 0, wide)
+            whiten_columns(U, g, columns, zero, tables, g, zero, wide)
     else:  # the tables of all matrices stand in one block
         own = wide // layout.one.shape[0]
         for k in range(layout.tables_in_play.size):
             t = layout.tables_in_play[k]
-            whiten_columns(U, 0, columns, 0, tables, 0, t * own, (t + 1) * own)
+            whiten_columns(U, zero, columns, zero, tables, zero, t * own, (t + 1) * own)
 
 
 @kernel(forceinline=True)
