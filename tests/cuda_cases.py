@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import gbb
-from gbb.simulation._lowering import lower
+from gbb.policies._compiled import compile_policy
 from gbb.simulation.cuda.couples import prior
 from indices import couple_vectors
 
@@ -40,7 +40,7 @@ def check_estimate(policy, rounds, played, rtol):
     """Compare the means and widths of all couples with a fresh solve from what each pair was paid."""
     K, weight = policy.problem.K, played["load"]
     if policy.problem.orthogonal:  # there, the prior's precision is in the load
-        weight = weight - prior(lower(policy))[:, None]
+        weight = weight - prior(compile_policy(policy))[:, None]
     weight = np.rint(weight)
     assert (weight.sum(axis=0) == rounds * policy.problem.m).all()
     estimate = played["carried"][2:].reshape(2, K**2, -1)

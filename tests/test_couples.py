@@ -7,12 +7,11 @@ from scipy import stats
 
 import gbb
 from gbb.contexts import Regimes
-from gbb.simulation._lowering import lower
-from gbb.simulation._trace import recorded_rounds
-from gbb.simulation.engine import loop_for, run_batch
-from gbb.simulation.engine.batch import Batch
+from gbb.policies._compiled import compile_policy
+from gbb.simulation.engine import Task, loop_for, run_batch
 from gbb.simulation.engine.couples import play_runs, plays_couples, traces_of
 from gbb.simulation.reference import run_reference
+from gbb.simulation.trace import recorded_rounds
 from test_engine import ARMS, GRAPHS, check_estimates, make_env, unit_arms
 
 FORMS = {"one-hot": ARMS["one-hot"], "general": ARMS["general"]}
@@ -36,18 +35,18 @@ def build(arms, algorithm, graph="random", noise="gaussian", regimes=1, **settin
         env = in_regimes(env, regimes)
     cut = gbb.cuts.greedy(env.problem.graph)
     policy = gbb.policies.build(algorithm, env.problem, cut=cut, **settings)
-    assert plays_couples(lower(policy))
+    assert plays_couples(compile_policy(policy))
     return env, policy
 
 
-def play(policy, batch, seeds, lanes):
+def play(env, policy, task, lanes):
     """What the runs leave behind, in a batch of eight lanes or of one."""
-    form = play_runs(batch.env, lower(policy), batch, seeds, lanes)
-    return traces_of(form, batch.env, lower(policy), batch)[: len(seeds)]
+    form = play_runs(env, compile_policy(policy), task, task.seeds, lanes)
+    return traces_of(form, env, compile_policy(policy), task)
 
 
-def batch_of(env, seeds, rounds, record=1, **settings):
-    return Batch(env, rounds, recorded_rounds(rounds, record), seeds, **settings)
+def task_of(seeds, rounds, record=1, **settings):
+    return Task(rounds, recorded_rounds(rounds, record), seeds, **settings)
 
 
 def assert_same_runs(one, two):
@@ -66,22 +65,22 @@ def test_a_run_has_the_same_bits_in_a_batch_and_on_its_own(graph, arms, algorith
     graph = even if graph == "even" else graph
     env, policy = build(FORMS[arms], algorithm, graph, regimes=regimes, radius=radius)
     seeds = np.random.SeedSequence(2).spawn(5)
-    batch = batch_of(env, seeds, 5000)
+    batch = task_of(seeds, 5000)
     alone = [
         trace
         for seed in np.random.SeedSequence(2).spawn(5)
-        for trace in play(policy, batch, [seed], 1)
+        for trace in play(env, policy, batch._replace(seeds=[seed]), 1)
     ]
-    assert_same_runs(play(policy, batch, seeds, 8), alone)
+    assert_same_runs(play(env, policy, batch, 8), alone)
 
 
 def test_a_run_has_the_same_bits_when_all_was_factorised_anew():
     """Which is after 2^14 rounds."""
     env, policy = build(FORMS["general"], "ImprovedOFUL", regimes=3, radius="symmetric")
     seeds = np.random.SeedSequence(2).spawn(4)
-    batch = batch_of(env, seeds, 17_000, record=10)
-    beside = play(policy, batch, seeds, 8)
-    alone = play(policy, batch, np.random.SeedSequence(2).spawn(4)[:1], 1)
+    batch = task_of(seeds, 17_000, record=10)
+    beside = play(env, policy, batch, 8)
+    alone = play(env, policy, batch._replace(seeds=np.random.SeedSequence(2).spawn(4)[:1]), 1)
     assert_same_runs(alone, beside[:1])
 
 
@@ -90,10 +89,10 @@ def test_a_run_has_the_same_bits_when_all_was_factorised_anew():
 def test_a_run_has_the_same_bits_with_any_number_of_arms(kind, K):
     env, policy = build(np.eye(K) if kind == "one-hot" else unit_arms(K, K, 1), "ImprovedOFUL")
     seeds = np.random.SeedSequence(2).spawn(4)
-    batch = batch_of(env, seeds, 1000)
-    beside = play(policy, batch, seeds, 8)
+    batch = task_of(seeds, 1000)
+    beside = play(env, policy, batch, 8)
     for seed, trace in zip(np.random.SeedSequence(2).spawn(4), beside, strict=True):
-        assert_same_runs(play(policy, batch, [seed], 1), [trace])
+        assert_same_runs(play(env, policy, batch._replace(seeds=[seed]), 1), [trace])
 
 
 @pytest.mark.parametrize("regimes", REGIMES)
@@ -171,7 +170,9 @@ def test_estimates_do_not_drift(lanes, regimes):
     env, policy = build(FORMS["general"], "ImprovedOFUL", regimes=regimes)
     for rounds in (16_383, 100_000):
         seeds = np.random.SeedSequence(9).spawn(1)
-        form = play_runs(env, lower(policy), batch_of(env, seeds, rounds, [rounds]), seeds, lanes)
+        form = play_runs(
+            env, compile_policy(policy), task_of(seeds, rounds, [rounds]), seeds, lanes
+        )
         check_estimates(form, policy.lam)
 
 
@@ -182,7 +183,9 @@ def test_rounds_of_many_edges_are_followed_by_a_new_factorisation(lanes, regimes
     env, policy = build(unit_arms(3, 3, 0), "ImprovedOFUL", graph, regimes=regimes)
     for rounds in range(1, 12):
         seeds = np.random.SeedSequence(9).spawn(1)
-        form = play_runs(env, lower(policy), batch_of(env, seeds, rounds, [rounds]), seeds, lanes)
+        form = play_runs(
+            env, compile_policy(policy), task_of(seeds, rounds, [rounds]), seeds, lanes
+        )
         check_estimates(form, policy.lam)
 
 
@@ -203,7 +206,7 @@ def test_which_policies_this_loop_plays():
         env = make_env(GRAPHS["random"], arms)
         cut = gbb.cuts.greedy(env.problem.graph)
         policy = gbb.policies.OFUL(env.problem, cut=cut)
-        assert plays_couples(lower(policy))
+        assert plays_couples(compile_policy(policy))
         assert loop_for(policy).batch == 8
         unequal = gbb.policies.OFUL(env.problem, cut=cut, radius="complete")
-        assert not plays_couples(lower(unequal))
+        assert not plays_couples(compile_policy(unequal))

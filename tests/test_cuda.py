@@ -12,7 +12,7 @@ import gbb
 import philox
 from cuda_cases import check_estimate, everybody, instance
 from gbb import sweep
-from gbb.simulation._lowering import lower
+from gbb.policies._compiled import compile_policy
 from gbb.simulation.cuda import Job, joint, launch, runs, trace_jobs
 from gbb.simulation.cuda.couples import CouplesKernel
 from gbb.sweep import instances
@@ -53,7 +53,7 @@ def test_means_and_widths_are_those_of_a_fresh_solve(general):
     env, cut = instance(general=general)
     rounds = 700
     policy = P.ImprovedOFUL(env.problem, cut=cut, radius="symmetric")
-    kernel = CouplesKernel.of(lower(policy), rounds, shared_noise=False)
+    kernel = CouplesKernel.of(compile_policy(policy), rounds, shared_noise=False)
     own = np.random.SeedSequence(1).spawn(2)
     played = runs.play(
         cuda_host.HostLauncher(),
@@ -87,7 +87,7 @@ def test_the_device_draws_what_numpy_does():
     env, cut = instance()
     policy = P.ImprovedOFUL(env.problem, cut=cut)
     own = np.random.SeedSequence(2).spawn(3)
-    kernel = CouplesKernel.of(lower(policy), 1, shared_noise=False)
+    kernel = CouplesKernel.of(compile_policy(policy), 1, shared_noise=False)
     played = runs.play(cuda_host.HostLauncher(), kernel, [Job(env, policy, own)], np.array([1]))
     x = philox.normals(philox.keys_of(own), 0, philox.NOISE, 4)
     roots, R = np.sqrt([cut.m12, cut.m21, cut.m1, cut.m2]), env.reward_tables[0]

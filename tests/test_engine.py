@@ -18,14 +18,13 @@ from scipy import stats
 from threadpoolctl import threadpool_info
 
 import gbb
+from engine_runs import run_engine
 from gbb.environment import NOISES
 from gbb.learning.factor import factor
 from gbb.policies import Choice, Policy
+from gbb.policies._compiled import compile_policy
 from gbb.simulation import SlowPolicyWarning, engine
-from gbb.simulation._lowering import lower
-from gbb.simulation._trace import recorded_rounds
 from gbb.simulation.engine import couples
-from gbb.simulation.engine.batch import Batch
 from gbb.simulation.engine.couples import (
     CovarianceForm,
     ManyArmsForm,
@@ -34,8 +33,11 @@ from gbb.simulation.engine.couples import (
     lay_out,
     play_runs,
 )
+from gbb.simulation.engine.loops import Run
 from gbb.simulation.engine.noise import Blocks, draw_sums
+from gbb.simulation.engine.random_play import explore
 from gbb.simulation.reference import run_reference
+from gbb.simulation.trace import recorded_rounds
 
 GRAPHS = {
     "complete": gbb.Graph.complete(5),
@@ -63,17 +65,15 @@ def replayed(env: gbb.Environment, policy: Policy, rounds: int, seed: int):
     """The reference's trace and the engine's, on the same noise edge by edge."""
     kept = recorded_rounds(rounds, 1)
     plain = run_reference(env, policy, rounds, kept, np.random.SeedSequence(seed))
-    fast = engine.run_engine(
-        env, policy, rounds, kept, np.random.SeedSequence(seed), edge_noise=True
-    )
+    fast = run_engine(env, policy, rounds, kept, np.random.SeedSequence(seed), edge_noise=True)
     return plain, fast
 
 
 def played_out(env: gbb.Environment, policy: Policy, rounds: int):
     """The state of a single run after so many rounds."""
     seeds = [np.random.SeedSequence(0)]
-    task = Batch(env, rounds, np.array([rounds]), seeds)
-    return play_runs(env, lower(policy), task, seeds, 1)
+    task = engine.Task(rounds, np.array([rounds]), seeds)
+    return play_runs(env, compile_policy(policy), task, seeds, 1)
 
 
 def tables(form, g: int = 0):
@@ -201,16 +201,13 @@ def test_aggregated_and_edge_level_runs_have_the_same_distribution():
 def test_record_of_aggregated_rewards_has_the_right_spread():
     """Y - N R is sigma times a sum of N draws: its standardised square is 1 on average."""
     env = make_env(GRAPHS["complete"], ARMS["one-hot"])
-    cut = gbb.cuts.greedy(env.problem.graph)
-    etc = gbb.policies.ExploreThenCommit(env.problem, cut=cut, exploration=5)
-    squares = []
+    last, squares = recorded_rounds(5, [5]), []
     for seed in range(3000):
-        trace = engine.run_engine(
-            env, etc, 5, recorded_rounds(5, [5]), np.random.SeedSequence(seed)
-        )
-        played = trace.record.N > 0
-        excess = trace.record.Y - trace.record.N * env.reward_table
-        squares.append((excess[played] ** 2 / trace.record.N[played]).mean())
+        noise, rng = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(2))
+        _, record = explore(env, np.ones(5), Run(5, last, Blocks(env, noise), rng))
+        played = record.N > 0
+        excess = record.Y - record.N * env.reward_table
+        squares.append((excess[played] ** 2 / record.N[played]).mean())
     assert np.mean(squares) == pytest.approx(1.0, abs=0.03)
 
 

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 import gbb
-from gbb._kernels.choice.counts import ascend_counts, count_arms
-from gbb._kernels.choice.linear import ascend_linear, fill_pay, pays_of_arms
-from gbb._kernels.choice.rule import log_of_product
-from gbb._kernels.choice.whitened import ascend_whitened
+from engine_runs import run_engine
+from gbb._kernels.index.independent import log_of_product
+from gbb._kernels.index.search_counts import count_arms, improve_counts
+from gbb._kernels.index.search_dense import improve_dense
+from gbb._kernels.index.search_linear import fill_pay, gains_of_arms, improve_linear
 from gbb._kernels.linalg import (
     DIRECTIONS,
     append_rows,
@@ -19,16 +20,18 @@ from gbb._kernels.linalg import (
     whiten_columns,
 )
 from gbb._support.arrays import WIDTH, aligned_zeros, padded
-from gbb.simulation._lowering import lower
-from gbb.simulation.engine import Task, run_batch
+from gbb.learning.coordinates import coordinates
+from gbb.policies._layout import make_layout, new_dense_search, search_columns
 from gbb.simulation.reference import run_reference
 from gbb.simulation.trace import recorded_rounds
+from indices import Composed
 from inner_kernels import from_python
+from searches import searches_of
 
-ascend_counts, count_arms, ascend_linear = map(
-    from_python, (ascend_counts, count_arms, ascend_linear)
+improve_counts, count_arms, improve_linear = map(
+    from_python, (improve_counts, count_arms, improve_linear)
 )
-pays_of_arms, ascend_whitened = map(from_python, (pays_of_arms, ascend_whitened))
+fill_pay, gains_of_arms, improve_dense = map(from_python, (fill_pay, gains_of_arms, improve_dense))
 
 ROUNDS = 25
 
@@ -95,20 +98,20 @@ POLICIES = {
 
 
 def check_replay(name, policy, rounds):
-    """Play a policy by both loops on the same noise, and compare every choice."""
+    """Play a policy by both loops, and put together in Python, and compare every choice."""
     problem = KINDS[name]
     rng = np.random.default_rng(zlib.crc32(name.encode()))
     M = rng.normal(size=(problem.types, problem.d, problem.d))
     env = gbb.Environment(problem, M if problem.types > 1 else M[0])
     cut, recorded = gbb.cuts.greedy(problem.graph), recorded_rounds(rounds, 1)
     built = gbb.policies.build(policy, problem, cut=cut, **POLICIES[policy])
-    seed = np.random.SeedSequence(5), np.random.SeedSequence(5)
-    task = Task(rounds, recorded, seed[:1], keep_allocations=True, edge_noise=True)
-    (ours,) = run_batch(env, built, task)
-    theirs = run_reference(env, built, rounds, recorded, seed[1], keep_allocations=True)
-    np.testing.assert_array_equal(ours.allocation, theirs.allocation, err_msg=policy)
-    np.testing.assert_array_equal(ours.couple, theirs.couple, err_msg=policy)
-    np.testing.assert_allclose(ours.cumulative, theirs.cumulative, rtol=1e-9, atol=1e-9)
+    seed = [np.random.SeedSequence(5) for _ in range(3)]
+    ours = run_engine(env, built, rounds, recorded, seed[0], keep_allocations=True, edge_noise=True)
+    for each, other in ((built, seed[1]), (Composed.of(built), seed[2])):
+        theirs = run_reference(env, each, rounds, recorded, other, keep_allocations=True)
+        np.testing.assert_array_equal(ours.allocation, theirs.allocation, err_msg=policy)
+        np.testing.assert_array_equal(ours.couple, theirs.couple, err_msg=policy)
+        np.testing.assert_allclose(ours.cumulative, theirs.cumulative, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -194,14 +197,16 @@ def test_the_smallest_eigenvalue_is_found_when_another_direction_becomes_it(unit
         assert found == pytest.approx(np.linalg.eigvalsh(A)[0], rel=1e-8)
 
 
-def worth(search, one, arms, radius=0.0, centre=None):
-    """The value of an allocation for regressors worth ``one`` each: numbers, or vectors."""
-    problem = search.tuples.problem
-    own = int(search.index.max()) + 1
+def worth(problem, index, one, arms, *, radius=0.0, centre=None):
+    """The value of an allocation for regressors worth ``one`` each: numbers, or vectors by block."""
     source, target = problem.graph.edges.T
-    which = problem.edge_types * own + search.index[arms[source], arms[target]]
-    total = problem.edge_weights @ one[which]
-    return total if centre is None else total @ centre + radius * np.linalg.norm(total)
+    which = problem.edge_types * (int(index.max()) + 1) + index[arms[source], arms[target]]
+    paid = (problem.edge_weights * one[which].T).T
+    if centre is None:
+        return paid.sum()
+    total = np.zeros_like(centre)
+    np.add.at(total, problem.edge_types if len(centre) > 1 else 0 * which, paid)
+    return (total * centre).sum() + radius * np.linalg.norm(total)
 
 
 @pytest.mark.parametrize(
@@ -212,28 +217,36 @@ def test_a_search_ends_where_no_agent_gains(name, optimistic):
     problem = KINDS[name]
     rng = np.random.default_rng(3)
     policy = gbb.policies.ThompsonSampling(problem, cut=gbb.cuts.greedy(problem.graph))
-    search = lower(policy).link_search
-    links, size, radius = search.links, 5, 1.5
-    own = int(search.index.max()) + 1
+    _, layout, tuples, linear, _ = searches_of(policy)
+    symmetric = policy.learner.uses_symmetric_part(problem)
+    stacked = make_layout(
+        tuples, coordinates(problem, symmetric=symmetric), starts=1, searches=1, dense=True
+    )
+    dense = layout._replace(
+        **{name: getattr(stacked, name)[0] for name in ("segment", "segment_entry")},
+        **{name: getattr(stacked, name)[0] for name in ("block", "column")},
+    )
+    index, size, radius = layout.regressor, 5, 1.5
+    own, blocks = int(index.max()) + 1, problem.types if problem.tabular else 1
     ends = np.zeros((20, problem.n), dtype=np.int64)
-    centre = rng.normal(size=size) if optimistic else None
+    centre = rng.normal(size=(blocks, size)) if optimistic else None
     shape = (problem.types * own, size) if optimistic else problem.types * own
     one = rng.normal(size=shape)
     reached = []
     for found in range(len(ends)):
         ends[found] = [rng.choice(np.flatnonzero(free)) for free in problem.allowed]
         if optimistic:
-            white = search.whitened(1, size)
-            white.tables[:, :-1] = search.by_table(one, 1)
-            white.tables[0, -1] = centre @ white.tables[0, :-1]
-            value = ascend_whitened(links, white, radius, ends, found, True)
+            columns = search_columns(stacked, blocks, one)
+            search = new_dense_search(stacked, columns[:1], blocks)
+            search.tables[:, :-1] = columns
+            search.tables[:, -1] = np.einsum("ij,ijk->ik", centre, columns)
+            value = improve_dense(dense, search, radius, ends, found, True)
         else:
-            linear = search.linear()
-            fill_pay(one, links.used, links.one, links.two, linear.pay)
-            pays_of_arms(links, linear, ends, found)
-            start = worth(search, one, ends[found])
-            value = ascend_linear(links, linear, ends, found, start, True, 0.0)
-        there = worth(search, one, ends[found], radius, centre)
+            fill_pay(layout, one, linear.pay)
+            gains_of_arms(layout, linear, ends[found])
+            start = worth(problem, index, one, ends[found])
+            value = improve_linear(layout, linear, ends, found, start, True, 0.0)
+        there = worth(problem, index, one, ends[found], radius=radius, centre=centre)
         if np.isinf(value):
             assert (ends[:found] == ends[found]).all(axis=1).any()
             continue
@@ -243,7 +256,8 @@ def test_a_search_ends_where_no_agent_gains(name, optimistic):
             for arm in np.flatnonzero(problem.allowed[i]):
                 other = ends[found].copy()
                 other[i] = arm
-                assert worth(search, one, other, radius, centre) <= there + 1e-8 * abs(there)
+                value = worth(problem, index, one, other, radius=radius, centre=centre)
+                assert value <= there + 1e-8 * abs(there)
     assert reached
 
 
@@ -291,20 +305,19 @@ def test_weights_that_add_up_to_dust_do_not_overrun_a_search():
         weights = rng.choice([0.1, 0.2, 0.3, 0.7], graph.m)
         problem = gbb.Problem(graph, np.eye(5), edge_weights=weights)
         policy = gbb.policies.JointOFUL(problem, cut=gbb.cuts.greedy(graph))
-        search, ends = lower(policy).counted_search, np.zeros((1, 8), dtype=np.int64)
-        counted, links = search.counted(), search.links
-        for table, b, a in np.ndindex(len(counted.mate), 5, 5):
-            counted.mean[table, b, a] = np.sin(1.0 + links.one[table, b, a])
-            counted.var[table, b, a] = 0.3
-        counted.level[:] = 0.3
-        most = len(counted.rows)
-        ends[0] = rng.integers(0, 5, 8)
-        count_arms(links, counted, ends, 0)
-        ascend_counts(links, counted, 1.0, ends, 0, True)
-        assert counted.crowd.sum() == len(links.other)
-        assert (counted.around[:, :5][counted.crowd == 0] == 0.0).all()
+        _, layout, _, _, counts = searches_of(policy)
+        for table, b, a in np.ndindex(len(counts.reverse), 5, 5):
+            counts.mean[table, b, a] = np.sin(1.0 + layout.one[table, b, a])
+            counts.var[table, b, a] = 0.3
+        counts.level[:] = 0.3
+        most = len(counts.rows)
+        ends = rng.integers(0, 5, (1, 8))
+        count_arms(layout, counts, ends[0])
+        improve_counts(layout, counts, 1.0, ends, 0, True)
+        assert counts.neighbours.sum() == len(layout.other)
+        assert (counts.weights[:, :5][counts.neighbours == 0] == 0.0).all()
         for i in range(8):
-            own = counted.crowd[counted.slot_start[i] : counted.slot_start[i + 1]]
+            own = counts.neighbours[layout.slot_start[i] : layout.slot_start[i + 1]]
             assert (own > 0).sum() <= most
 
 

@@ -10,10 +10,10 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 import gbb
-from gbb._kernels.choice import information as kernels
+import naive_information as twin
+from gbb._kernels.index import information as kernels
 from gbb.policies import InformationDirected, JointOFUL, ThompsonSampling
-from gbb.policies import _information as twin
-from indices import objective_of
+from indices import Composed, objective_of
 from test_index_engine import KINDS
 
 SAMPLES = 10_000
@@ -97,7 +97,7 @@ def test_the_information_gain_is_that_of_the_posterior(monkeypatch, feedback):
     N, Y = np.array([[1.0, 2.0], [2.0, 3.0]]), np.array([[0.2, 0.9], [0.5, 2.0]])
     state = policy.init()._replace(record=gbb.Record(N, Y))
     seen_groups, seen_ratios = spy(monkeypatch, "_groups"), spy(monkeypatch, "best_mixture")
-    policy.select(state, np.random.default_rng(0))
+    Composed.of(policy).select(state, np.random.default_rng(0))
     ((_, _, arms), (kept, group, _)), ((regret, gain_of, _), _) = *seen_groups, *seen_ratios
     size = np.array([1.0, 0.5, 1.0])  # of the symmetric parts of the edge-arms
     deviation = np.sqrt(size / (1.0 + size * np.array([1.0, 4.0, 3.0])))
@@ -137,7 +137,7 @@ def test_allocations_that_pay_the_same_are_one(monkeypatch):
     problem = gbb.Problem(gbb.Graph.complete(5), np.eye(3), S=2.0)
     policy = InformationDirected(problem, cut=gbb.cuts.greedy(problem.graph))
     calls = spy(monkeypatch, "_groups")
-    policy.select(policy.init(), np.random.default_rng(0))
+    Composed.of(policy).select(policy.init(), np.random.default_rng(0))
     (((_, _, arms), (kept, group, _)),) = calls
     assert len(kept) == group.max() + 1 > 3
     assert len({tuple(sorted(arms[k])) for k in kept}) == len(kept)

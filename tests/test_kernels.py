@@ -12,29 +12,36 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gbb
-from gbb._kernels.choice.counts import ascend_counts, count_arms, count_tuple
-from gbb._kernels.choice.linear import (
-    ascend_linear,
-    fill_pay,
-    pays_of_arms,
-    pays_of_tuple,
-    sum_pays,
-)
-from gbb._kernels.choice.links import place
-from gbb._kernels.choice.rule import log_of_product
 from gbb._kernels.couples.many_arms import drift, evaluate
-from gbb._kernels.rounds.index import count_edges
-from gbb._kernels.rounds.random_play import play_random
+from gbb._kernels.index.independent import log_of_product
+from gbb._kernels.index.play import count_edges
+from gbb._kernels.index.search import play_tuple
+from gbb._kernels.index.search_counts import count_arms, count_tuple, improve_counts
+from gbb._kernels.index.search_linear import (
+    fill_pay,
+    gains_of_arms,
+    gains_of_tuple,
+    improve_linear,
+    value_of,
+)
+from gbb._kernels.random_play import Network, Tally, play_random
 from gbb.learning.coordinates import symmetric_edge_arms
 from gbb.learning.factor import factor
+from gbb.policies._compiled import compile_policy
 from gbb.policies.baselines import draw_arms
-from gbb.simulation._lowering import lower
 from gbb.simulation.engine import couples
 from gbb.simulation.engine.couples import ManyArmsForm, lay_out
-from gbb.simulation.engine.request import Request
-from gbb.simulation.engine.setting import new_run
 from indices import objective_of
+from inner_kernels import from_python
+from searches import searches_of
 from test_engine import ARMS, GRAPHS, check_estimates, make_env, played_out, replayed, unit_arms
+
+improve_counts, count_arms, count_tuple = map(
+    from_python, (improve_counts, count_arms, count_tuple)
+)
+improve_linear, fill_pay, play_tuple = map(from_python, (improve_linear, fill_pay, play_tuple))
+gains_of_arms, gains_of_tuple = map(from_python, (gains_of_arms, gains_of_tuple))
+value_of, count_edges = map(from_python, (value_of, count_edges))
 
 
 @pytest.mark.parametrize("spread", [1.0, 1e6])
@@ -44,7 +51,7 @@ def test_factor_is_ridge_regression(spread):
     weight = np.where(rng.random(9) < 0.6, rng.integers(1, 50, 9), 0).astype(float)
     total = weight * rng.standard_normal(9)
     block = factor(features, weight, total, 0.7)
-    R, qy, pivots, white = block
+    R, qy, pivots, white = block.R, block.theta, block.pivots, block.whitened
     A = 0.7 * np.eye(4) + (features * weight[:, None]).T @ features
     P = np.eye(4)[:, pivots]
     np.testing.assert_allclose(P @ R.T @ R @ P.T, A, rtol=1e-9, atol=1e-9 * spread)
@@ -60,7 +67,8 @@ def test_factor_is_ridge_regression(spread):
 
 def test_factor_of_nothing_is_the_prior():
     features = np.random.default_rng(0).standard_normal((5, 3))
-    _, qy, _, white = factor(features, np.zeros(5), np.zeros(5), 4.0)
+    block = factor(features, np.zeros(5), np.zeros(5), 4.0)
+    qy, white = block.theta, block.whitened
     np.testing.assert_allclose(white @ white.T, features @ features.T / 4.0, atol=1e-15)
     assert not qy.any()
 
@@ -89,7 +97,7 @@ def test_drift_bounds_how_far_means_move():
         own = np.diag(table)
         change = 2 * w12 * table + w1 * own[:, None] + w2 * own[None, :]
         bound = np.zeros(6)
-        constants, arms = lay_out(env, lower(policy)), np.array(env.problem.arms)
+        constants, arms = lay_out(env, compile_policy(policy)), np.array(env.problem.arms)
         drift(constants, arms, inverse, moved, bound, np.empty(6), np.empty((3, 3)))
         assert (bound >= np.abs(change).max(axis=1) * (1 - 1e-12)).all()
         assert (bound <= 40 * np.abs(change).max()).all()
@@ -105,16 +113,11 @@ def test_random_play_draws_and_counts_as_the_policies_do():
     rng, twin = np.random.default_rng(2), np.random.default_rng(2)
     problem = gbb.Problem(graph, np.eye(3))
     play_random(
-        graph.indptr,
-        graph.indices,
-        problem.edge_types,
-        problem.edge_weights,
+        Network(graph.indptr, graph.indices, problem.edge_types, problem.edge_weights),
         R[None],
-        np.cumsum(weights),
-        None,
+        np.cumsum(weights)[None],
         noise,
-        N,
-        E,
+        Tally(N, E),
         rewards,
         arms,
         rng,
@@ -247,18 +250,17 @@ def test_a_climb_ends_where_no_agent_gains(kind, radius):
     problem = gbb.Problem(graph, np.eye(K), **searched_problems()[kind])
     cut = gbb.cuts.greedy(graph)
     policy = gbb.policies.JointOFUL(problem, cut=cut, starts=1)
-    lowered = lower(policy)
-    search, index = lowered.counted_search, lowered.coordinates.index
+    _, layout, tuples, linear, counts = searches_of(policy)
+    index = layout.regressor
     count = index.max() + 1
     mean, var = rng.random((2, problem.types * count)) + 0.1
-    linear, counted, links = search.linear(), search.counted(), search.links
-    fill_pay(mean, links.used, links.one, links.two, linear.pay)
-    for table, mate in enumerate(counted.mate):
+    fill_pay(layout, mean, linear.pay)
+    for table, reverse in enumerate(counts.reverse):
         for b, a in np.ndindex(K, K):
-            s = links.one[table, b, a]
-            counted.mean[table, b, a], counted.var[table, b, a] = mean[s], var[s]
-            assert links.one[mate, a, b] == s
-            counted.level[table, a] = var[links.one[table, a, a]]
+            s = layout.one[table, b, a]
+            counts.mean[table, b, a], counts.var[table, b, a] = mean[s], var[s]
+            assert layout.one[reverse, a, b] == s
+            counts.level[table, a] = var[layout.one[table, a, a]]
 
     def value(arms):
         played = index[arms[graph.sources], arms[graph.indices]]
@@ -268,14 +270,14 @@ def test_a_climb_ends_where_no_agent_gains(kind, radius):
 
     moved, ends = 0, np.zeros((1, graph.n), dtype=np.int64)
     for couple in np.ndindex(K, K):
-        start = lowered.tuples.allocation(couple[0] * K + couple[1])
+        start = tuples.allocation(couple[0] * K + couple[1])
         ends[0] = start
         if radius == 0.0:
-            pays_of_arms(links, linear, ends, 0)
-            reached = ascend_linear(links, linear, ends, 0, value(start), False, 0.0)
+            gains_of_arms(layout, linear, ends[0])
+            reached = improve_linear(layout, linear, ends, 0, value(start), False, 0.0)
         else:
-            count_arms(links, counted, ends, 0)
-            reached = ascend_counts(links, counted, radius, ends, 0, False)
+            count_arms(layout, counts, ends[0])
+            reached = improve_counts(layout, counts, radius, ends, 0, False)
         end = ends[0].copy()
         if reached > -np.inf:
             moved += 1
@@ -302,31 +304,31 @@ def test_agents_that_are_passed_over_would_have_stayed(weighted, n):
         weights = np.where(graph.sources < graph.indices, weights, weights[graph.reverse])
     problem = gbb.Problem(graph, np.eye(K), edge_weights=weights)
     policy = gbb.policies.JointOFUL(problem, cut=gbb.cuts.greedy(graph), starts=1)
-    search = lower(policy).counted_search
-    links, linear, counted = search.links, search.linear(), search.counted()
-    assert counted.reach > 0.0
-    assert links.plain is not weighted
-    ends, room = np.zeros((1, graph.n), dtype=np.int64), search.room
-    entries, everyone, moved = links._replace(plain=False), counted._replace(reach=0.0), 0
+    _, layout, _, linear, counts = searches_of(policy)
+    assert counts.reach > 0.0
+    assert layout.plain is not weighted
+    ends, chosen = np.zeros((1, graph.n), dtype=np.int64), np.zeros(2, dtype=np.int64)
+    played = np.zeros_like(layout.part)
+    entries, everyone, moved = layout._replace(plain=False), counts._replace(reach=0.0), 0
     for trial in range(12):
         mean, var = rng.normal(size=(K, K)), rng.random((K, K)) ** 3
-        counted.mean[0, :, :K], counted.var[0, :, :K] = mean + mean.T, var + var.T
-        counted.level[0, :K] = np.diag(var + var.T)
+        counts.mean[0, :, :K], counts.var[0, :, :K] = mean + mean.T, var + var.T
+        counts.level[0, :K] = np.diag(var + var.T)
         linear.pay[0, :, :K] = mean + mean.T
-        place(links, trial, room.chosen, room.played, ends[0])
-        start = ends[0].copy()
+        play_tuple(layout, trial, chosen, played)
+        start = played[layout.group]
         for radius in (0.0, 0.3, 5.0, 60.0):
             found = []
-            for how, on in ((entries, everyone), (links, counted)):
+            for how, on in ((entries, everyone), (layout, counts)):
                 ends[0] = start
                 if radius == 0.0:
-                    pays_of_tuple(how, linear, room.played)
-                    worth = sum_pays(linear.pays, ends[0])
-                    looks = linear._replace(sparse=how is links)
-                    value = ascend_linear(how, looks, ends, 0, worth, False, 0.0)
+                    gains_of_tuple(how, linear, played)
+                    worth = value_of(linear.gains, ends[0])
+                    looks = linear._replace(sparse=how is layout)
+                    value = improve_linear(how, looks, ends, 0, worth, False, 0.0)
                 else:
-                    count_tuple(how, on, room.played)
-                    value = ascend_counts(how, on, radius, ends, 0, False)
+                    count_tuple(how, on, played)
+                    value = improve_counts(how, on, radius, ends, 0, False)
                 found.append((ends[0].copy(), value))
             (slow, slow_value), (fast, value) = found
             np.testing.assert_array_equal(slow, fast)
@@ -349,13 +351,14 @@ def test_a_climb_without_optimism_makes_the_moves_of_a_plain_one(weighted, data)
     allowed[np.arange(n), rng.integers(K, size=n)] = True
     problem = gbb.Problem(graph, np.eye(K), edge_weights=weights, allowed=allowed)
     policy = gbb.policies.ThompsonSampling(problem, cut=gbb.cuts.greedy(graph))
-    search = lower(policy).link_search
-    links, linear, room = search.links, search.linear(), search.room
+    _, layout, _, linear, _ = searches_of(policy)
+    chosen, played = np.zeros(2, dtype=np.int64), np.zeros_like(layout.part)
     linear = linear._replace(sparse=data.draw(st.booleans()))
     R = rng.normal(size=(K, K))
     linear.pay[0, :, :K] = R + R.T
-    place(links, data.draw(st.integers(0, K * K - 1)), room.chosen, room.played, room.ends[0])
-    arms, moved = room.ends[0].copy(), True
+    play_tuple(layout, data.draw(st.integers(0, K * K - 1)), chosen, played)
+    arms, moved = played[layout.group], True
+    ends = arms[None].copy()
     while moved:
         moved = False
         for i in range(n):
@@ -366,10 +369,10 @@ def test_a_climb_without_optimism_makes_the_moves_of_a_plain_one(weighted, data)
             beaten = pays.max() > pays[arms[i]] + least + 1e-12
             if beaten and 2.0 * (pays[best] - pays[arms[i]]) > least + 1e-9:
                 arms[i], moved = best, True
-    pays_of_tuple(links, linear, room.played)
-    worth = sum_pays(linear.pays, room.ends[0])
-    ascend_linear(links, linear, room.ends, 0, worth, True, least)
-    np.testing.assert_array_equal(room.ends[0], arms)
+    gains_of_tuple(layout, linear, played)
+    worth = value_of(linear.gains, ends[0])
+    improve_linear(layout, linear, ends, 0, worth, True, least)
+    np.testing.assert_array_equal(ends[0], arms)
 
 
 @pytest.mark.parametrize("passing", [False, True])
@@ -380,23 +383,22 @@ def test_a_climb_that_joins_an_earlier_end_says_so(radius, passing):
     graph, K = gbb.Graph.random(96, p=0.05, seed=2), 4
     problem = gbb.Problem(graph, np.eye(K))
     policy = gbb.policies.JointOFUL(problem, cut=gbb.cuts.greedy(graph), starts=2)
-    search = lower(policy).counted_search
-    links, linear, counted = search.links, search.linear(), search.counted()
+    _, layout, _, linear, counts = searches_of(policy)
     mean, var = rng.random((2, K, K)) + 0.1
-    counted.mean[0, :, :K], counted.var[0, :, :K] = mean + mean.T, var + var.T
-    counted.level[0, :K], linear.pay[0, :, :K] = np.diag(var + var.T), mean + mean.T
+    counts.mean[0, :, :K], counts.var[0, :, :K] = mean + mean.T, var + var.T
+    counts.level[0, :K], linear.pay[0, :, :K] = np.diag(var + var.T), mean + mean.T
     linear = linear._replace(sparse=passing)
-    counted = counted if passing else counted._replace(reach=0.0)
+    counts = counts if passing else counts._replace(reach=0.0)
     ends = np.zeros((2, graph.n), dtype=np.int64)
     ends[0] = rng.integers(0, K, graph.n)
 
     def ascend(found, fresh):
         if radius == 0.0:
-            pays_of_arms(links, linear, ends, found)
-            worth = sum_pays(linear.pays, ends[found])
-            return ascend_linear(links, linear, ends, found, worth, fresh, 0.0)
-        count_arms(links, counted, ends, found)
-        return ascend_counts(links, counted, radius, ends, found, fresh)
+            gains_of_arms(layout, linear, ends[found])
+            worth = value_of(linear.gains, ends[found])
+            return improve_linear(layout, linear, ends, found, worth, fresh, 0.0)
+        count_arms(layout, counts, ends[found])
+        return improve_counts(layout, counts, radius, ends, found, fresh)
 
     assert ascend(0, True) > -np.inf
     joined = 0
@@ -419,11 +421,11 @@ def test_edges_are_counted_by_their_links(seed, ways):
     told = rng.permutation(np.concatenate([ends, ends[:, ::-1]]))
     problem = gbb.Problem(gbb.Graph.from_edges(told, n=n), np.eye(K), feedback=ways)
     policy = gbb.policies.ThompsonSampling(problem, cut=gbb.cuts.greedy(problem.graph))
-    edges = lower(policy).make_edges()
-    assert edges.plain
+    layout = searches_of(policy).layout
+    assert layout.plain_edges
     arms, N = rng.integers(0, K, n), np.zeros((K, K))
-    np.add.at(N, (arms[problem.graph.sources], arms[problem.graph.indices]), edges.ways)
-    run = new_run(problem, Request(1, np.array([1]), None, None))
-    count = count_edges(edges, arms, run)
-    np.testing.assert_array_equal(run.new_N[0], N)
-    assert sorted(run.touched[:count]) == np.flatnonzero(N).tolist()
+    np.add.at(N, (arms[problem.graph.sources], arms[problem.graph.indices]), layout.ways)
+    new_N, touched = np.zeros((1, K, K)), np.zeros(K * K, dtype=np.int64)
+    count = count_edges(layout, arms, new_N, touched)
+    np.testing.assert_array_equal(new_N[0], N)
+    assert sorted(touched[:count]) == np.flatnonzero(N).tolist()

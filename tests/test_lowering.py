@@ -10,9 +10,9 @@ import pytest
 
 import gbb
 from gbb.learning.record import bernoulli_weights
+from gbb.policies._compiled import compile_policy
 from gbb.policies._learner import Memory
 from gbb.simulation import SlowPolicyWarning
-from gbb.simulation._lowering import lower
 from gbb.simulation.engine import loop_for
 
 P = gbb.policies
@@ -131,7 +131,7 @@ def test_parts_of_gbb_are_compiled_in_every_combination(name, arms):
 def test_parts_of_ones_own_are_played_by_the_reference_loop(name):
     env = make_environment()
     policy = Parts(env.problem, **REFERENCE[name])
-    assert lower(policy) is None
+    assert compile_policy(policy) is None
     how = {"rounds": 8, "seed": 2}
     with pytest.warns(SlowPolicyWarning, match="Parts") as caught:
         found = gbb.simulate(env, policy, **how)
@@ -148,8 +148,8 @@ def test_methods_of_ones_own_are_played_by_the_reference_loop(method):
     kind = type("Own", (P.ImprovedOFUL,), {method: own})
     mixin = type("Own", (type("Mixin", (), {method: own}), P.ImprovedOFUL), {})
     problem = make_environment().problem
-    assert lower(kind(problem, cut=CUT)) is None
-    assert lower(mixin(problem, cut=CUT)) is None
+    assert compile_policy(kind(problem, cut=CUT)) is None
+    assert compile_policy(mixin(problem, cut=CUT)) is None
 
 
 class Bolder(P.ImprovedOFUL):

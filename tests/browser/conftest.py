@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
-
 from service import FARM, Network, Service
 
 FOUND = [shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")]

@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 from playwright.sync_api import expect
-
 from service import Network
 
 ARMS = {"channel 1": [1.0, 0.0, 0.0], "channel 2": [0.0, 1.0, 0.0], "channel 3": [0.0, 0.0, 1.0]}

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 from playwright.sync_api import expect
+from service import Network, Service
 
 import gbb
-from service import Network, Service
 
 
 def rounds(page):

@@ -6,7 +6,6 @@ import itertools
 
 import pytest
 from playwright.sync_api import Page, expect
-
 from service import FARM, probe
 
 CONTRAST, NAMELESS, FOCUSED = map(probe, ("contrast", "nameless", "focused"))

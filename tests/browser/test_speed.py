@@ -15,9 +15,9 @@ import networkx as nx
 import numpy as np
 import pytest
 from playwright.sync_api import expect
+from service import Network, Service, probe
 
 import gbb
-from service import Network, Service, probe
 
 WATCH, DRAWN = probe("updates"), probe("drawn")
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
+from service import Network, Service
 
 from gbb.serve.access.tokens import create_token, read_tokens, write_tokens
-from service import Network, Service
 
 
 @pytest.fixture

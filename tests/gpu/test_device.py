@@ -10,7 +10,7 @@ import pytest
 import gbb
 from cuda_cases import check_estimate, everybody, instance
 from gbb._support.checks import InputError
-from gbb.simulation._lowering import lower
+from gbb.policies._compiled import compile_policy
 from gbb.simulation.cuda import Job, launch, runs, trace_jobs
 from gbb.simulation.cuda.couples import CouplesKernel
 from gbb.simulation.simulate import trace_runs
@@ -66,7 +66,7 @@ def test_a_million_rounds_do_not_drift(device, K, d, general):
     env, cut = instance(K, d, general=general)
     policy = P.ImprovedOFUL(env.problem, cut=cut, radius="symmetric")
     rounds = 1_000_000
-    kernel = CouplesKernel.of(lower(policy), rounds, shared_noise=False)
+    kernel = CouplesKernel.of(compile_policy(policy), rounds, shared_noise=False)
     own = np.random.SeedSequence(3).spawn(8)
     played = runs.play(
         device,

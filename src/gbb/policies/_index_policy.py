@@ -74,7 +74,14 @@ class IndexPolicy(RecordPolicy[Any]):
         return self.learner.init(self.problem)
 
     def select(self, state: Any, rng: np.random.Generator) -> Choice:
-        return self.index.choose(self.learner.posterior(self.problem, state), self.search, rng)
+        from gbb.policies._compiled import compile_choice  # noqa: PLC0415  (which knows this class)
+
+        posterior, compiled = self.learner.posterior(self.problem, state), compile_choice(self)
+        if compiled is None or not compiled.is_searched:
+            return self.index.choose(posterior, self.search, rng)
+        from gbb.policies._layout import choose  # noqa: PLC0415  (loads numba)
+
+        return choose(compiled, posterior, rng)
 
     def absorb(
         self, state: Any, choice: Choice | None, record: AnyRecord, *, rounds: int = 1

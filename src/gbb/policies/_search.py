@@ -12,13 +12,14 @@ import numpy as np
 from gbb._support import checks
 from gbb._support.checks import FloatArray
 from gbb.cuts import Cut, check_cut
+from gbb.learning.coordinates import coordinates
 from gbb.learning.ridge import Ridge
 from gbb.learning.tuples import Tuples
 from gbb.policies._policy import Choice
 from gbb.problem import Problem, rounds_kept
 
 if TYPE_CHECKING:  # numba takes long to load
-    from gbb.policies._layout import LinkSearch
+    from gbb._kernels.index.layout import Layout
 
 STARTS = 5
 """Tuples that local search starts from. One gets stuck on an eighth of the matrices of the paper's
@@ -135,11 +136,11 @@ class LocalSearch:
         check_parts(problem, self.cut)
 
     def maximise(self, objective: Objective, rng: np.random.Generator) -> Choice:
+        from gbb.policies._layout import maximise  # noqa: PLC0415  (loads numba)
+
         ridge = objective.ridge
-        layout = self.layout(ridge.problem, symmetric=ridge.symmetric)
-        tuples = layout.tuples
-        arms, best, value = layout.search(objective, tuple_values(tuples, objective), rng)
-        return Choice(arms, couple_of(tuples, best), value)
+        layout = self._layout(ridge.problem, ridge.symmetric)
+        return maximise(layout, self.tuples(ridge.problem), objective, rng)
 
     def restarts(self, problem: Problem) -> int:
         """Return the number of random allocations to start from as well.
@@ -156,22 +157,22 @@ class LocalSearch:
         """Return the tuples of arms on a round's problem."""
         return self._cut_search.tuples(problem)
 
-    def layout(self, problem: Problem, *, symmetric: bool) -> LinkSearch:
-        """Return the links of a round's problem as the compiled search takes them."""
-        return self._layout(problem, symmetric)
-
     @cached_property
-    def _layout(self) -> Callable[[Problem, bool], LinkSearch]:
+    def _layout(self) -> Callable[[Problem, bool], Layout]:
         # Twice: with symmetric parts, and without where one direction of links was lost.
         return lru_cache(2 * rounds_kept(self.cut.graph.m))(self._make_layout)
 
-    def _make_layout(self, problem: Problem, symmetric: bool) -> LinkSearch:
-        from gbb.learning.coordinates import coordinates  # noqa: PLC0415
-        from gbb.policies._layout import LinkSearch  # noqa: PLC0415
+    def _make_layout(self, problem: Problem, symmetric: bool) -> Layout:
+        from gbb.policies._layout import make_layout  # noqa: PLC0415
 
-        index = coordinates(problem, symmetric=symmetric).index
-        restarts = self.restarts(problem)
-        return LinkSearch(self.tuples(problem), index, problem.links_alike, self.starts, restarts)
+        return make_layout(
+            self.tuples(problem),
+            coordinates(problem, symmetric=symmetric),
+            starts=self.starts,
+            searches=self.starts + self.restarts(problem),
+            dense=True,
+            valued=False,
+        )
 
 
 def local_search(cut: Cut, starts: int) -> CutSearch | LocalSearch:

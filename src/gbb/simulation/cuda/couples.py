@@ -12,7 +12,7 @@ from gbb._support import checks, seeds
 from gbb._support.checks import FloatArray
 from gbb.environment import Environment
 from gbb.learning.coordinates import symmetric_edge_arms
-from gbb.simulation._lowering import LoweredPolicy
+from gbb.policies._compiled import CompiledPolicy
 from gbb.simulation.cuda.launch import ON_PROCESSOR, Instances, KernelText, Launch, join_text
 from gbb.simulation.engine.noise import Blocks, noise_of
 
@@ -41,7 +41,7 @@ class CouplesKernel:
     estimate: bool = False
 
     @classmethod
-    def of(cls, policy: LoweredPolicy, rounds: int, *, shared_noise: bool) -> CouplesKernel:
+    def of(cls, policy: CompiledPolicy, rounds: int, *, shared_noise: bool) -> CouplesKernel:
         """Return the kernel that plays ``policy``; refuse arms that it has no room or digits for."""
         problem, weights = policy.problem, policy.weights
         most, norms = MAX_ARMS[problem.orthogonal], np.linalg.norm(problem.arms, axis=1)
@@ -108,7 +108,7 @@ class CouplesKernel:
 
 def share_noise(
     env: Environment,
-    policy: LoweredPolicy,
+    policy: CompiledPolicy,
     children: Sequence[np.random.SeedSequence],
     rounds: int,
 ) -> tuple[FloatArray, FloatArray]:
@@ -136,13 +136,13 @@ def number_distinct(keys: Sequence[Any]) -> tuple[list[int], FloatArray]:
     return list(first.values()), np.array([float(number[key]) for key in keys])
 
 
-def number_priors(policies: Sequence[LoweredPolicy]) -> tuple[FloatArray, FloatArray]:
+def number_priors(policies: Sequence[CompiledPolicy]) -> tuple[FloatArray, FloatArray]:
     """Return each policy's row in a table of distinct priors, and the table."""
     first, rows = number_distinct([(p.problem.arms.tobytes(), p.lam) for p in policies])
     return rows, np.stack([prior(policies[j]) for j in first])
 
 
-def prior(policy: LoweredPolicy) -> FloatArray:
+def prior(policy: CompiledPolicy) -> FloatArray:
     """Return what is known of the pairs ``q = (z_ab + z_ba) / 2`` before the first round.
 
     On orthogonal arms the precision ``lam / |q|^2`` of each pair, otherwise the covariance

@@ -10,7 +10,7 @@ import numpy as np
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray
-from gbb.simulation._lowering import LoweredPolicy
+from gbb.policies._compiled import CompiledPolicy
 from gbb.simulation.cuda.couples import number_distinct, number_priors
 from gbb.simulation.cuda.launch import Instances, KernelText, Launch, join_text
 
@@ -36,7 +36,7 @@ class JointKernel:
     allocations: bool
 
     @classmethod
-    def of(cls, policy: LoweredPolicy, *, keep_allocations: bool) -> JointKernel:
+    def of(cls, policy: CompiledPolicy, *, keep_allocations: bool) -> JointKernel:
         """Return the kernel that plays ``policy``; refuse what it does not play."""
         problem, cut = policy.problem, policy.cut
         one_draw = policy.samples == 1 and not policy.guarded
@@ -51,8 +51,8 @@ class JointKernel:
             if value > most:
                 rule = f'be at most {most} for policies that search, with method="cuda"'
                 raise checks.input_error(name, rule, value)
-        adaptive = policy.adaptive and policy.optimistic
-        return cls(problem.K, policy.optimistic, adaptive, policy.v > 0.0, keep_allocations)
+        adaptive = policy.adaptive and policy.bonus is not None
+        return cls(problem.K, policy.bonus is not None, adaptive, policy.v > 0.0, keep_allocations)
 
     def text(self, agents: int, starts: int) -> KernelText:
         """Return the text of the kernel for so many agents and starts of a search."""
@@ -95,7 +95,7 @@ class JointKernel:
         )
 
 
-def _networks(policies: Sequence[LoweredPolicy]) -> tuple[FloatArray, list[Any]]:
+def _networks(policies: Sequence[CompiledPolicy]) -> tuple[FloatArray, list[Any]]:
     """Lay out the distinct cuts one after the other.
 
     Returns for each policy its number of agents and where their numbers, rows and neighbours start; and

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from gbb._support.checks import FloatArray, InputError
 from gbb.environment import Environment
-from gbb.simulation._lowering import LoweredPolicy
+from gbb.policies._compiled import CompiledPolicy
 
 Kernel = Callable[[int, int, int, Sequence[Any]], None]
 """``kernel(blocks, threads, shared, arguments)`` with so many bytes of shared memory a block."""
 
-Instances = Sequence[tuple[Environment, LoweredPolicy]]
+Instances = Sequence[tuple[Environment, CompiledPolicy]]
 """What the jobs of a launch play: a row of its table for each."""
 
 ON_PROCESSOR = 'Leave out method="cuda" (--cuda) to play on the processor.'

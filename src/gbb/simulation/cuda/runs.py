@@ -12,7 +12,7 @@ from gbb._support import checks
 from gbb._support.checks import IntArray
 from gbb.environment import Environment, System
 from gbb.policies import AnyPolicy, ExploreThenCommit, UniformRandom
-from gbb.simulation._lowering import LoweredPolicy, lower
+from gbb.policies._compiled import CompiledPolicy, compile_policy
 from gbb.simulation.cuda import launch
 from gbb.simulation.cuda.couples import CouplesKernel, number_distinct, share_noise
 from gbb.simulation.cuda.joint import JointKernel
@@ -103,7 +103,7 @@ def _choose_kernel(
     job: Job, rounds: int, keep_allocations: bool, edge_noise: bool
 ) -> AnyKernel | None:
     """Return the kernel that plays a job, or None for the engine."""
-    env, policy = job.env, lower(job.policy) or job.policy
+    env, policy = job.env, compile_policy(job.policy) or job.policy
     if not isinstance(env, Environment) or not env.problem.is_paper_problem or env.problem.unknown:
         rule = 'be a gbb.Environment of the paper\'s problem, sigma and S known, for method="cuda"'
         raise checks.input_error("env", rule, "another")
@@ -112,7 +112,7 @@ def _choose_kernel(
         raise checks.input_error("noise", rule, repr(env.noise))
     if type(policy) in ON_THREADS:
         return None
-    if not isinstance(policy, LoweredPolicy):
+    if not isinstance(policy, CompiledPolicy):
         rule = 'be an index policy, ExploreThenCommit or UniformRandom for method="cuda"'
         raise checks.input_error("policies", rule, policy.name)
     if plays_couples(policy):
@@ -130,7 +130,7 @@ def _play_jobs(
     stop = 0
     for job in jobs:
         env: Any = job.env
-        policy: Any = lower(job.policy)
+        policy: Any = compile_policy(job.policy)
         start, stop, traces = stop, stop + len(job.seeds), []
         values = policy.cut.couple_values(env.reward_tables[0]).ravel()
         for run in range(start, stop):
@@ -153,7 +153,7 @@ def play(
     Returns by name the outputs (recorded rounds x ... x runs) and the last state (... x runs).
     """
     last = int(recorded[-1])
-    instances: list[tuple[Any, Any]] = [(job.env, lower(job.policy)) for job in jobs]
+    instances: list[tuple[Any, Any]] = [(job.env, compile_policy(job.policy)) for job in jobs]
     first, schedules = number_distinct([_radius_key(policy) for _, policy in instances])
     what = kernel.launch(instances, schedules)
     compiled = device.compile(what.text.source, what.text.name, what.text.options)
@@ -208,7 +208,7 @@ def _allocate(
     return {name: zeros((*rounds, *kind.shape, runs), kind.base) for name, kind in kinds.items()}
 
 
-def _radius_key(policy: LoweredPolicy) -> Any:
+def _radius_key(policy: CompiledPolicy) -> Any:
     """Return all that the radii of a policy depend on."""
     if policy.adaptive or policy.radius is None:  # the kernel's own, or none
         return None

@@ -35,8 +35,8 @@ from gbb.contexts import Regimes
 from gbb.environment import NOISES, Environment
 from gbb.learning.coordinates import symmetric_edge_arms
 from gbb.learning.factor import Block, factor
+from gbb.policies._compiled import CompiledPolicy
 from gbb.problem import Problem
-from gbb.simulation._lowering import LoweredPolicy
 from gbb.simulation.engine.noise import ROUNDS, Blocks, GaussianNoise, SharedNoise
 from gbb.simulation.trace import Trace
 
@@ -56,7 +56,7 @@ CELLS = 1 << 23
 """The most numbers that the estimates of all regimes may hold, about."""
 
 
-def plays_couples(policy: LoweredPolicy) -> bool:
+def plays_couples(policy: CompiledPolicy) -> bool:
     """Return whether this loop plays ``policy``: couples by optimism, without contexts or in regimes.
 
     Unequal weights of z_ab and z_ba would make decisions depend on more than the symmetric block.
@@ -75,7 +75,7 @@ def plays_couples(policy: LoweredPolicy) -> bool:
     return small and alike and problem.feedback == "edge"
 
 
-def run_couples(env: Environment, policy: LoweredPolicy, task: Task) -> list[Trace]:
+def run_couples(env: Environment, policy: CompiledPolicy, task: Task) -> list[Trace]:
     """Play all rounds of at most eight runs, in O(1) of the number of edges without ``edge_noise``."""
     if len(task.seeds) > FEW and choose_form(env.problem) is not ManyArmsForm:
         return traces_of(play_runs(env, policy, task, task.seeds, WIDTH), env, policy, task)
@@ -85,7 +85,7 @@ def run_couples(env: Environment, policy: LoweredPolicy, task: Task) -> list[Tra
 
 def play_runs(
     env: Environment,
-    policy: LoweredPolicy,
+    policy: CompiledPolicy,
     task: Task,
     seeds: Sequence[np.random.SeedSequence],
     lanes: int,
@@ -121,7 +121,7 @@ def play_runs(
     return form
 
 
-def traces_of(form: Form, env: Environment, policy: LoweredPolicy, task: Task) -> list[Trace]:
+def traces_of(form: Form, env: Environment, policy: CompiledPolicy, task: Task) -> list[Trace]:
     """Return what the runs of a form leave behind."""
     runs, regime = form.runs, regime_of(env, task.rounds)
     rewards, traces = form.couples.rewards[regime[task.recorded - 1], :, 3], []
@@ -133,7 +133,7 @@ def traces_of(form: Form, env: Environment, policy: LoweredPolicy, task: Task) -
     return traces[: len(task.seeds)]
 
 
-def lay_out(env: Environment, policy: LoweredPolicy) -> Couples:
+def lay_out(env: Environment, policy: CompiledPolicy) -> Couples:
     """Return the constants of the runs."""
     cut, R, problem = policy.cut, np.array(env.reward_tables), env.problem
     arms, pair, steps = number_couples(problem.K)
@@ -141,7 +141,7 @@ def lay_out(env: Environment, policy: LoweredPolicy) -> Couples:
     across, own = cut.m12 * (R + R.swapaxes(1, 2))[:, a, b], np.diagonal(R, axis1=1, axis2=2)
     in_all = np.stack([cut.couple_values(each).ravel() for each in R])
     w12, _, w1, w2 = (float(w) for w in policy.weights)
-    first = policy if env.rows is None else policy.on(policy.problem.at_row(env.rows[0]))
+    first = policy if env.rows is None else policy.at_row(env.rows[0])
     constants = first.constants
     return Couples(
         w=2.0 * w12,
@@ -167,14 +167,14 @@ def number_couples(K: int) -> tuple[IntArray, IntArray, NDArray[np.uint64]]:
     return np.stack([a, b], axis=1), pair, steps.astype(np.uint64)
 
 
-def radii_of(policy: LoweredPolicy, regime: IntArray, rounds: FloatArray) -> FloatArray:
+def radii_of(policy: CompiledPolicy, regime: IntArray, rounds: FloatArray) -> FloatArray:
     """Return the radius after each number of rounds; that of the next round's regime, by its policy."""
     if policy.problem.contexts is None:
         return policy.radii(rounds)
     radii, next_one = np.zeros_like(rounds), regime[rounds.astype(np.int64)]
     for g in np.unique(next_one):
         here = next_one == g
-        own = policy.on(policy.problem.at_row(np.array([float(g)])))
+        own = policy.at_row(np.array([float(g)]))
         radii[here] = own.radii(rounds[here])
     return radii
 

@@ -12,7 +12,7 @@ from gbb._support.checks import IntArray
 from gbb._support.progress import Advance, ignore
 from gbb.environment import Environment
 from gbb.policies import AnyPolicy, ExploreThenCommit, FixedAllocation, UniformRandom
-from gbb.simulation._lowering import LoweredPolicy, lower
+from gbb.policies._compiled import CompiledPolicy, compile_policy
 from gbb.simulation.engine.couples import plays_couples, run_couples
 from gbb.simulation.engine.index import plays_index, run_index
 from gbb.simulation.engine.noise import Blocks
@@ -88,7 +88,7 @@ class Loop(NamedTuple):
     Attributes
     ----------
     kind
-        The class of the policies that it plays, subclasses excepted; LoweredPolicy for index policies.
+        The class of the policies that it plays, subclasses excepted; CompiledPolicy for index policies.
     run
         Plays the runs of a task.
     plays
@@ -109,8 +109,8 @@ def run_by_run(play: Callable[[Environment, Any, Run], Trace]) -> PlayTask:
 
 
 LOOPS = [
-    Loop(LoweredPolicy, run_couples, plays_couples, WIDTH),
-    Loop(LoweredPolicy, run_by_run(run_index), plays_index),
+    Loop(CompiledPolicy, run_couples, plays_couples, WIDTH),
+    Loop(CompiledPolicy, run_by_run(run_index), plays_index),
     Loop(UniformRandom, run_by_run(run_uniform)),
     Loop(FixedAllocation, run_by_run(run_fixed_allocation)),
     Loop(ExploreThenCommit, run_by_run(run_explore_then_commit)),
@@ -120,7 +120,7 @@ LOOPS = [
 
 def loop_for(policy: AnyPolicy) -> Loop | None:
     """Return the loop that plays ``policy`` on its problem, if there is one."""
-    played = lower(policy) or policy
+    played = compile_policy(policy) or policy
     return next((loop for loop in LOOPS if type(played) is loop.kind and loop.plays(played)), None)
 
 
@@ -129,4 +129,4 @@ def run_batch(env: Environment, policy: AnyPolicy, task: Task) -> list[Trace]:
     loop = loop_for(policy)
     if loop is None:
         raise AssertionError(f"no compiled loop for {type(policy).__name__}")
-    return loop.run(env, lower(policy) or policy, task)
+    return loop.run(env, compile_policy(policy) or policy, task)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbb._kernels.choice.edges import Edges
+from gbb._kernels.index.layout import Layout
 from gbb._kernels.jit import kernel
 from gbb._support.checks import FloatArray, IntArray
 
@@ -27,8 +27,6 @@ class Information(NamedTuple):
 
     Attributes
     ----------
-    edges
-        The directed edges.
     own
         How many regressors a type has.
     in_sums
@@ -55,7 +53,6 @@ class Information(NamedTuple):
         Scratch space: three numbers for each that a round reports.
     """
 
-    edges: Edges
     own: int
     in_sums: bool
     power: float
@@ -78,21 +75,27 @@ class Information(NamedTuple):
 
 @kernel(forceinline=True)
 def keep_sample(
-    info: Information, s: int, known: int, mu: FloatArray, arms: IntArray, number: int
+    layout: Layout,
+    info: Information,
+    s: int,
+    known: int,
+    mu: FloatArray,
+    arms: IntArray,
+    number: int,
 ) -> tuple[int, float]:
     """Keep sample s, for which ``arms`` were found; returns how many are known then, and what it pays.
 
     Where an allocation that is known pays as much or more, the sample is of its group: what pays the
     same in a draw does so in all, and is the same.
     """
-    counts, edges = info.counts, info.edges
+    counts = info.counts
     for r in range(mu.size):
         info.draws[s, r] = mu[r]
         counts[known, r] = 0.0
     for i in range(arms.size):
-        for e in range(edges.indptr[i], edges.indptr[i + 1]):
-            pair = edges.regressor[arms[i], arms[edges.indices[e]]]
-            counts[known, edges.types[e] * info.own + pair] += edges.weights[e]
+        for e in range(layout.indptr[i], layout.indptr[i + 1]):
+            pair = layout.regressor[arms[i], arms[layout.indices[e]]]
+            counts[known, layout.types[e] * info.own + pair] += layout.weights[e]
     found, scale = 0.0, 0.0
     for r in range(mu.size):
         found += counts[known, r] * mu[r]
@@ -159,19 +162,19 @@ def average(info: Information, known: int) -> None:
 
 
 @kernel(forceinline=True)
-def gain_of_edges(info: Information, k: int, noise: float) -> float:
+def gain_of_edges(layout: Layout, info: Information, k: int, noise: float) -> float:
     """The information gain of allocation k where rounds report every edge, or every link.
 
     ``noise`` is the variance of a number's own.
     """
-    gain, edges, seen = 0.0, info.edges, info.seen
+    gain, seen = 0.0, info.seen
     for r in range(seen.size):
         seen[r] = 0.0
     for i in range(info.arms.shape[1]):
-        for e in range(edges.indptr[i], edges.indptr[i + 1]):
-            pair = edges.regressor[info.arms[k, i], info.arms[k, edges.indices[e]]]
-            weight = edges.ways * edges.weights[e] * edges.weights[e]
-            seen[edges.types[e] * info.own + pair] += weight
+        for e in range(layout.indptr[i], layout.indptr[i + 1]):
+            pair = layout.regressor[info.arms[k, i], info.arms[k, layout.indices[e]]]
+            weight = layout.ways * layout.weights[e] * layout.weights[e]
+            seen[layout.types[e] * info.own + pair] += weight
     for r in range(seen.size):
         if seen[r] > 0.0 and info.total[r] > 0.0:
             before, after = noise + seen[r] * info.total[r], noise + seen[r] * info.within[r]
@@ -181,30 +184,30 @@ def gain_of_edges(info: Information, k: int, noise: float) -> float:
 
 @kernel(forceinline=True)
 def add_squares(
-    info: Information, k: int, more: FloatArray, row: int, weight: float, to: int
+    layout: Layout, info: Information, k: int, more: FloatArray, row: int, weight: float, to: int
 ) -> None:
     """Add to ``told[to]`` the squares of what allocation k reports if regressors pay ``more[row]``."""
-    told, edges = info.told, info.edges
+    told = info.told
     for o in range(told.shape[1]):
         told[0, o] = 0.0
     for i in range(info.arms.shape[1]):
-        for e in range(edges.indptr[i], edges.indptr[i + 1]):
-            pair = edges.regressor[info.arms[k, i], info.arms[k, edges.indices[e]]]
-            paid = edges.weights[e] * more[row, edges.types[e] * info.own + pair]
-            told[0, edges.adds_to[e]] += paid
+        for e in range(layout.indptr[i], layout.indptr[i + 1]):
+            pair = layout.regressor[info.arms[k, i], info.arms[k, layout.indices[e]]]
+            paid = layout.weights[e] * more[row, layout.types[e] * info.own + pair]
+            told[0, layout.adds_to[e]] += paid
     for o in range(told.shape[1]):
         told[to, o] += weight * told[0, o] * told[0, o]
 
 
 @kernel(forceinline=True)
-def gain_of_sums(info: Information, k: int, known: int, noise: float) -> float:
+def gain_of_sums(layout: Layout, info: Information, k: int, known: int, noise: float) -> float:
     """The information gain of allocation k where rounds report sums over edges."""
     gain, told, samples = 0.0, info.told, info.group.size
     told[:, :] = 0.0
     for j in range(known):
-        add_squares(info, k, info.means, j, info.size[j] / samples, 1)
+        add_squares(layout, info, k, info.means, j, info.size[j] / samples, 1)
     for s in range(samples):
-        add_squares(info, k, info.draws, s, 1.0 / samples, 2)
+        add_squares(layout, info, k, info.draws, s, 1.0 / samples, 2)
     for o in range(told.shape[1]):
         if told[2, o] > 0.0:
             within = spread_within(told[1, o], told[2, o], known, samples)
@@ -261,6 +264,7 @@ def best_mixture(
 
 @kernel(forceinline=True)
 def decide(
+    layout: Layout,
     info: Information,
     known: int,
     best: float,
@@ -282,9 +286,9 @@ def decide(
             paid += info.counts[k, r] * info.centre[r]
         info.regret[k] = max(best - paid, 0.0)
         if info.in_sums:
-            info.gain[k] = gain_of_sums(info, k, known, noise)
+            info.gain[k] = gain_of_sums(layout, info, k, known, noise)
         else:
-            info.gain[k] = gain_of_edges(info, k, noise)
+            info.gain[k] = gain_of_edges(layout, info, k, noise)
     if known > 1:
         i, j, q = best_mixture(info.regret, info.gain, info.power, known)
         u = rng.random()
