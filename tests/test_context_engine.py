@@ -200,7 +200,7 @@ def test_types_of_every_round_play_as_types_of_edges(policy, arms):
 
 
 def test_contexts_that_never_come_again_are_laid_out_one_after_another(monkeypatch):
-    """A book holds few pages here: it is bound anew, and what was learnt stays."""
+    """Few layouts fit at once here: they are made anew, and what was learnt stays."""
     monkeypatch.setattr(engine_index, "NUMBERS", 2000)
     m, rng = GRAPH.m, np.random.default_rng(4)
     drawn = [(rng.integers(0, 3, m), rng.uniform(-1, 1, m)) for _ in range(ROUNDS)]

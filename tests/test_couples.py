@@ -120,7 +120,7 @@ def test_every_lane_plays_as_the_reference_on_the_same_noise(
     env, policy = build(FORMS[arms], algorithm, "complete", noise, regimes, radius=radius)
     children = np.random.SeedSequence(4).spawn(4)
     kept = recorded_rounds(200, 1)
-    fast = run_batch(env, policy, 200, kept, children, edge_noise=True)
+    fast = run_batch(env, policy, Task(200, kept, children, edge_noise=True))
     for seed, trace in zip(np.random.SeedSequence(4).spawn(4), fast, strict=True):
         plain = run_reference(env, policy, 200, kept, seed)
         np.testing.assert_array_equal(trace.couple, plain.couple)
@@ -148,7 +148,7 @@ def test_a_lane_plays_as_the_reference_for_ten_thousand_rounds(arms):
     env, policy = build(FORMS[arms], "ImprovedOFUL", "odd circle")
     kept = recorded_rounds(10_000, 1)
     seeds = np.random.SeedSequence(0).spawn(4)
-    trace = run_batch(env, policy, 10_000, kept, seeds, edge_noise=True)[0]
+    trace = run_batch(env, policy, Task(10_000, kept, seeds, edge_noise=True))[0]
     (first,) = np.random.SeedSequence(0).spawn(1)
     plain = run_reference(env, policy, 10_000, kept, first)
     np.testing.assert_array_equal(trace.couple, plain.couple)
@@ -195,7 +195,7 @@ def test_what_is_factorised_anew_counts_once_in_the_radius(runs):
     settings = {"regimes": 3, "radius": "symmetric", "lam": 1e-6}
     env, policy = build(FORMS["general"], "ImprovedOFUL", "complete", **settings)
     kept, seeds = recorded_rounds(150, 1), np.random.SeedSequence(6).spawn(runs)
-    trace = run_batch(env, policy, 150, kept, seeds, edge_noise=True)[0]
+    trace = run_batch(env, policy, Task(150, kept, seeds, edge_noise=True))[0]
     (first,) = np.random.SeedSequence(6).spawn(1)
     plain = run_reference(env, policy, 150, kept, first)
     np.testing.assert_array_equal(trace.couple, plain.couple)

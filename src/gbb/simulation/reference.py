@@ -105,8 +105,7 @@ def run_reference(
             kept.append((played.expected, total, choice.couple or (-1, -1), arms))
         on_rounds(1)
     reward, cumulative, couple, allocation = map(np.array, zip(*kept, strict=True))
-    record = getattr(played.state, "record", None)
-    return Trace(reward, cumulative, couple, allocation if keep_allocations else None, record)
+    return Trace(reward, cumulative, couple, allocation if keep_allocations else None)
 
 
 def run_batch(system: System, policy: AnyPolicy, task: Task) -> list[Trace]:

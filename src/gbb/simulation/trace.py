@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
-from gbb.learning.record import AnyRecord
 
 LOG_POINTS = 200
 """About how many rounds ``record="log"`` keeps."""
@@ -33,15 +32,12 @@ class Trace(NamedTuple):
         The two arms over the cut, or (-1, -1) in rounds that played something else.
     allocation
         The allocations (rounds x n), if they were asked for.
-    record
-        The record after the last round, if the loop keeps one.
     """
 
     reward: FloatArray
     cumulative: FloatArray
     couple: IntArray
     allocation: IntArray | None
-    record: AnyRecord | None = None
 
     def shorten(self, size: int) -> Trace:
         """Return the first ``size`` recorded rounds."""
@@ -58,7 +54,6 @@ class Trace(NamedTuple):
             np.concatenate([self.cumulative, so_far + rest.cumulative]),
             np.concatenate([self.couple, rest.couple]),
             arms,
-            self.record,
         )
 
 

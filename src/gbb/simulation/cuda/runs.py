@@ -141,7 +141,7 @@ def _play_jobs(
                 arms = played["allocation"][:, : env.problem.n, run].astype(np.int64)
             reward = played["reward"][:, run].copy() if "reward" in played else values[number]
             total = played["cumulative"][:, run].copy()
-            traces.append(Trace(reward, total, couple, arms, None))
+            traces.append(Trace(reward, total, couple, arms))
         yield traces
 
 
