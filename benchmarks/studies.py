@@ -89,7 +89,7 @@ def policies(matrices: int = 20, runs: int = 10, seed: int = 1000) -> None:
         figure2(matrices, seed), players, rounds=ROUNDS, runs=runs, record=[1000, ROUNDS]
     )
     rows = []
-    for row in gbb.comparison(result):
+    for row in gbb.comparison(result).itertuples():
         lost = interval([100 * x for x in (row.lost, row.lost_low, row.lost_high)], 2)
         regret = interval((row.regret, row.regret_low, row.regret_high), 0)
         rows.append((row.policy, lost, regret, ratio(row, 4)))
@@ -107,7 +107,7 @@ def beside_first(players: Policies, matrices: int, runs: int, seed: int) -> None
     lost = result["lost"].isel(round=-1)
     seconds = [seconds_a_round(envs[0], policy) for policy in players(envs[0].problem)]
     rows = []
-    for row, took in zip(gbb.comparison(result), seconds, strict=True):
+    for row, took in zip(gbb.comparison(result).itertuples(), seconds, strict=True):
         own = lost.sel(policy=row.policy).to_numpy()
         mean = interval((row.regret, row.regret_low, row.regret_high), 0)
         shares = (f"{np.median(own):,.0f}", f"{own.max():,.0f}", f"{took / seconds[0]:.2f}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -72,13 +72,10 @@ def factor(features: FloatArray, weight: FloatArray, total: FloatArray, lam: flo
     # own relative accuracy (Powell and Reid 1969, Cox and Higham 1998).
     order = np.argsort(-np.abs(rows).max(axis=1), kind="stable")
     qr, pivots, tau, _, _ = lapack.dgeqp3(rows[order])
-    Q = lapack.dorgqr(qr, tau)[0]
-    block = Block(np.triu(qr[:size]), responses[order] @ Q, pivots.astype(np.int64) - 1, features)
-    whitened = np.empty(features.shape)
-    unplayed = weight <= 0.0
-    whitened[unplayed] = block.whiten(features[unplayed])
-    # Of what was played it is read off Q: solving with R would lose the digits that cancel where q_s is
-    # much larger than sqrt(lam).
-    known = order < len(played)
-    whitened[played[order[known]]] = Q[known] / root[order[known], None]
-    return replace(block, whitened=whitened)
+    Q, R, pivots = lapack.dorgqr(qr, tau)[0], np.triu(qr[:size]), pivots - 1
+    whitened = solve_triangular(R, features[:, pivots].T, transposed=True).T
+    # Of what was played it is read off Q: solving with R loses the digits that cancel where q_s is much
+    # larger than sqrt(lam).
+    seen = order < len(played)
+    whitened[played[order[seen]]] = Q[seen] / root[order[seen], None]
+    return Block(R, responses[order] @ Q, pivots, whitened)
