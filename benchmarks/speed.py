@@ -31,21 +31,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import gbb
-from gbb.policies import (
-    OFUL,
-    AnyPolicy,
-    EpsilonGreedy,
-    GuardedThompson,
-    ImprovedOFUL,
-    InformationDirected,
-    JointOFUL,
-    ThompsonSampling,
-)
 
+P = gbb.policies
 HERE = Path(__file__).resolve().parents[1]
 CORES = sorted(os.sched_getaffinity(0))
 
-Instance = tuple[gbb.Environment, AnyPolicy]
+Instance = tuple[gbb.Environment, P.AnyPolicy]
 
 
 class Row(NamedTuple):
@@ -72,7 +63,7 @@ def random_graph(n: int, p: float) -> gbb.Graph:
 
 
 def paper(
-    kind: type[AnyPolicy], arms: np.ndarray, n: int = 5, p: float = 1.0, *, rivals: bool = False
+    kind: type[P.AnyPolicy], arms: np.ndarray, n: int = 5, p: float = 1.0, *, rivals: bool = False
 ) -> Instance:
     """The paper's problem; with `rivals`, like arms do not go together, so much is to be improved."""
     d = arms.shape[1]
@@ -85,18 +76,20 @@ def paper(
     return gbb.Environment(problem, M), kind(problem, cut=gbb.cuts.greedy(problem.graph))
 
 
-def general(kind: type[AnyPolicy], graph: gbb.Graph, arms: np.ndarray, **settings: Any) -> Instance:
+def general(
+    kind: type[P.AnyPolicy], graph: gbb.Graph, arms: np.ndarray, **settings: Any
+) -> Instance:
     """Edge types, or rewards in sums."""
     problem = gbb.Problem(graph, arms, S=4.0, **settings)
     M = np.abs(np.random.default_rng(0).standard_normal((problem.types, problem.d, problem.d)))
     M *= 4.0 / np.linalg.norm(M, axis=(1, 2), keepdims=True)
-    optimistic = kind is not ThompsonSampling and not problem.symmetric
+    optimistic = kind is not P.ThompsonSampling and not problem.symmetric
     radius = {"radius": "complete"} if optimistic else {}
     return gbb.Environment(problem, M), kind(problem, cut=gbb.cuts.greedy(graph), **radius)
 
 
 def with_contexts(
-    kind: type[AnyPolicy], graph: gbb.Graph, arms: np.ndarray, name: str, rounds: int
+    kind: type[P.AnyPolicy], graph: gbb.Graph, arms: np.ndarray, name: str, rounds: int
 ) -> Instance:
     """No contexts, four regimes, or three numbers, of which 20 vectors come again and again."""
     rng = np.random.default_rng(0)
@@ -114,7 +107,17 @@ def with_contexts(
     return env, kind(problem, cut=gbb.cuts.greedy(graph))
 
 
-COUPLES = (ImprovedOFUL, OFUL)
+COUPLES = (P.ImprovedOFUL, P.OFUL)
+CASES = {
+    "one-hot, d=K=5": (np.eye(5), 200_000),
+    "one-hot, d=K=10": (np.eye(10), 100_000),
+    "general, d=K=5": (unit_arms(5, 5), 100_000),
+    "general, d=K=10": (unit_arms(10, 10), 40_000),
+    "general, d=5, K=20": (unit_arms(20, 5), 20_000),
+    "general, d=5, K=100": (unit_arms(100, 5), 8192),
+}
+"""Arms by name, and rounds enough for them."""
+
 FIVE = (("one-hot", np.eye(5)), ("general", unit_arms(5, 5)))
 TEN = (("K = 10 one-hot", np.eye(10)), ("d = 5, K = 10", unit_arms(10, 5)))
 GRID = gbb.Graph.grid(4, 4)
@@ -127,36 +130,28 @@ def rows() -> Iterator[tuple[str, Row]]:
     yield from of_allocations()
     yield from of_contexts()
     for workers in (1, 2):
-        row = Row(partial(paper, ImprovedOFUL, np.eye(5)), 50_000, runs=64, workers=workers)
+        row = Row(partial(paper, P.ImprovedOFUL, np.eye(5)), 50_000, runs=64, workers=workers)
         yield f"threads: 64 runs on {workers}", row
 
 
 def of_couples() -> Iterator[tuple[str, Row]]:
     one_hot = {K: np.eye(K) for K in (2, 5, 10, 20, 50)}
-    cases = [
-        ("one-hot, d=K=5", one_hot[5], 200_000),
-        ("one-hot, d=K=10", one_hot[10], 100_000),
-        ("general, d=K=5", unit_arms(5, 5), 100_000),
-        ("general, d=K=10", unit_arms(10, 10), 40_000),
-        ("general, d=5, K=20", unit_arms(20, 5), 20_000),
-        ("general, d=5, K=100", unit_arms(100, 5), 8192),
-    ]
-    for name, arms, rounds in cases:
-        yield f"engine: {name}", Row(partial(paper, ImprovedOFUL, arms), rounds)
+    for name, (arms, rounds) in CASES.items():
+        yield f"engine: {name}", Row(partial(paper, P.ImprovedOFUL, arms), rounds)
     growth = [(f"d = K = {K}, one-hot", arms) for K, arms in one_hot.items()]
     growth += [(f"d = K = {K}, general", unit_arms(K, K)) for K in (2, 5, 10, 15)]
     growth += [(f"d = 5, K = {K}, general", unit_arms(K, 5)) for K in (10, 30, 100, 200)]
     for name, arms in growth:
         rounds = 100_000 if arms.size <= 100 else 8192
-        yield f"growth: {name}", Row(partial(paper, ImprovedOFUL, arms), rounds)
+        yield f"growth: {name}", Row(partial(paper, P.ImprovedOFUL, arms), rounds)
     for n, p in ((5, 1.0), (100, 0.1), (10_000, 1e-3), (1_000_000, 1e-5)):
         # The fixed cost of a call, which is taken off, is the larger part on large graphs.
         rounds = 4_000_000 if n > 100_000 else 200_000
         for name, arms in FIVE:
-            row = Row(partial(paper, ImprovedOFUL, arms, n, p), rounds)
+            row = Row(partial(paper, P.ImprovedOFUL, arms, n, p), rounds)
             yield f"growth: n = {n:,}, {name}", row
-    for runs, kind, (name, arms, _) in product((64, 1), COUPLES, cases[:4]):
-        row = Row(partial(paper, kind, arms), 20_000, runs, timed="whole")
+    for runs, kind, name in product((64, 1), COUPLES, list(CASES)[:4]):
+        row = Row(partial(paper, kind, CASES[name][0]), 20_000, runs, timed="whole")
         yield f"whole: {kind.__name__}, {name}, runs = {runs}", row
 
 
@@ -174,13 +169,13 @@ def beyond() -> Iterator[tuple[str, Row]]:
     types = {"edge_types": downwards}
     problems.append(("4 x 4 grid, two types, K=11 d=3", GRID, unit_arms(11, 3), types))
     for name, graph, arms, settings in problems:
-        for kind in (ThompsonSampling, ImprovedOFUL, JointOFUL):
+        for kind in (P.ThompsonSampling, P.ImprovedOFUL, P.JointOFUL):
             row = Row(partial(general, kind, graph, arms, **settings), 2000)
             yield f"beyond: {name}, {kind.__name__}", row
 
 
 def of_allocations() -> Iterator[tuple[str, Row]]:
-    for kind in (JointOFUL, ThompsonSampling):
+    for kind in (P.JointOFUL, P.ThompsonSampling):
         for name, arms in FIVE:
             row = Row(partial(paper, kind, arms), 20_000 if name == "one-hot" else 5000)
             yield f"allocation: {kind.__name__}, n = d = K = 5, {name}", row
@@ -192,9 +187,9 @@ def of_allocations() -> Iterator[tuple[str, Row]]:
             build = partial(paper, kind, unit_arms(10, 5), n, degree / (n - 1), rivals=True)
             yield f"size: {kind.__name__}, n = {n:,}, mean degree {degree}", Row(build, 60)
     for n, p in ((20, 0.3), (1000, 10 / 999)):
-        for kind in (ImprovedOFUL, JointOFUL, GuardedThompson, InformationDirected):
+        for kind in (P.ImprovedOFUL, P.JointOFUL, P.GuardedThompson, P.InformationDirected):
             for name, arms in TEN:
-                calls = 20 if kind is InformationDirected else 200
+                calls = 20 if kind is P.InformationDirected else 200
                 row = Row(partial(paper, kind, arms, n, p, rivals=True), calls, timed="select")
                 yield f"select: {kind.__name__}, n = {n:,}, {name}", row
 
@@ -204,7 +199,7 @@ def of_contexts() -> Iterator[tuple[str, Row]]:
     three = {"one-hot, d=K=5": np.eye(5)} | {
         f"general, d={d}, K=5": unit_arms(5, d) for d in (5, 3)
     }
-    policies = (OFUL, ImprovedOFUL, ThompsonSampling, JointOFUL, EpsilonGreedy)
+    policies = (P.OFUL, P.ImprovedOFUL, P.ThompsonSampling, P.JointOFUL, P.EpsilonGreedy)
     for (on, graph), (name, arms), kind in product(graphs.items(), three.items(), policies):
         for runs, context in product(
             (1, 64) if kind in COUPLES else (1,), ("none", "4 regimes", "3 numbers")

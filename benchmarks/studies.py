@@ -28,25 +28,11 @@ from typing import Any
 import numpy as np
 
 import gbb
-from gbb.policies import (
-    OFUL,
-    AnyPolicy,
-    BernoulliThompson,
-    EpsilonGreedy,
-    ExploreThenCommit,
-    ExponentialWeights,
-    GuardedThompson,
-    ImprovedOFUL,
-    InformationDirected,
-    JointOFUL,
-    KCutOFUL,
-    PhasedExploration,
-    ThompsonSampling,
-)
 
+P = gbb.policies
 ROUNDS = 20_000
 
-Policies = Callable[[gbb.Problem], Sequence[AnyPolicy]]
+Policies = Callable[[gbb.Problem], Sequence[P.AnyPolicy]]
 
 
 def table(head: str, rows: Iterable[Iterable[Any]]) -> None:
@@ -70,19 +56,19 @@ def interval(values: Sequence[float], digits: int) -> str:
 
 
 def policies(matrices: int = 20, runs: int = 10, seed: int = 1000) -> None:
-    def players(problem: gbb.Problem) -> list[AnyPolicy]:
+    def players(problem: gbb.Problem) -> list[P.AnyPolicy]:
         own: dict[str, Any] = {"cut": gbb.cuts.greedy(problem.graph)}
         symmetric = {**own, "radius": "symmetric"}
         return [
-            ImprovedOFUL(problem, **own),
-            OFUL(problem, **own),
-            ImprovedOFUL(problem, **symmetric, name="ImprovedOFUL, symmetric"),
-            KCutOFUL(problem, k=3, **symmetric, name="KCutOFUL(3), symmetric"),
-            JointOFUL(problem, **own, radius="paper", name="JointOFUL, paper"),
-            JointOFUL(problem, **symmetric, name="JointOFUL, symmetric"),
-            EpsilonGreedy(problem, **own),
-            ThompsonSampling(problem, **own, starts=0, name="ThompsonSampling, couple"),
-            ThompsonSampling(problem, **own),
+            P.ImprovedOFUL(problem, **own),
+            P.OFUL(problem, **own),
+            P.ImprovedOFUL(problem, **symmetric, name="ImprovedOFUL, symmetric"),
+            P.KCutOFUL(problem, k=3, **symmetric, name="KCutOFUL(3), symmetric"),
+            P.JointOFUL(problem, **own, radius="paper", name="JointOFUL, paper"),
+            P.JointOFUL(problem, **symmetric, name="JointOFUL, symmetric"),
+            P.EpsilonGreedy(problem, **own),
+            P.ThompsonSampling(problem, **own, starts=0, name="ThompsonSampling, couple"),
+            P.ThompsonSampling(problem, **own),
         ]
 
     result = gbb.compare(
@@ -115,7 +101,7 @@ def beside_first(players: Policies, matrices: int, runs: int, seed: int) -> None
     table("policy | mean regret | of the first's | median | worst run | time a round", rows)
 
 
-def seconds_a_round(env: gbb.Environment, policy: AnyPolicy) -> float:
+def seconds_a_round(env: gbb.Environment, policy: P.AnyPolicy) -> float:
     """Processor time: the least of five runs, which solve for no optimum."""
     best, times = gbb.optimum.solve(env.problem, env.M_star), []
     for _ in range(5):
@@ -126,14 +112,14 @@ def seconds_a_round(env: gbb.Environment, policy: AnyPolicy) -> float:
 
 
 def guard(matrices: int = 20, runs: int = 16, seed: int = 9000) -> None:
-    def players(problem: gbb.Problem) -> list[AnyPolicy]:
+    def players(problem: gbb.Problem) -> list[P.AnyPolicy]:
         cut = gbb.cuts.greedy(problem.graph)
         guarded = [
-            GuardedThompson(problem, cut=cut, beta=beta, name=f"GuardedThompson, beta = {beta:g}")
+            P.GuardedThompson(problem, cut=cut, beta=beta, name=f"GuardedThompson, beta = {beta:g}")
             for beta in (0.95, 0.9, 0.8)
         ]
-        last = GuardedThompson(problem, cut=cut, c=10.0, name="GuardedThompson, c = 10")
-        return [JointOFUL(problem, cut=cut), ThompsonSampling(problem, cut=cut), *guarded, last]
+        last = P.GuardedThompson(problem, cut=cut, c=10.0, name="GuardedThompson, c = 10")
+        return [P.JointOFUL(problem, cut=cut), P.ThompsonSampling(problem, cut=cut), *guarded, last]
 
     beside_first(players, matrices, runs, seed)
 
@@ -141,20 +127,20 @@ def guard(matrices: int = 20, runs: int = 16, seed: int = 9000) -> None:
 def information(matrices: int = 20, runs: int = 16, seed: int = 12000) -> None:
     # The seeds 12000 to 12019 were named before they were first played; so were 13000 to 13019 and
     # 14000 to 14039, with the same settings, once the first had been seen.
-    def players(problem: gbb.Problem) -> list[AnyPolicy]:
+    def players(problem: gbb.Problem) -> list[P.AnyPolicy]:
         cut, guarded = gbb.cuts.greedy(problem.graph), "InformationDirected, guarded, 0.9"
         return [
-            ThompsonSampling(problem, cut=cut),
-            InformationDirected(problem, cut=cut),
-            GuardedThompson(problem, cut=cut, beta=0.9, name="GuardedThompson, 0.9"),
-            InformationDirected(problem, cut=cut, beta=0.9, name=guarded),
+            P.ThompsonSampling(problem, cut=cut),
+            P.InformationDirected(problem, cut=cut),
+            P.GuardedThompson(problem, cut=cut, beta=0.9, name="GuardedThompson, 0.9"),
+            P.InformationDirected(problem, cut=cut, beta=0.9, name=guarded),
         ]
 
     beside_first(players, matrices, runs, seed)
 
 
 def unknown(matrices: int = 20, runs: int = 16, seed: int = 7000) -> None:
-    kinds = (ThompsonSampling, GuardedThompson)
+    kinds = (P.ThompsonSampling, P.GuardedThompson)
     regrets = np.empty((2, 2, matrices, runs))  # known or not, policy, matrix, run
     for k, scales in enumerate(({"sigma": 1.0, "S": 4.0}, {"sigma": None, "S": None})):
         for i, env in enumerate(figure2(matrices, seed)):
@@ -227,7 +213,7 @@ def by_identify(
 def by_policy(env: gbb.Environment, epsilon: float, seed: int) -> tuple[int, np.ndarray]:
     """PhasedExploration until it commits."""
     cut = gbb.cuts.greedy(env.problem.graph)
-    policy = PhasedExploration(env.problem, cut=cut, epsilon=epsilon, delta=LIMIT["delta"])
+    policy = P.PhasedExploration(env.problem, cut=cut, epsilon=epsilon, delta=LIMIT["delta"])
     rng, noise = (np.random.default_rng([seed, k]) for k in range(2))
     state = policy.init()
     while state.couple is None and state.learned.rounds < LIMIT["max_rounds"]:
@@ -240,7 +226,7 @@ def limit(matrices: int = 20, runs: int = 4) -> None:
     horizons, constants, lost = np.array([1_000, 20_000, 200_000]), [], []
     for seed, env in enumerate(figure2(matrices, 1000), 1000):
         cut = gbb.cuts.greedy(env.problem.graph)
-        players = [kind(env.problem, cut=cut) for kind in (ThompsonSampling, JointOFUL)]
+        players = [kind(env.problem, cut=cut) for kind in (P.ThompsonSampling, P.JointOFUL)]
         own = {"rounds": int(horizons[-1]), "runs": runs, "seed": seed, "record": horizons}
         lost.append(gbb.simulate(env, players, **own).regret.mean("run").to_numpy())
         constants.append(gbb.theory.lower_bound(env).constant)
@@ -285,7 +271,7 @@ def product(graph: gbb.Graph, K: int, diagonal: str, seed: int) -> tuple[float, 
 
 
 def bernoulli(matrices: int = 16, rounds: int = 1500) -> None:
-    kinds = (ThompsonSampling, BernoulliThompson)
+    kinds = (P.ThompsonSampling, P.BernoulliThompson)
 
     def rows() -> Iterator[Sequence[Any]]:
         for arms in ("one-hot", "general"):
@@ -325,7 +311,7 @@ def regimes(rounds: int = 2000) -> None:
         ("complete:5", gbb.Graph.complete(5)),
         ("grid 4 x 4", gbb.Graph.grid(4, 4)),
     ):
-        for kind, settings in ((ThompsonSampling, {}), (JointOFUL, {"delta": 1e-3})):
+        for kind, settings in ((P.ThompsonSampling, {}), (P.JointOFUL, {"delta": 1e-3})):
             found = [regime(graph, rounds, seed, partial(kind, **settings)) for seed in range(5)]
             told, blind, regret, bound = np.array(found).T
             first = f"{told.mean():.4f} (worst {told.min():.4f})"
@@ -336,7 +322,7 @@ def regimes(rounds: int = 2000) -> None:
 
 
 def regime(
-    graph: gbb.Graph, rounds: int, seed: int, make: Callable[..., AnyPolicy]
+    graph: gbb.Graph, rounds: int, seed: int, make: Callable[..., P.AnyPolicy]
 ) -> tuple[float, ...]:
     """Four regimes, d = K = 4, norm 1."""
     rng = np.random.default_rng(seed)
@@ -366,8 +352,8 @@ def adversary(rounds: int = 100_000, runs: int = 8) -> None:
     matrices = gbb.adversary.switching([np.eye(2), -np.eye(2)])
     env = gbb.adversary.AdversarialEnvironment(problem, matrices, noise="none")
     marks, rows = np.unique(np.geomspace(1000, rounds, 9).astype(int)), []
-    for kind in (ImprovedOFUL, JointOFUL, ExponentialWeights):
-        own = runs if kind is ExponentialWeights else 2  # the others take much longer
+    for kind in (P.ImprovedOFUL, P.JointOFUL, P.ExponentialWeights):
+        own = runs if kind is P.ExponentialWeights else 2  # the others take much longer
         result = gbb.simulate(
             env, kind(problem, cut=cut), cut=cut, rounds=rounds, runs=own, record=marks
         )
@@ -459,7 +445,7 @@ def whole_runs(instances: int, rounds: int = 120) -> None:
     for seed in range(instances):
         env = sphere(20, 1, 60, np.random.default_rng(seed))
         make = partial(
-            ExploreThenCommit, env.problem, cut=gbb.cuts.greedy(env.problem.graph), horizon=rounds
+            P.ExploreThenCommit, env.problem, cut=gbb.cuts.greedy(env.problem.graph), horizon=rounds
         )
         low = partial(make, estimator="low_rank")
         players = [
