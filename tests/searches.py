@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import gbb
-from gbb._kernels.index.layout import Layout
+from gbb._kernels.index.buffers import make_counts_search, make_linear_search
+from gbb._kernels.index.layout import BY_CONTEXT, Layout
 from gbb._kernels.index.search_counts import CountsSearch
 from gbb._kernels.index.search_linear import LinearSearch
 from gbb.learning.tuples import Tuples
 from gbb.policies._compiled import compile_policy
-from gbb.policies._layout import BY_CONTEXT, make_counts_search, make_linear_search
 
 
 class Searches(NamedTuple):
@@ -31,5 +31,5 @@ def searches_of(policy: gbb.policies.IndexPolicy) -> Searches:
     layout = stacked._replace(**{name: getattr(stacked, name)[0] for name in BY_CONTEXT})
     counts = None
     if compiled.bonus is not None and compiled.is_independent:
-        counts = make_counts_search(compiled, stacked)
+        counts = make_counts_search(compiled.problem, stacked)
     return Searches(stacked, layout, compiled.tuples, make_linear_search(stacked), counts)

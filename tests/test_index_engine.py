@@ -8,7 +8,9 @@ import pytest
 
 import gbb
 from engine_runs import run_engine
+from gbb._kernels.index.buffers import new_dense_search, search_columns
 from gbb._kernels.index.independent import log_of_product
+from gbb._kernels.index.layout import make_layout
 from gbb._kernels.index.search_counts import count_arms, improve_counts
 from gbb._kernels.index.search_dense import improve_dense
 from gbb._kernels.index.search_linear import fill_pay, gains_of_arms, improve_linear
@@ -21,7 +23,6 @@ from gbb._kernels.linalg import (
 )
 from gbb._support.arrays import WIDTH, aligned_zeros, padded
 from gbb.learning.coordinates import coordinates
-from gbb.policies._layout import make_layout, new_dense_search, search_columns
 from gbb.simulation.reference import run_reference
 from gbb.simulation.trace import recorded_rounds
 from indices import Composed

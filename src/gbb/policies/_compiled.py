@@ -25,7 +25,7 @@ from gbb.problem import Problem, rounds_kept
 
 if TYPE_CHECKING:  # numba takes long to load
     from gbb._kernels.index.layout import Layout
-    from gbb.policies._layout import Game
+    from gbb.policies._game import Game
 
 MAX_TERMS = 1 << 23
 """The most terms that the tuples of a compiled choice may have."""
@@ -204,7 +204,7 @@ class CompiledIndex:
     @cached_property
     def layout(self) -> Layout:
         """The links and tuples as compiled code takes them."""
-        from gbb.policies._layout import make_layout  # noqa: PLC0415  (loads numba)
+        from gbb._kernels.index.layout import make_layout  # noqa: PLC0415  (loads numba)
 
         optimistic, independent = self.bonus is not None, self.is_independent
         return make_layout(

@@ -79,7 +79,7 @@ class IndexPolicy(RecordPolicy[Any]):
         posterior, compiled = self.learner.posterior(self.problem, state), compile_choice(self)
         if compiled is None or not compiled.is_searched:
             return self.index.choose(posterior, self.search, rng)
-        from gbb.policies._layout import choose  # noqa: PLC0415  (loads numba)
+        from gbb.policies._game import choose  # noqa: PLC0415  (loads numba)
 
         return choose(compiled, posterior, rng)
 

@@ -43,7 +43,7 @@ class InformationRatio:
 
     def choose(self, posterior: Posterior, search: Search, rng: np.random.Generator) -> Choice:
         from gbb.policies._compiled import compile_index  # noqa: PLC0415  (which knows this class)
-        from gbb.policies._layout import choose  # noqa: PLC0415  (loads numba)
+        from gbb.policies._game import choose  # noqa: PLC0415  (loads numba)
 
         # A subclass that gets here has not another choice, and only the class itself is compiled.
         plain = InformationRatio(samples=self.samples, power=self.power, floor=self.floor)

@@ -136,7 +136,7 @@ class LocalSearch:
         check_parts(problem, self.cut)
 
     def maximise(self, objective: Objective, rng: np.random.Generator) -> Choice:
-        from gbb.policies._layout import maximise  # noqa: PLC0415  (loads numba)
+        from gbb.policies._game import maximise  # noqa: PLC0415  (loads numba)
 
         ridge = objective.ridge
         layout = self._layout(ridge.problem, ridge.symmetric)
@@ -163,7 +163,7 @@ class LocalSearch:
         return lru_cache(2 * rounds_kept(self.cut.graph.m))(self._make_layout)
 
     def _make_layout(self, problem: Problem, symmetric: bool) -> Layout:
-        from gbb.policies._layout import make_layout  # noqa: PLC0415
+        from gbb._kernels.index.layout import make_layout  # noqa: PLC0415
 
         return make_layout(
             self.tuples(problem),

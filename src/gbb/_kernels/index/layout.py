@@ -8,10 +8,20 @@ ends of a link list it, so a sum over all entries counts everything twice.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from gbb._kernels.jit import kernel
+from gbb._support.arrays import aligned_zeros, padded
 from gbb._support.checks import FloatArray, IntArray
+from gbb._support.rows import unique_rows
+
+if TYPE_CHECKING:
+    from gbb.learning.coordinates import Coordinates
+    from gbb.learning.tuples import Tuples
+    from gbb.problem import Problem
 
 TABLES, TYPES, BLOCKS, TUPLES, STARTS, SEARCHES = range(6)
 """Columns of :attr:`Layout.sizes`."""
@@ -196,3 +206,192 @@ def at_row(layout: Layout, r: int) -> Layout:
         layout.regressor,
         layout.ways,
     )
+
+
+NOTHING = np.zeros((1, 1, 0))
+
+BY_CONTEXT = Layout._fields[: Layout._fields.index("penalty")]
+"""The fields of a layout that have a row for each context."""
+
+
+def make_layout(
+    tuples: Tuples,
+    coordinates: Coordinates,
+    *,
+    starts: int,
+    searches: int,
+    counts: bool = False,
+    dense: bool = False,
+    valued: bool = True,
+) -> Layout:
+    """Return the links of a problem and the tuples that searches start from, in one row.
+
+    With what a search on ``counts``, or on ``dense`` estimates, takes; ``valued`` if the compiled code
+    computes the values of the tuples.
+    """
+    problem, index = tuples.problem, coordinates.index
+    G, K, n = problem.types, problem.K, problem.n
+    types, weights = problem.edge_types, problem.edge_weights
+    agent, other = problem.sources.astype(np.int64), problem.targets.astype(np.int64)
+    edges = {
+        "indptr": first_entries(agent, n),
+        "indices": other,
+        "types": np.array(types),
+        "weights": np.array(weights),
+        "adds_to": np.array(problem.report.index),
+    }
+    # Links that are alike are one entry. The search on counts has one for each regressor, so for each
+    # direction if each has one.
+    merged = problem.links_alike and (coordinates.symmetric or not counts)
+    table, back, weight = types, types, weights
+    if not merged:  # an entry for each direction: tables of edges out, then of edges in
+        inward = np.lexsort((types, agent, other))
+        agent, other = np.append(agent, other[inward]), np.append(other, agent[inward])
+        table = np.concatenate([types, G + types[inward]])
+        back = np.concatenate([G + types, types[inward]])
+        # A directed edge is listed at both of its ends, and search counts what an agent sees.
+        weight = np.append(weights, weights[inward]) / 2.0
+    nonzero = np.flatnonzero(weight != 0.0)
+    # By agent, then by matrix: an agent's entries of one block are a segment of their own.
+    nonzero = nonzero[np.lexsort((table[nonzero] % G, agent[nonzero]))]
+    agent, other, table, back = (values[nonzero] for values in (agent, other, table, back))
+    weight, group = weight[nonzero], tuples.group_of
+    # Neighbours of one group play the same arm in a tuple: their weights are added once, ahead.
+    bundles, which, size = unique_rows(agent, table, group[other])
+    entries = {
+        "start": first_entries(agent, n),
+        "other": other,
+        "table": table,
+        "back": back,
+        "weight": weight,
+        "bundle_start": first_entries(bundles[0], n),
+        "bundle_table": bundles[1],
+        "bundle_group": bundles[2],
+        "bundle_weight": np.bincount(which, weights=weight, minlength=len(size)).astype(float),
+        "bundle_size": size,
+    }
+    one, two = _regressors(index, G, merged=merged)
+    used = np.array(problem.matrices_in_play)
+    blocks = used if problem.tabular else np.zeros(1, dtype=np.int64)
+    in_play = used if merged else np.append(used, used + G)
+    regressor, amount = tuples.list_terms(index) if valued else (NOTHING[0].astype(int), NOTHING[0])
+    sizes = [len(in_play), len(used), len(blocks), tuples.size, starts, searches]
+    by_context: dict[str, Any] = {
+        **dict.fromkeys(BY_CONTEXT, np.zeros(0, dtype=np.int64)),
+        **edges,
+        **entries,
+        **(_slots(agent, entries, bundles[0], reverse_tables(len(one), G)) if counts else {}),
+        **(_segments(problem, agent, table) if dense else {}),
+        "tuple_regressor": regressor,
+        "tuple_amount": amount,
+        "objectives": make_objectives(tuples, coordinates) if dense and valued else NOTHING,
+        "tables_in_play": in_play,
+        "types_in_play": used,
+        "blocks_in_play": blocks,
+        "sizes": np.array(sizes),
+    }
+    # Added to values: forbidden arms, and the padding to whole vectors, never win.
+    penalty = aligned_zeros(n, padded(K))
+    penalty[:, :K][~problem.allowed] = -np.inf
+    penalty[:, K:] = -np.inf
+    one_round = problem.root is problem  # flags of a layout hold in all contexts
+    return Layout(
+        **{name: by_context[name][None] for name in BY_CONTEXT},
+        penalty=penalty,
+        free=bool(problem.allowed.all()),
+        plain=one_round and len(one) == 1 and bool((weight == 1.0).all()),
+        plain_edges=one_round and G == 1 and bool((weights == 1.0).all()),
+        group=group,
+        part=np.array(tuples.group_part),
+        substitute=np.array(tuples.arms_of_group),
+        one=one,
+        two=two,
+        regressor=np.array(index),
+        ways=float(problem.ways),
+    )
+
+
+def stack(rows: Sequence[Layout]) -> Layout:
+    """Return the layouts of several contexts in one, padded to the longest."""
+    if len(rows) == 1:
+        return rows[0]
+    stacked = {}
+    for name in BY_CONTEXT:
+        arrays = [getattr(row, name)[0] for row in rows]
+        shape = np.max([each.shape for each in arrays], axis=0)
+        stacked[name] = aligned_zeros(len(rows), *shape.tolist()).view(arrays[0].dtype)
+        for row, each in zip(stacked[name], arrays, strict=True):
+            row[tuple(map(slice, each.shape))] = each
+    return rows[0]._replace(**stacked)
+
+
+def size_of(layout: Layout) -> int:
+    """Return how many numbers the contexts of a layout hold."""
+    return sum(getattr(layout, name).size for name in BY_CONTEXT)
+
+
+def first_entries(agent: IntArray, n: int) -> IntArray:
+    """Return where the entries of each of n agents begin, and where the last end (n + 1)."""
+    return np.searchsorted(agent, np.arange(n + 1)).astype(np.int64)
+
+
+def _regressors(index: IntArray, types: int, *, merged: bool) -> tuple[IntArray, IntArray]:
+    """Return the two regressors that each table sums, by the neighbour's arm and the agent's."""
+    offsets = (int(index.max()) + 1) * np.arange(types)[:, None, None]
+    inward = np.ascontiguousarray(offsets + index)
+    out = np.ascontiguousarray(inward.transpose(0, 2, 1))
+    if merged:
+        return out, inward
+    both = np.concatenate([out, inward])
+    return both, both
+
+
+def reverse_tables(tables: int, types: int) -> IntArray:
+    """Return the table by which the other end sees the same edges."""
+    own = np.arange(tables)
+    return own if tables == types else np.roll(own, types)
+
+
+def _slots(
+    agent: IntArray, entries: dict[str, Any], bundle_agent: IntArray, reverse: IntArray
+) -> dict[str, IntArray]:
+    """Return the neighbours that are counted together: by agent and table, in the order of both."""
+    tables, table, n = len(reverse), entries["table"], len(entries["start"]) - 1
+    slots, slot = np.unique(agent * tables + table, return_inverse=True)
+    owner, own = np.divmod(slots, tables)
+    reversed_slots = owner * tables + reverse[own]
+    place = np.searchsorted(slots, reversed_slots)
+    there = slots[np.minimum(place, len(slots) - 1)] == reversed_slots if len(slots) else place > 0
+    return {
+        "slot_start": first_entries(owner, n),
+        "slot_table": own,
+        "slot_reverse": np.where(there, place, -1),
+        "slot": slot,
+        "back_slot": np.searchsorted(slots, entries["other"] * tables + entries["back"]),
+        "bundle_slot": np.searchsorted(slots, bundle_agent * tables + entries["bundle_table"]),
+    }
+
+
+def _segments(problem: Problem, agent: IntArray, table: IntArray) -> dict[str, IntArray]:
+    """Return each agent's entries that are of one block of the estimate, and the tables' columns."""
+    types = problem.types if problem.tabular else 1
+    segments, entry = np.unique(agent * types + table % types, return_index=True)
+    return {
+        "segment": first_entries(segments // types, problem.n),
+        "segment_entry": np.append(entry, len(agent)),
+        "block": table % types,
+        "column": table // types * (problem.K * padded(problem.K)),
+    }
+
+
+def make_objectives(tuples: Tuples, coordinates: Coordinates) -> FloatArray:
+    """Return the sum of edge-arms of every tuple in the coordinates of the blocks in play.
+
+    Of blocks x size x tuples, padded to whole vectors.
+    """
+    problem, table = tuples.problem, coordinates.table
+    sums = np.stack([sums.T for sums in tuples.by_type(table)])
+    sums = sums[problem.matrices_in_play] if problem.tabular else sums.reshape(1, -1, tuples.size)
+    objectives = aligned_zeros(*sums.shape[:2], padded(tuples.size))
+    objectives[:, :, : tuples.size] = sums
+    return objectives

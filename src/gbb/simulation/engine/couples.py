@@ -91,10 +91,15 @@ def play_runs(
     lanes: int,
 ) -> Form:
     """Play all rounds of runs with these seeds; the last is in all lanes that are left."""
+
+    def report(rounds: int) -> None:
+        if task.on_rounds is not None:
+            task.on_rounds(len(seeds) * rounds)
+
     children = [seed.spawn(2) for seed in seeds]
     rngs = [np.random.default_rng(own) for _, own in children]
     blocks = [
-        Blocks(env, np.random.default_rng(first), edge_noise=task.edge_noise)
+        Blocks(env, np.random.default_rng(first), edge_noise=task.edge_noise, on_rounds=report)
         for first, _ in children
     ]
     noise: GaussianNoise | SharedNoise = SharedNoise(policy.cut, blocks, lanes)
@@ -117,7 +122,6 @@ def play_runs(
             refill(form.runs, rngs)
         form.play_chunk(chunk, rngs)
         done += size
-        task.on_rounds(len(seeds) * size)
     return form
 
 

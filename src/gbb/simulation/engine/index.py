@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from gbb._kernels.index.buffers import (
+    make_counts_search,
+    make_dense,
+    make_run,
+    make_spectrum,
+    make_workspace,
+)
 from gbb._kernels.index.dense import Reduction
 from gbb._kernels.index.independent import ByFeatures, estimate_all
-from gbb._kernels.index.layout import TYPES, Layout
+from gbb._kernels.index.layout import TYPES, Layout, size_of, stack
 from gbb._kernels.index.play import Rounds, Run, play_index
 from gbb._support.arrays import aligned_zeros, padded
 from gbb._support.checks import FloatArray, IntArray
@@ -23,20 +30,13 @@ from gbb.learning.ridge import Ridge
 from gbb.learning.scales import estimation_rounds
 from gbb.policies import Learned
 from gbb.policies._compiled import MAX_TERMS, CompiledPolicy
-from gbb.policies._layout import (
+from gbb.policies._game import (
     Game,
     fill_factors,
-    make_counts_search,
-    make_dense,
     make_dense_search,
     make_game,
     make_information,
     make_rule,
-    make_run,
-    make_spectrum,
-    make_workspace,
-    size_of,
-    stack,
 )
 from gbb.problem import Problem
 from gbb.simulation.trace import Trace, couples_of
@@ -302,7 +302,7 @@ def _with_layouts(game: Game, policy: CompiledPolicy, layouts: Layout) -> Game:
     workspace = make_workspace(layouts, policy.cut.k, len(game.workspace.mu))
     counts, search = game.counts, game.search
     if counts is not None and game.independent is not None:
-        counts = make_counts_search(policy, layouts)
+        counts = make_counts_search(policy.problem, layouts)
         estimate_all(game.independent, counts)
     if search is not None:
         search = make_dense_search(policy, layouts, len(search.W))
