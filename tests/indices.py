@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -39,12 +39,11 @@ def couple_vectors(policy: AnyPolicy) -> np.ndarray:
     return policy.cut.couple_values(z, policy.search.weights).reshape(problem.K**2, -1)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
 class Composed(IndexPolicy):
     """The parts of a policy put together in Python: the twin of the compiled choice."""
 
-    learner: RidgeLearner = RidgeLearner()  # noqa: RUF009  (frozen)
-    index: Index = Optimistic()  # noqa: RUF009
+    learner: RidgeLearner = RidgeLearner()
+    index: Index = Optimistic()
     search: Search | None = None
 
     @classmethod

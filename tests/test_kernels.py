@@ -165,6 +165,8 @@ def test_batches_choose_as_the_reference_and_as_single_runs(algorithm, arms, rad
     np.testing.assert_array_equal(one.couple, four.couple[:, :1])
 
 
+# Unsigned sums of random bits wrap, of which numpy warns if kernels are not compiled.
+@pytest.mark.filterwarnings("ignore:overflow encountered")
 def test_worn_estimates_are_factorised_anew():
     """A star of many agents shrinks a width beyond the limit in one round."""
     env = make_env(gbb.Graph.star(200_001), unit_arms(3, 2, 0))
