@@ -16,12 +16,11 @@ from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
-import sqlalchemy as sa
 
 import gbb
 from gbb.controller import Controller
-from gbb.controller.storage.store import Store
-from gbb.controller.verbs.ask import draft_ask
+from gbb.controller.log.database import Connection, Sqlite
+from gbb.controller.verbs.ask import append_ask
 from gbb.controller.verbs.tell import tell
 
 ROUNDS = 100_000
@@ -54,25 +53,25 @@ def long_log(url: str, rounds: int) -> None:
     rng = np.random.default_rng(0)
     with Controller.create(url, problem) as controller:
         for _ in range(0, rounds, 1000):
-            with controller._log.turn() as turn:
+            with controller._log.write() as turn:
                 for _ in range(1000):
-                    event = turn.append(draft_ask(turn.state))
+                    event = append_ask(turn)
                     arms = turn.state.open[event.trial].allocation
                     tell(turn, event.trial, env.draw(1, arms, rng))
 
 
 def time_retraction(url: str, trial: int) -> tuple[float, float]:
     """Seconds of a retraction, and how many of them other writers had to wait."""
-    held, writing = [], Store.writing
+    held, writing = [], Sqlite.write
 
     @contextmanager
-    def timed(store: Store, study: int) -> Iterator[sa.Connection]:
-        with writing(store, study) as connection:
+    def timed(database: Sqlite, study: int | None = None) -> Iterator[Connection]:
+        with writing(database, study) as connection:
             start = time.perf_counter()
             yield connection
         held.append(time.perf_counter() - start)
 
-    with Controller.open(url) as controller, patch.object(Store, "writing", timed):
+    with Controller.open(url) as controller, patch.object(Sqlite, "write", timed):
         start = time.perf_counter()
         controller.retract(trial)
         return time.perf_counter() - start, max(held)

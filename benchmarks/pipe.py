@@ -21,7 +21,7 @@ import numpy as np
 
 import gbb
 from gbb.controller import Controller
-from gbb.controller.storage.database import CHECKPOINT
+from gbb.controller.log.database import CHECKPOINT
 
 ROUNDS = 2000
 WARM = 100

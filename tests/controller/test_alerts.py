@@ -11,7 +11,7 @@ import pytest
 import gbb
 from control import drive, environment, replayed, same_state, small, url_of
 from gbb.controller import Controller, RewardWarning
-from gbb.controller.state import log
+from gbb.controller.log import log
 from gbb.controller.state.recent import BLOCK, BLOCKS
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))

@@ -22,7 +22,7 @@ from control import (
 from gbb.contexts import EdgeTypes, Regimes, Vector
 from gbb.controller import Controller
 from gbb.controller.calls import answer
-from gbb.controller.state import log
+from gbb.controller.log import log
 from gbb.learning import empty, observe
 
 KINDS = list(CONTEXTS)

@@ -15,7 +15,8 @@ import gbb
 from control import drive, environment, small, url_of
 from gbb.cli import main
 from gbb.controller import Controller, StorageError
-from gbb.controller.storage import database
+from gbb.controller.log import database
+from gbb.controller.verbs.ask import append_ask
 
 
 @pytest.fixture
@@ -50,8 +51,8 @@ def test_a_file_that_goes_during_a_call_acknowledges_nothing(controller, tmp_pat
     before = controller._log.state.seq
 
     def stopped():
-        with controller._log.turn() as turn:
-            turn.append(gbb.controller.verbs.ask.draft_ask(turn.state))
+        with controller._log.write() as turn:
+            append_ask(turn)
             (tmp_path / "control.db").unlink()
 
     with pytest.raises(StorageError, match="was deleted or replaced"):
@@ -78,10 +79,10 @@ def test_few_rounds_wait_in_the_write_ahead_file(controller, tmp_path):
 def test_an_older_copy_put_back_in_place_is_missed(controller, tmp_path):
     """With the same file beneath, so that only the log can tell."""
     file = tmp_path / "control.db"
-    controller._log.store.engine.dispose()  # no connection is left open
+    controller._log.store.database.release()  # no connection is left open
     old = file.read_bytes()
     drive(controller, environment(small()), np.random.default_rng(1), 3)
-    controller._log.store.engine.dispose()  # no connection is left open
+    controller._log.store.database.release()  # no connection is left open
     with file.open("r+b") as same:
         same.write(old)
         same.truncate()

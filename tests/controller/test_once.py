@@ -8,7 +8,7 @@ import pytest
 
 import gbb
 from gbb.controller import KeyReusedError
-from gbb.controller.storage import notes
+from gbb.controller.log import store
 
 BODY = b'{"count": 1}'
 
@@ -151,8 +151,8 @@ def test_a_controller_is_created_once(tmp_path, problem):
 
 def test_answers_are_let_go_after_their_time(controller, monkeypatch):
     ask(controller, "a")
-    monkeypatch.setattr(notes, "KEPT", -1.0)
-    monkeypatch.setattr(notes, "SELDOM", 1)
+    monkeypatch.setattr(store, "KEPT", -1.0)
+    monkeypatch.setattr(store, "CLEANUP_PERIOD", 1)
     ask(controller, "b")
     assert not ask(controller, "a").repeated
 

@@ -10,8 +10,7 @@ from power import Disk
 import gbb
 from control import environment, replayed, same_state, small, url_of
 from gbb.controller import Controller, StorageError
-from gbb.controller.state import log
-from gbb.controller.storage import database
+from gbb.controller.log import database, log
 
 CUTS = int(os.environ.get("GBB_POWER_CUTS", "200"))
 ROUNDS = 60
@@ -36,7 +35,7 @@ def record(folder):
             controller.tell(trial, env.draw(1, trial.arms, rng))
             heard()
             if turn == ROUNDS // 2:  # the write-ahead file goes, and comes again
-                controller._log.store.engine.dispose()  # connections come and go
+                controller._log.store.database.release()  # connections come and go
         controller.close()
     return disk, states
 

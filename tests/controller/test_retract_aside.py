@@ -10,10 +10,10 @@ import pytest
 import gbb
 from control import drive, environment, plain, replayed, same_state, small, url_of
 from gbb.controller import Controller, RewardWarning
+from gbb.controller.log.database import Database
 from gbb.controller.state.fold import LEARNT, fold
 from gbb.controller.state.problem import encode_graph
 from gbb.controller.state.state import begin
-from gbb.controller.storage.store import Store
 from gbb.controller.verbs import retract as verb
 from gbb.controller.verbs import without
 
@@ -91,7 +91,7 @@ def test_the_event_is_that_of_a_replay_of_everything(problem, tmp_path):
 def watched_lock(monkeypatch):
     """Counts what is folded for a retraction, inside and outside the lock."""
     counts, inside = {"inside": 0, "outside": 0}, []
-    writing, real = Store.writing, without.fold
+    writing, real = Database.write, without.fold
 
     @contextmanager
     def watched(self, study):
@@ -107,7 +107,7 @@ def watched_lock(monkeypatch):
         return real(state, event)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Store, "writing", watched)
+        patch.setattr(Database, "write", watched)
         patch.setattr(without, "fold", counted)
         yield counts
 
@@ -234,7 +234,7 @@ def test_the_lock_is_held_for_a_moment_only(problem, tmp_path, monkeypatch):
     """Whatever the log's length: the long version is in benchmarks/controller.py."""
     controller = Controller.create(url_of(tmp_path), problem, seed=1)
     drive(controller, environment(problem), np.random.default_rng(0), 150)
-    held, writing = [], Store.writing
+    held, writing = [], Database.write
 
     @contextmanager
     def timed(self, study):
@@ -243,7 +243,7 @@ def test_the_lock_is_held_for_a_moment_only(problem, tmp_path, monkeypatch):
             yield connection
         held.append(time.perf_counter() - began)
 
-    monkeypatch.setattr(Store, "writing", timed)
+    monkeypatch.setattr(Database, "write", timed)
     controller.retract(3)
     assert len(held) == 1
     assert held[0] < 0.5

@@ -247,8 +247,7 @@ def test_threads_take_turns(controller, problem):
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("here", "`url` to be a database URL, but got 'here'. Write sqlite:///file.db"),
-        ("mysql://host/db", "start with sqlite: or postgresql:, but got 'mysql'"),
+        ("mysql://host/db", "start with sqlite: or postgresql:, but got 'mysql://host/db'"),
         ("sqlite://", "`url` to name a file"),
         ("sqlite:///no/such/folder/x.db", "in a folder, but got no folder 'no/such/folder'"),
     ],

@@ -16,7 +16,7 @@ import gbb
 from control import context_for, environment, noise_of, pay, small, url_of
 from gbb.client import Client
 from gbb.controller import Controller, RewardWarning
-from gbb.controller.state import log
+from gbb.controller.log import log
 from gbb.graph import Graph
 from gbb.problem import Problem
 

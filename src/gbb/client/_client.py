@@ -23,8 +23,7 @@ from gbb.controller.answers.paid import Paid
 from gbb.controller.answers.policy_table import PolicyTable, tabulate
 from gbb.controller.state.context import list_contexts, name_row
 from gbb.controller.state.report import Label
-from gbb.controller.storage.errors import RewardWarning
-from gbb.controller.verbs.rewards import open_rewards, read_rewards
+from gbb.controller.verbs.rewards import RewardWarning, open_rewards, read_rewards
 from gbb.controller.verbs.setup import Names, list_names
 from gbb.diagnostics import Diagnosis
 from gbb.graph import Graph

@@ -6,10 +6,11 @@ from gbb.controller.answers.answers import Entry, Estimate, Prediction, Recommen
 from gbb.controller.answers.check import Check
 from gbb.controller.answers.paid import Paid
 from gbb.controller.answers.policy_table import PolicyTable
-from gbb.controller.storage.errors import RewardWarning, StorageError
-from gbb.controller.storage.notes import KeyReusedError
+from gbb.controller.log.events import StorageError
+from gbb.controller.log.store import KeyReusedError
 from gbb.controller.verbs.bulk.attach import Imported
 from gbb.controller.verbs.keeping import restore
+from gbb.controller.verbs.rewards import RewardWarning
 
 __all__ = [
     "Alert",

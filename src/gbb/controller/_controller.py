@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import sqlalchemy as sa
 from numpy.typing import ArrayLike
 
 from gbb._support import checks
@@ -25,24 +23,24 @@ from gbb.controller.answers.knowledge import Knowledge
 from gbb.controller.answers.paid import Paid, read_paid
 from gbb.controller.answers.policy_table import PolicyTable, recommend_table
 from gbb.controller.answers.status import read_status
+from gbb.controller.log.backup import write_backup
+from gbb.controller.log.database import NoStorageError
+from gbb.controller.log.events import Event
+from gbb.controller.log.log import Log, Transaction
+from gbb.controller.log.store import KeyedRequest, Store, insert_study, list_studies, refuse_taken
 from gbb.controller.state.context import list_contexts, read_row
 from gbb.controller.state.fold import KINDS
-from gbb.controller.state.log import Log, Turn
+from gbb.controller.state.replay import open_log
 from gbb.controller.state.report import Label
-from gbb.controller.storage.backup import write_backup
-from gbb.controller.storage.errors import RewardWarning
-from gbb.controller.storage.events import Draft, Event, seal_draft
-from gbb.controller.storage.notes import make_request
-from gbb.controller.storage.store import Store, rehearse_study
 from gbb.controller.verbs import keeping, setup, tell, upkeep
-from gbb.controller.verbs.ask import draft_ask
+from gbb.controller.verbs.ask import append_ask
 from gbb.controller.verbs.bulk.attach import Imported, import_rounds
 from gbb.controller.verbs.bulk.cells import open_cells
 from gbb.controller.verbs.bulk.rounds import read_log
 from gbb.controller.verbs.next import next_trial
 from gbb.controller.verbs.once import Call, as_one, create_once
 from gbb.controller.verbs.retract import finish, prepare
-from gbb.controller.verbs.rewards import open_rewards
+from gbb.controller.verbs.rewards import RewardWarning, open_rewards
 from gbb.controller.verbs.setup import Names, list_names
 from gbb.controller.verbs.tables import Tables, missing_shards, tell_tables
 from gbb.controller.verbs.trials import find_open, find_trial, make_trial
@@ -75,7 +73,7 @@ class Controller:
     @classmethod
     def create(
         cls,
-        url: str | sa.URL,
+        url: str | Path,
         problem: Problem,
         policy: AnyPolicy | str = "ImprovedOFUL",
         seed: Seed = 0,
@@ -104,18 +102,24 @@ class Controller:
         name, first = _first_event(problem, policy, seed, name=name, **settings)
         store = Store(url, create=True)
         with store.closed_on_error():
-            return cls(Log(store, store.add_study(name, first), name))
+            with store.database.write() as connection:
+                study = insert_study(connection, name, [first])
+            return cls(open_log(store, study, name))
 
     @classmethod
-    def rehearse(cls, url: str | sa.URL, problem: Problem, *rest: Any, **named: Any) -> None:
+    def rehearse(cls, url: str | Path, problem: Problem, *rest: Any, **named: Any) -> None:
         """Refuse what :meth:`create` would refuse of the same arguments, and keep nothing."""
-        name, first = _first_event(problem, *rest, **named)
-        rehearse_study(url, name, first)
+        name, _ = _first_event(problem, *rest, **named)
+        with suppress(NoStorageError):
+            store = Store(url)
+            with store.closed_on_error(), store.database.read() as connection:
+                refuse_taken(list_studies(connection), name)
+            store.close()
 
     @classmethod
     def create_as(
         cls,
-        url: str | sa.URL,
+        url: str | Path,
         problem: Problem,
         *rest: Any,
         by: str | None = None,
@@ -128,14 +132,14 @@ class Controller:
         ``by``, ``key`` and ``body`` are those of :meth:`as_one`; the answer is its status.
         """
         name, first = _first_event(problem, *rest, by=by, **named)
-        return create_once(url, name, first, make_request(by, key, body))
+        return create_once(url, name, first, KeyedRequest.of(by, key, body))
 
     @classmethod
-    def open(cls, url: str | sa.URL, name: str | None = None) -> Controller:
+    def open(cls, url: str | Path, name: str | None = None) -> Controller:
         """Open an existing controller; ``name`` may be left out when the database holds only one."""
         store = Store(url)
         with store.closed_on_error():
-            return cls(Log(store, *store.find_study(name)))
+            return cls(open_log(store, *store.find_study(name)))
 
     @property
     def name(self) -> str:
@@ -181,7 +185,7 @@ class Controller:
             first = turn.state.trials + 1
             for known in each:
                 row = read_row(turn.state.setup.problem, known)
-                turn.append(draft_ask(turn.state, timeout, row))
+                append_ask(turn, timeout, row)
         return [make_trial(turn.state, id) for id in range(first, first + count)]
 
     def open_trials(self) -> list[Trial]:
@@ -351,7 +355,7 @@ class Controller:
         cells = open_cells(log)
         problem = self._log.refresh().setup.problem
         rounds = read_log(problem, cells, key, prefix)
-        with self._log.look() if dry_run else self._turn() as turn:
+        with self._log.read() if dry_run else self._turn() as turn:
             if turn.state.setup.problem.graph is not problem.graph:  # replaced meanwhile
                 rounds = read_log(turn.state.setup.problem, cells, key, prefix)
             return import_rounds(turn, rounds, dry_run=dry_run)
@@ -362,7 +366,7 @@ class Controller:
         :meth:`import_rounds` reads it back. Rounds that were attached without a key, and trials, have
         one that says whose they are, so that no controller learns its own rounds twice.
         """
-        with self._log.look() as view:
+        with self._log.read() as view:
             return export_columns(view.state.setup.problem), list(export_rows(view))
 
     def recommend(self, context: Any = None, *, seconds: float = 2.0) -> Recommendation:
@@ -431,14 +435,14 @@ class Controller:
             k: min(checks.integer(k, v, low=0), 1 << 62) for k, v in ends.items() if v is not None
         }
         most = None if last is None else min(checks.integer("last", last, low=1), 1 << 62)
-        with self._log.look() as view:
+        with self._log.read() as view:
             found = find_events(view.study, kinds, most, **given)
             return list(read_history(view, found, brief=brief))
 
     def rewards(self, last: int = 100) -> list[Paid]:
         """What the ``last`` rounds paid, the oldest first; not those that shards told in tables."""
         last = checks.integer("last", last, low=1)
-        with self._log.look() as view:
+        with self._log.read() as view:
             return read_paid(view, last)
 
     def diagnose(self, *, worst: int = 5) -> Diagnosis:
@@ -524,7 +528,7 @@ class Controller:
         """
         if stale is not None:
             stale = checks.real("stale", stale, low=0.0)
-        with self._log.look() as view:
+        with self._log.read() as view:
             misfit = judge_misfit(view)
         with self._turn() as turn:
             upkeep.watch(turn, stale, misfit)
@@ -596,22 +600,21 @@ class Controller:
         """
         return write_backup(self._log.store, path, self.name)[self.name]
 
-    def copy(self, name: str, to: str | sa.URL | None = None) -> Controller:
+    def copy(self, name: str, to: str | Path | None = None) -> Controller:
         """A copy under another name, or in another storage (``to``, a URL).
 
-        It has all events of this one, bit for bit, and where it is called otherwise one more that says
-        so. From then on each goes its own way.
+        It has all events of this one, bit for bit. From then on each goes its own way.
         """
         keeping.copy(self._log, name, to)
         return Controller.open(self._log.store.url if to is None else to, name)
 
     def rename(self, name: str) -> None:
-        """Give the controller another name: one more event in its history.
+        """Give the controller another name.
 
         Programs that have it open under the old name are told so at their next call.
         """
         with self._turn() as turn:
-            keeping.rename(self._log.store, turn, name)
+            keeping.rename(self._log, turn, name)
 
     def delete(self, name: str) -> None:
         """Remove the controller and its whole log for good; ``name`` must repeat its name."""
@@ -621,7 +624,7 @@ class Controller:
     def _append(self, kind: str, **content: Any) -> None:
         """Append an event that says all there is to say."""
         with self._turn() as turn:
-            turn.append(Draft(kind, content))
+            turn.append(kind, content)
 
     @contextmanager
     def as_one(
@@ -643,24 +646,24 @@ class Controller:
         -----
         Other writers wait meanwhile. Warnings about rewards stand in the answer, as ``warnings``.
         """
-        with as_one(self._log, by, make_request(by, key, body)) as call:
+        with as_one(self._log, by, KeyedRequest.of(by, key, body)) as call:
             yield call
 
     def head(self) -> int:
         """The number of the last event: what changes whenever anything does."""
-        with self._log.store.reading() as connection:
-            return self._log.find_study(connection).head().seq
+        with self._log.read() as view:
+            return view.state.seq
 
     @contextmanager
-    def _turn(self) -> Iterator[Turn]:
+    def _turn(self) -> Iterator[Transaction]:
         """Append events in one transaction."""
-        with self._log.turn() as turn:
+        with self._log.write() as turn:
             yield turn
             upkeep.look_after(turn)
         if self._log.joined is not None:
             return  # it has not happened yet
         # Now that it is kept: a warning may be an exception to the caller.
-        for text in turn.notices:
+        for text in turn.warnings:
             warnings.warn(text, RewardWarning, stacklevel=4)
 
     def close(self) -> None:
@@ -688,8 +691,7 @@ def _first_event(
 ) -> tuple[str, Event]:
     """The name of a controller and the event that its log starts with; refuses what cannot be played."""
     setup.check_name(name)
-    draft = setup.draft_create(name, problem, policy, seed, settings)
-    return name, seal_draft(draft, seq=1, time=time.time(), before=0, by=by)
+    return name, setup.make_first(problem, policy, seed, settings, by)
 
 
 def _is_key(key: Any) -> bool:

@@ -14,8 +14,8 @@ from starlette.responses import Response
 
 from gbb._support.checks import InputError
 from gbb.controller.calls.fields import read_fields
-from gbb.controller.storage.errors import StorageError
-from gbb.controller.storage.notes import KeyReusedError
+from gbb.controller.log.events import StorageError
+from gbb.controller.log.store import KeyReusedError
 from gbb.serve.access.limits import read_body
 from gbb.serve.answering import JSON, SCOPE, answer
 from gbb.serve.api.operations import Given, Operation

@@ -13,7 +13,6 @@ import numpy as np
 import typer
 
 from gbb import policies
-from gbb._cli.control.options import url_of
 from gbb._cli.given.policies import policies_option, read_own_policies
 from gbb.controller import Controller
 from gbb.cuts import best
@@ -59,7 +58,7 @@ def _control(policy: policies.AnyPolicy) -> None:
     """A round of a controller that is thrown away."""
     problem = policy.problem
     with tempfile.TemporaryDirectory() as folder:
-        url = url_of(str(Path(folder) / "warm.db"))
+        url = Path(folder) / "warm.db"
         with Controller.create(url, problem, policy) as controller:
             for _ in range(2):
                 controller.tell(controller.ask().id, np.arange(problem.graph.m) / problem.graph.m)

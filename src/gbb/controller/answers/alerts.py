@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from gbb.controller.answers.history import read_rounds
 from gbb.controller.answers.knowledge import Knowledge
-from gbb.controller.state.log import Turn
+from gbb.controller.log.log import Transaction
 from gbb.controller.state.state import State
 from gbb.diagnostics import diagnose, find_drift
 from gbb.learning.radius import delta_after
@@ -129,7 +129,7 @@ def judge_drift(state: State) -> str | None:
     )
 
 
-def judge_misfit(turn: Turn) -> str | None:
+def judge_misfit(turn: Transaction) -> str | None:
     """Whether the pairwise model fails to predict the last rounds told on the present graph."""
     state, problem = turn.state, turn.state.setup.problem
     most = max(FEWEST_ROUNDS, min(ROUNDS, NUMBERS // (problem.n + problem.m)))

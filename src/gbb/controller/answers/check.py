@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from gbb._support.threads import one_thread
-from gbb.controller.state.log import Log, fold_read
+from gbb.controller.log.events import StorageError
+from gbb.controller.log.log import Log
+from gbb.controller.state.replay import fold_read
 from gbb.controller.state.snapshot import open_snapshot, write_snapshot
 from gbb.controller.state.state import State
-from gbb.controller.storage.errors import StorageError
 
 ROUNDING = 1e-9
 """How far sums may differ, relative to their size, when another processor computed them."""
@@ -42,9 +43,9 @@ class Check:
 
 def check_log(log: Log) -> Check:
     """Read all of a log, from the first event on, and compare it with all that was kept of it."""
-    with log.store.reading() as connection, one_thread():
-        pages = log.store.check_pages(connection)
-        study = log.find_study(connection)
+    with log.read() as view, one_thread():
+        study = view.study
+        pages = log.store.database.check_pages(study.connection)
         text = study.snapshot()
         kept = None if text is None else open_snapshot(text)
         state: State | None = None

@@ -8,11 +8,11 @@ from typing import Any
 
 from gbb.controller.answers.answers import Entry
 from gbb.controller.answers.history import find_events, read_history
+from gbb.controller.log.events import Event
+from gbb.controller.log.log import Transaction
 from gbb.controller.state.context import read_row
 from gbb.controller.state.context_cells import context_cells, context_columns
-from gbb.controller.state.log import Turn
 from gbb.controller.state.report import Label
-from gbb.controller.storage.events import Event
 from gbb.problem import Problem
 
 KINDS = {"ask", "tell", "attach"}
@@ -37,7 +37,7 @@ def export_columns(problem: Problem) -> tuple[str, ...]:
     return ("key", "trial", "time", *context_columns(problem, "controller"), *whose, "reward")
 
 
-def export_rows(view: Turn) -> Iterator[tuple[Any, ...]]:
+def export_rows(view: Transaction) -> Iterator[tuple[Any, ...]]:
     """A row for each reward; of agents that report, one for each arm, with a blank for a reward.
 
     A round has the key that it was attached under. One without is called after its trial, or its event,

@@ -12,12 +12,13 @@ import numpy as np
 
 from gbb._support.checks import FloatArray, IntArray
 from gbb.controller.answers.answers import Entry, name_arms
+from gbb.controller.log.events import Event
+from gbb.controller.log.log import Transaction
+from gbb.controller.log.store import FETCH, Study
 from gbb.controller.state.context import name_row, problem_in, row_of
 from gbb.controller.state.fold import read_arms, read_told
-from gbb.controller.state.log import Turn
+from gbb.controller.state.replay import problem_at
 from gbb.controller.state.report import names_of
-from gbb.controller.storage.events import Event
-from gbb.controller.storage.study import FETCH, Study
 from gbb.problem import Problem
 
 INNER = {
@@ -44,13 +45,15 @@ FIRST = 4
 """How many agents an allocation names in brief."""
 
 
-def read_history(view: Turn, events: Iterable[Event], *, brief: bool = False) -> Iterator[Entry]:
+def read_history(
+    view: Transaction, events: Iterable[Event], *, brief: bool = False
+) -> Iterator[Entry]:
     """Some events, the oldest first, with their content by names; ``brief`` as in Controller.history."""
     for some in _in_batches(events):
         asked = asked_at(view, some)
         for event in some:
-            problem = view.problem_at(event.seq)
-            played = view.problem_at(asked.get(event.trial, event.seq))
+            problem = problem_at(view, event.seq)
+            played = problem_at(view, asked.get(event.trial, event.seq))
             content = _name(event, problem, played, brief=brief)
             time = datetime.fromtimestamp(event.time, UTC)
             yield Entry(event.seq, event.kind, time, event.trial, content, event.by)
@@ -77,7 +80,7 @@ def _in_batches(events: Iterable[Event]) -> Iterator[list[Event]]:
         yield some
 
 
-def asked_at(view: Turn, events: Iterable[Event]) -> dict[int | None, int]:
+def asked_at(view: Transaction, events: Iterable[Event]) -> dict[int | None, int]:
     """The number of the event that asked for each trial, where graphs have been replaced."""
     if len(view.state.graphs) == 1:
         return {}

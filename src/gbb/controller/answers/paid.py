@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from gbb.controller.answers.history import asked_at
+from gbb.controller.log.events import Event
+from gbb.controller.log.log import Transaction
 from gbb.controller.state.fold import LEARNT, read_told
-from gbb.controller.state.log import Turn
-from gbb.controller.storage.events import Event
+from gbb.controller.state.replay import problem_at
 
 
 class Paid(NamedTuple):
@@ -39,7 +40,7 @@ class Paid(NamedTuple):
     of: int
 
 
-def read_paid(view: Turn, last: int) -> list[Paid]:
+def read_paid(view: Transaction, last: int) -> list[Paid]:
     """The ``last`` rounds that count, the oldest first; not those that shards told in tables."""
     found: list[Event] = []
     before = None
@@ -56,13 +57,13 @@ def read_paid(view: Turn, last: int) -> list[Paid]:
     return [_read(view, event, asked, first + i) for i, event in enumerate(found)]
 
 
-def _taken_back(view: Turn, after: int) -> set[int]:
+def _taken_back(view: Transaction, after: int) -> set[int]:
     late = view.study.page(view.state.seq, kinds={"retract"}, after=after)
     return {event.content["of"] for event in late}
 
 
-def _read(view: Turn, event: Event, asked: dict[int | None, int], number: int) -> Paid:
-    problem = view.problem_at(asked.get(event.trial, event.seq))
+def _read(view: Transaction, event: Event, asked: dict[int | None, int], number: int) -> Paid:
+    problem = problem_at(view, asked.get(event.trial, event.seq))
     values = read_told(event, problem).values
     time, total = datetime.fromtimestamp(event.time, UTC), float(values.sum())
     return Paid(event.seq, time, number, event.trial, total, len(values), problem.observations)

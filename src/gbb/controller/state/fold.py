@@ -9,15 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from gbb._support.checks import FloatArray, IntArray
-from gbb.controller.state.allowed import change_allowed, move_allowed
-from gbb.controller.state.context import problem_in, read_row_of
-from gbb.controller.state.learn import learn, relearn
-from gbb.controller.state.problem import decode_problem, refuse_unknown, widen_problem
-from gbb.controller.state.recent import Recent
-from gbb.controller.state.report import PARTIAL
-from gbb.controller.state.state import Ask, InForce, Setup, State
-from gbb.controller.state.tables import learn_tables
-from gbb.controller.storage.bytes import (
+from gbb.controller.log.codec import (
     RNG_SIZE,
     Observed,
     allocation_size,
@@ -26,8 +18,15 @@ from gbb.controller.storage.bytes import (
     unpack_played,
     unpack_rewards,
 )
-from gbb.controller.storage.errors import StorageError
-from gbb.controller.storage.events import Event
+from gbb.controller.log.events import Event, StorageError
+from gbb.controller.state.allowed import change_allowed, move_allowed
+from gbb.controller.state.context import problem_in, read_row_of
+from gbb.controller.state.learn import learn, relearn
+from gbb.controller.state.problem import decode_problem, widen_problem
+from gbb.controller.state.recent import Recent
+from gbb.controller.state.report import PARTIAL
+from gbb.controller.state.state import Ask, InForce, Setup, State
+from gbb.controller.state.tables import learn_tables
 from gbb.learning.record import from_dict
 from gbb.policies import AccountingPolicy
 from gbb.problem import Problem
@@ -36,9 +35,6 @@ Step = Callable[[State, Event], State]
 
 LEARNT = ("tell", "attach")
 """The kinds of events that a round is learnt from."""
-
-ATTACH_KEYS = PARTIAL | {"key", "played", "context"}
-"""All that an attach event says besides its numbers."""
 
 
 def fold(state: State, event: Event) -> State:
@@ -135,7 +131,6 @@ def _tables(state: State, event: Event) -> State:
 
 
 def _attach(state: State, event: Event) -> State:
-    refuse_unknown("an attached round", event.content, ATTACH_KEYS)
     problem = problem_in(state.setup.problem, read_row_of(event, state.setup.problem))
     if "key" in event.content:
         state = replace(state, keys=state.keys.plus(event.content["key"], event.seq))
@@ -233,10 +228,6 @@ def _retract(state: State, event: Event) -> State:
     return relearn(replace(state.setup, seq=event.seq), state)
 
 
-def _rename(state: State, event: Event) -> State:
-    return replace(state, name=event.content["to"])
-
-
 def _reopen(state: State, event: Event, trial: int) -> State:
     """A trial is open again, and has all the time there is."""
     content = event.content
@@ -285,7 +276,6 @@ STEPS: dict[str, Step] = {
     "graph": _graph,
     "discount": _discount,
     "warning": _warning,
-    "rename": _rename,
     "alert": _alert,
 }
 """What each kind of event does; ``create`` begins a log and is none of them."""

@@ -9,8 +9,8 @@ import numpy as np
 from gbb import cuts, policies
 from gbb._support import checks
 from gbb._support.checks import InputError, IntArray
+from gbb.controller.log import codec
 from gbb.controller.state.problem import Spec
-from gbb.controller.storage import codec
 from gbb.cuts import Cut
 from gbb.graph import Graph
 from gbb.learning import radius

@@ -11,7 +11,7 @@ from gbb import policies
 from gbb._support import checks
 from gbb._support.checks import InputError
 from gbb.contexts import Contexts, from_dict
-from gbb.controller.storage.errors import StorageError
+from gbb.controller.log.events import StorageError
 from gbb.graph import Graph
 from gbb.problem import Problem
 
@@ -21,21 +21,6 @@ LARGEST_POOL = 1024
 """Numbers in a seed's pool: mixing them takes the square of it, and mostly there are four."""
 
 LINKS = ("edge_types", "edge_weights", "features")
-GRAPH_KEYS = frozenset({"indptr", "indices", "names", "positions", "parts", *LINKS})
-PROBLEM_KEYS = frozenset(
-    {"arms", "arm_names", "sigma", "S", "L", "feedback", "allowed", "contexts"}
-)
-"""All that the log says of a graph and of a problem."""
-
-
-def refuse_unknown(what: str, spec: Spec, known: frozenset[str]) -> None:
-    """Refuse what a newer program wrote and this one would pass over."""
-    strange = sorted(spec.keys() - known)
-    if strange:
-        raise StorageError(
-            f"The log says {strange[0]!r} of {what}, which this version of gbb does not know. "
-            "Use the version that wrote it, or a newer one."
-        )
 
 
 def encode_graph(problem: Problem) -> Spec:
@@ -73,8 +58,6 @@ def encode_problem(problem: Problem) -> Spec:
 
 def decode_problem(base: Spec, spec: Spec) -> Problem:
     """The problem of :func:`encode_problem`, on the graph of :func:`encode_graph`, all arms allowed."""
-    refuse_unknown("a graph", spec, GRAPH_KEYS)
-    refuse_unknown("the problem", base, PROBLEM_KEYS)
     names = spec["names"]
     names = None if names is None else tuple(names)
     graph = Graph(spec["indptr"], spec["indices"], names, spec.get("positions"))

@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gbb._support.checks import FloatArray, IntArray
+from gbb.controller.log.codec import pack_rng
+from gbb.controller.log.events import Event
 from gbb.controller.state.allowed import Allowed
 from gbb.controller.state.context import problem_in
 from gbb.controller.state.keys import Keys
 from gbb.controller.state.policy import decode_policy
 from gbb.controller.state.problem import Spec, decode_problem, decode_seed, narrow_problem
 from gbb.controller.state.recent import Recent
-from gbb.controller.storage.bytes import pack_rng
-from gbb.controller.storage.events import Event
 from gbb.learning import AnyRecord, empty
 from gbb.policies import Choice, RecordPolicy
 from gbb.problem import Problem
@@ -160,8 +160,6 @@ class State:
         How many rounds told rewards far outside the declared bounds.
     keys
         The events of the rounds that were attached under a key, by key.
-    name
-        The controller's name; None in a log of an earlier version, which does not say it.
     recent
         The last rounds told.
     alerts
@@ -182,7 +180,6 @@ class State:
     recent: Recent
     out_of_bounds_rounds: int = 0
     keys: Keys = field(default_factory=Keys)
-    name: str | None = None
     alerts: Mapping[str, InForce] = field(default_factory=dict)
 
     def problem_on(self, graph: int) -> Problem:
@@ -222,6 +219,5 @@ def begin(event: Event) -> State:
         open={},
         past_problems={},
         graphs=(event.seq,),
-        name=content.get("name"),
         recent=Recent.begin(setup.problem),
     )

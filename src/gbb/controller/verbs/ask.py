@@ -6,20 +6,25 @@ import numpy as np
 
 from gbb._support.checks import FloatArray
 from gbb.controller.answers.knowledge import Knowledge
+from gbb.controller.log.codec import pack_allocation, pack_rng, unpack_rng
+from gbb.controller.log.events import Event
+from gbb.controller.log.log import Transaction
 from gbb.controller.state.allowed import repair
 from gbb.controller.state.context import problem_in, say_row
-from gbb.controller.state.state import State
-from gbb.controller.storage.bytes import pack_allocation, pack_rng, unpack_rng
-from gbb.controller.storage.events import Draft
 
 
-def draft_ask(
-    state: State, timeout: float | None = None, context: FloatArray | None = None
-) -> Draft:
-    """The ask that follows from ``state`` and the round's context, and nothing else.
+def append_ask(
+    turn: Transaction,
+    timeout: float | None = None,
+    context: FloatArray | None = None,
+    after: int | None = None,
+) -> Event:
+    """Append the ask that follows from the state and the round's context, and nothing else.
 
-    It may time out after some seconds. The context is a row of numbers.
+    It may time out after some seconds. The context is a row of numbers. It comes ``after`` the trial
+    that was told with it.
     """
+    state = turn.state
     setup, allowed = state.setup, state.setup.allowed
     problem, rng = problem_in(setup.problem, context), unpack_rng(setup.seed, state.rng)
     choice = setup.policy.on(problem).select(state.memory, rng)
@@ -41,4 +46,6 @@ def draft_ask(
         content["heading"] = True
         data += pack_allocation(choice.target, problem.K)
     data += pack_rng(rng)
-    return Draft("ask", content, state.trials + 1, data)
+    if after is not None:
+        content["after"] = after
+    return turn.append("ask", content, trial=state.trials + 1, data=data)

@@ -9,11 +9,12 @@ import numpy as np
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
+from gbb.controller.log.codec import Observed, pack_allocation, pack_played, pack_rewards
+from gbb.controller.log.events import Event
+from gbb.controller.log.log import Transaction
 from gbb.controller.state.context import problem_in, row_of, same_rows, say_row
 from gbb.controller.state.fold import read_arms, read_told
 from gbb.controller.state.report import WORDS, Label, names_of
-from gbb.controller.storage.bytes import Observed, pack_allocation, pack_played, pack_rewards
-from gbb.controller.storage.events import Draft, Event
 from gbb.problem import Problem
 
 
@@ -34,8 +35,8 @@ class Round(NamedTuple):
         return problem_in(self.problem, self.context)
 
 
-def draft_attach(round: Round, key: str | None) -> Draft:
-    """The event of a round; it says how many arms are known where some are not."""
+def append_attach(turn: Transaction, round: Round, key: str | None) -> None:
+    """Append the event of a round; it says how many arms are known where some are not."""
     problem, arms, seen, context = round
     content: dict[str, Any] = {}
     if seen.positions is not None:
@@ -49,7 +50,7 @@ def draft_attach(round: Round, key: str | None) -> Draft:
         data = pack_played(arms, problem.K)
     else:
         data = pack_allocation(arms, problem.K)
-    return Draft("attach", content, None, data + pack_rewards(seen, problem.observations))
+    turn.append("attach", content, data=data + pack_rewards(seen, problem.observations))
 
 
 def read_attached(problem: Problem, event: Event, told: Event | None = None) -> Round:

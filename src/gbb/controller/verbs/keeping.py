@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import sqlalchemy as sa
-
 from gbb._support import checks
-from gbb.controller.state.log import Log, Turn
-from gbb.controller.storage.backup import Backup
-from gbb.controller.storage.keeping import (
-    draft_rename,
-    remove_study,
-    rename_row,
-    under_name,
-)
-from gbb.controller.storage.store import Store, insert_study
+from gbb.controller.log.backup import Backup
+from gbb.controller.log.log import Log, Transaction
+from gbb.controller.log.store import Store, Study, delete_study, insert_study
 from gbb.controller.verbs.setup import check_name
 
 
 def restore(
-    path: str | Path, url: str | sa.URL, name: str | None = None, new_name: str | None = None
+    path: str | Path, url: str | Path, name: str | None = None, new_name: str | None = None
 ) -> dict[str, int]:
     """Put the controllers of a backup, or one of them, into a storage that has none of their names.
 
@@ -36,7 +28,7 @@ def restore(
     name
         Which one; all when left out.
     new_name
-        What it is called from now on: one more event says so.
+        What it is called from now on.
 
     Returns
     -------
@@ -56,38 +48,35 @@ def restore(
     done = {}
     store = Store(url, create=True)
     try:
-        with store.adding() as connection:
+        with store.database.write() as connection:
             for old, count, events in backup.controllers():
                 if old in wanted:
                     new = old if new_name is None else new_name
-                    insert_study(connection, new, under_name(events, old, new))
-                    done[new] = count + (new != old)
+                    insert_study(connection, new, events)
+                    done[new] = count
     finally:
         store.close()
     return done
 
 
-def copy(log: Log, new_name: str, to: str | sa.URL | None = None) -> None:
+def copy(log: Log, new_name: str, to: str | Path | None = None) -> None:
     """Copy a controller as it is now, within its storage or to another."""
     check_name(new_name)
     target = Store(log.store.url if to is None else to, create=True)
     try:
-        with log.store.reading() as source, target.adding() as connection:
-            events = log.find_study(source).events()
-            insert_study(connection, new_name, under_name(events, log.name, new_name))
+        # The reader first: in one file of SQLite a writer keeps no reader waiting.
+        with log.store.database.read() as source, target.database.write() as connection:
+            insert_study(connection, new_name, Study(source, log.study, log.name).events())
     finally:
         target.close()
 
 
-def rename(store: Store, turn: Turn, new: str) -> None:
-    """Give the controller another name: an event says so, and the row is sealed with it."""
-    check_name(new)
-    old = turn.study.name
-    if new == old:
-        return
-    rename_row(store, turn.study.connection, turn.study.id, new)
-    turn.append(draft_rename(old, new))
-    turn.study = turn.study._replace(name=new)
+def rename(log: Log, turn: Transaction, name: str) -> None:
+    """Give the controller another name, which is sealed with the end of its log."""
+    check_name(name)
+    if name != turn.study.name:
+        log.store.database.lock(turn.study.connection, None)
+        turn.study = turn.study.rename(name, turn.state.seq, turn.state.seal)
 
 
 def delete(log: Log, name: str) -> None:
@@ -95,4 +84,7 @@ def delete(log: Log, name: str) -> None:
     if name != log.name:
         rule = f"repeat the controller's name, {log.name!r}, to delete it for good"
         raise checks.input_error("name", rule, repr(name))
-    remove_study(log.store, log.study, name)
+    with log.store.database.write(log.study) as connection:
+        log.store.database.lock(connection, None)
+        Study(connection, log.study, name).head()  # it is still there, and still called so
+        delete_study(connection, log.study)

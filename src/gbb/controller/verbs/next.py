@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from gbb._support import checks
+from gbb.controller.log.events import Event
+from gbb.controller.log.log import Transaction
 from gbb.controller.state.context import read_row, row_of, same_rows
-from gbb.controller.state.log import Turn
-from gbb.controller.storage.events import Event
-from gbb.controller.verbs.ask import draft_ask
+from gbb.controller.verbs.ask import append_ask
 from gbb.controller.verbs.tables import tell_tables
 from gbb.controller.verbs.tell import tell
 
 
-def next_trial(turn: Turn, trial: int, rewards: Any, context: Any = None) -> int:
+def next_trial(turn: Transaction, trial: int, rewards: Any, context: Any = None) -> int:
     """The number of the trial that follows ``trial``, which is told; the same again is the same trial.
 
     The ask says after which trial it came: told again, it is known what was asked then.
@@ -25,8 +25,7 @@ def next_trial(turn: Turn, trial: int, rewards: Any, context: Any = None) -> int
         tell_tables(turn, trial, rewards)
     following = _find_following(turn, trial) if len(turn.new) == before else None
     if following is None:
-        draft = draft_ask(turn.state, context=row)
-        turn.append(draft._replace(content={**draft.content, "after": trial}))
+        append_ask(turn, context=row, after=trial)
         return turn.state.trials
     number = following.trial or 0
     if number not in turn.state.open:
@@ -38,7 +37,7 @@ def next_trial(turn: Turn, trial: int, rewards: Any, context: Any = None) -> int
     return number
 
 
-def _find_following(turn: Turn, trial: int) -> Event | None:
+def _find_following(turn: Transaction, trial: int) -> Event | None:
     """The ask that was made when ``trial`` was told; None if that was told alone."""
     told = turn.study.events_of(trial)[-1]
     later = turn.study.events(after=told.seq, seal=told.seal)

@@ -9,14 +9,15 @@ from typing import Any
 
 from gbb._support import checks
 from gbb.controller.answers.answers import Trial
+from gbb.controller.log.codec import pack_allocation
+from gbb.controller.log.events import Event
+from gbb.controller.log.log import Log, Transaction
 from gbb.controller.state.context import say_row
 from gbb.controller.state.fold import LEARNT
-from gbb.controller.state.log import Log, Turn
 from gbb.controller.state.problem import encode_graph
+from gbb.controller.state.replay import problem_at
 from gbb.controller.state.report import PARTIAL
 from gbb.controller.state.state import Ask, State
-from gbb.controller.storage.bytes import pack_allocation
-from gbb.controller.storage.events import Draft, Event
 from gbb.controller.verbs.trials import find_closing, find_trial
 from gbb.controller.verbs.without import LogWithout
 from gbb.policies import AccountingPolicy
@@ -31,7 +32,7 @@ def prepare(
     """The log without what is to be taken back, read while others write; None if it is back already."""
     if (what is not None) + (key is not None) + (event is not None) != 1:
         raise checks.conflict("Give exactly one of `trial`, `key` and `event`.")
-    with log.look() as turn:
+    with log.read() as turn:
         if what is not None:
             found = _find_told(turn, find_trial(turn, what))
         else:
@@ -40,12 +41,12 @@ def prepare(
             return None
         left = found.go_on(turn.study)
     while left > FEW:
-        with log.look() as turn:
+        with log.read() as turn:
             left = found.go_on(turn.study)
     return found
 
 
-def finish(turn: Turn, replay: LogWithout, reason: str) -> bool:
+def finish(turn: Transaction, replay: LogWithout, reason: str) -> bool:
     """Take it back, unless others took back something meanwhile: then nothing is done."""
     closing = replay.closing
     replay.go_on(turn.study)
@@ -63,13 +64,13 @@ def finish(turn: Turn, replay: LogWithout, reason: str) -> bool:
         content["ask_graph"] = encode_graph(replay.state.problem_on(replay.ask.graph))
     if closing.kind in LEARNT:
         content |= _encode_rest(replay)
-    turn.append(Draft("retract", content, closing.trial, data))
+    turn.append("retract", content, trial=closing.trial, data=data)
     return True
 
 
-def _find_told(turn: Turn, trial: int) -> LogWithout | None:
+def _find_told(turn: Transaction, trial: int) -> LogWithout | None:
     """The replay without how ``trial`` was closed; None if it is open again."""
-    if turn.problem_at(turn.study.events_of(trial)[0].seq).parts is not None:
+    if problem_at(turn, turn.study.events_of(trial)[0].seq).parts is not None:
         rule = "be of a graph that is at hand"
         raise checks.input_error("trial", rule, f"trial {trial}, which shards tell in tables")
     if trial in turn.state.open:
@@ -80,7 +81,7 @@ def _find_told(turn: Turn, trial: int) -> LogWithout | None:
     return LogWithout(closing, asked.seq, _find_gone(turn), _count_warnings(turn, closing))
 
 
-def _find_attached(turn: Turn, key: str | None, event: int | None) -> LogWithout | None:
+def _find_attached(turn: Transaction, key: str | None, event: int | None) -> LogWithout | None:
     """The replay without a round that was attached; None if it was taken back."""
     back = turn.study.events_of_kind("retract")
     if key is not None:
@@ -100,13 +101,13 @@ def _find_attached(turn: Turn, key: str | None, event: int | None) -> LogWithout
     return LogWithout(found, 0, _find_gone(turn), _count_warnings(turn, found))
 
 
-def _stands(turn: Turn, closing: Event) -> bool:
+def _stands(turn: Transaction, closing: Event) -> bool:
     """Whether a trial is still closed as it was given up."""
     trial = closing.trial or 0
     return trial not in turn.state.open and find_closing(turn, trial)[1].seq == closing.seq
 
 
-def _find_gone(turn: Turn) -> set[int]:
+def _find_gone(turn: Transaction) -> set[int]:
     """All that was taken back, and the events that took it back."""
     back = turn.study.events_of_kind("retract")
     return {place for event in back for place in (event.seq, event.content["of"])}
@@ -116,7 +117,7 @@ def _graphs(state: State) -> set[int]:
     return {state.setup.graph_seq, *state.past_problems}
 
 
-def _encode_ask(turn: Turn, replay: LogWithout) -> tuple[dict[str, Any], bytes]:
+def _encode_ask(turn: Transaction, replay: LogWithout) -> tuple[dict[str, Any], bytes]:
     """What the trial was asked to play, as the fold reads it."""
     ask, closing = replay.ask, replay.closing
     content = {
@@ -144,7 +145,7 @@ def _encode_rest(replay: LogWithout) -> dict[str, Any]:
     return {**replay.state.record.to_dict(), "far": replay.warnings}
 
 
-def _count_warnings(turn: Turn, closing: Event) -> int:
+def _count_warnings(turn: Transaction, closing: Event) -> int:
     """How many warnings there are about what was told: an attached round's comes right after it."""
     if closing.trial is None:
         following = closing.seq + 1

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb._support.csv_files import place_in
+from gbb.controller.log.codec import Observed
 from gbb.controller.state.report import WORDS
-from gbb.controller.storage.bytes import Observed
 from gbb.graph import find
 from gbb.graph.find import Where, nowhere
 from gbb.problem import LARGEST, Problem
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 SHOWN = 8
 """How many columns of a table a message names."""
+
+
+class RewardWarning(UserWarning):
+    """A reward lies far outside what the problem declares possible; it is kept."""
 
 
 class Rows(NamedTuple):

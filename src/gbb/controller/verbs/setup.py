@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Set
 from typing import Any
 
@@ -12,14 +13,16 @@ from gbb import policies
 from gbb._support import checks, seeds
 from gbb._support.checks import InputError
 from gbb._support.seeds import Seed
+from gbb.controller.log.codec import dumps
+from gbb.controller.log.events import Event, seal
+from gbb.controller.log.log import Transaction
 from gbb.controller.state import problem as problems
 from gbb.controller.state.fold import read_arms
-from gbb.controller.state.log import Turn
 from gbb.controller.state.policy import choose_policy, encode_policy, move_arms, move_policy
 from gbb.controller.state.problem import Spec
+from gbb.controller.state.replay import problem_at
 from gbb.controller.state.report import Label
 from gbb.controller.state.state import State
-from gbb.controller.storage.events import Draft
 from gbb.controller.verbs.trials import CLOSING
 from gbb.cuts import Cut
 from gbb.graph import Graph
@@ -39,26 +42,26 @@ def check_name(name: str) -> None:
         raise checks.input_error("name", "be a text that UTF-8 can hold", ascii(name)) from None
 
 
-def draft_create(
-    name: str, problem: Problem, policy: AnyPolicy | str, seed: Seed, settings: Spec
-) -> Draft:
-    """The first event, which says all it takes to play."""
+def make_first(
+    problem: Problem, policy: AnyPolicy | str, seed: Seed, settings: Spec, by: str | None = None
+) -> Event:
+    """The first event, which says all it takes to play; refuses what cannot be played."""
     if not isinstance(problem, Problem):
         raise checks.input_error("problem", "be a gbb.Problem", type(problem).__name__)
     chosen = choose_policy(policy, problem, settings)
     child = seeds.spawn(seed, 1)[0].spawn(2)[1]  # as the first run of gbb.simulate
     content = {
-        "name": name,
         "problem": problems.encode_problem(problem),
         "graph": problems.encode_graph(problem),
         "policy": encode_policy(chosen),
         "seed": problems.encode_seed(child),
     }
-    return Draft("create", content)
+    text = dumps(content if by is None else {**content, "by": by})
+    return seal(Event(1, "create", None, time.time(), text, b"", 0), 0)
 
 
 def replace_graph(
-    turn: Turn,
+    turn: Transaction,
     graph: Graph,
     cut: Cut | None,
     links: dict[str, ArrayLike | None],
@@ -92,7 +95,7 @@ def replace_graph(
         raise checks.input_error("edge_types", rule, new.types, "Create another controller.")
     spec = move_policy(setup.spec, old.graph, new, cut)
     content = {"graph": problems.encode_graph(new), "policy": spec}
-    turn.append(Draft("graph", {**content, **_in_play(turn, spec, graph)}))
+    turn.append("graph", {**content, **_in_play(turn, spec, graph)})
 
 
 def _check_form(old: Problem, new: Problem) -> None:
@@ -117,11 +120,11 @@ def _own_types_stay(old: Problem, graph: Graph) -> bool:
     return own and list(graph.labels[: old.n]) == list(old.graph.labels)
 
 
-def set_policy(turn: Turn, policy: AnyPolicy | str, settings: Spec) -> None:
+def set_policy(turn: Transaction, policy: AnyPolicy | str, settings: Spec) -> None:
     """Let another policy choose."""
     chosen = choose_other(turn.state, policy, settings)
     spec = encode_policy(chosen)
-    turn.append(Draft("policy", {"policy": spec, **_in_play(turn, spec, chosen.problem.graph)}))
+    turn.append("policy", {"policy": spec, **_in_play(turn, spec, chosen.problem.graph)})
 
 
 def choose_other(state: State, policy: AnyPolicy | str, settings: Spec) -> AnyPolicy:
@@ -133,7 +136,7 @@ def choose_other(state: State, policy: AnyPolicy | str, settings: Spec) -> AnyPo
     return choose_policy(policy, problem, settings)
 
 
-def _in_play(turn: Turn, spec: Spec, graph: Graph) -> Spec:
+def _in_play(turn: Transaction, spec: Spec, graph: Graph) -> Spec:
     """What the agents of ``graph`` play now, for a policy that must not change too many at once.
 
     That is the last trial that was not abandoned; nothing is said where there is none, or where it is
@@ -146,7 +149,7 @@ def _in_play(turn: Turn, spec: Spec, graph: Graph) -> Spec:
         ends = [event.kind for event in events if event.kind in (*CLOSING, "retract")]
         if "abandon" in ends[-1:]:
             continue
-        problem = turn.problem_at(events[0].seq)
+        problem = problem_at(turn, events[0].seq)
         if not set(graph.labels) <= set(problem.graph.labels):
             return {}
         arms = move_arms(problem.graph, read_arms(events[0], problem), graph, spec["kind"])

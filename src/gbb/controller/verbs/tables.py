@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray, InputError, IntArray
+from gbb.controller.log.events import Event
+from gbb.controller.log.log import Transaction
 from gbb.controller.state.fold import read_arms
-from gbb.controller.state.log import Turn
+from gbb.controller.state.replay import problem_at
 from gbb.controller.state.report import FAR, ROUNDING
 from gbb.controller.state.state import State
 from gbb.controller.state.tables import Told, pack_tables, unpack_tables
-from gbb.controller.storage.events import Draft, Event
 from gbb.controller.verbs.trials import find_closing
 from gbb.learning.record import places_of, played
 from gbb.problem import LARGEST, Problem
@@ -28,7 +29,7 @@ SHARE = 1e-9
 """The share by which sums of squared weights may differ by rounding."""
 
 
-def tell_tables(turn: Turn, trial: int, tables: Tables) -> None:
+def tell_tables(turn: Transaction, trial: int, tables: Tables) -> None:
     """Keep the tables of some shards of ``trial``; the same again changes nothing."""
     problem, arms, closing = _find_round(turn, trial)
     told = _read(problem, arms, tables)
@@ -42,7 +43,7 @@ def tell_tables(turn: Turn, trial: int, tables: Tables) -> None:
     if closing is not None:
         got = f"trial {trial}, which was closed without shard {new.shards[0]}"
         raise checks.input_error("trial", "be open", got)
-    turn.append(Draft("tables", {"shards": new.shards}, trial, pack_tables(new)))
+    turn.append("tables", {"shards": new.shards}, trial=trial, data=pack_tables(new))
     _warn_out_of_bounds(turn, problem, new, trial)
 
 
@@ -53,14 +54,14 @@ def missing_shards(state: State, trial: int) -> list[int]:
     return sorted(set(range(0 if counts is None else len(counts))) - ask.shards)
 
 
-def _find_round(turn: Turn, trial: int) -> tuple[Problem, IntArray, Event | None]:
+def _find_round(turn: Transaction, trial: int) -> tuple[Problem, IntArray, Event | None]:
     """The problem and the arms of a trial, and the event that closed it."""
     ask = turn.state.open.get(trial)
     if ask is not None:
         problem, arms, closing = turn.state.problem_on(ask.graph), ask.allocation, None
     else:
         asked, closing = find_closing(turn, trial)
-        problem = turn.problem_at(asked.seq)
+        problem = problem_at(turn, asked.seq)
         arms = read_arms(asked, problem)
     if problem.parts is None:
         cure = "Call tell() with the rewards of its links."
@@ -69,7 +70,7 @@ def _find_round(turn: Turn, trial: int) -> tuple[Problem, IntArray, Event | None
 
 
 def _told_before(
-    turn: Turn, trial: int, problem: Problem, arms: IntArray
+    turn: Transaction, trial: int, problem: Problem, arms: IntArray
 ) -> dict[int, tuple[bytes, bytes]]:
     """The tables that shards have told of a trial, as bytes."""
     before: dict[int, tuple[bytes, bytes]] = {}
@@ -179,7 +180,7 @@ def _where(problem: Problem, place: int) -> str:
     return f" at arms ({a}, {b})" + (f" of type {kind}" if problem.types > 1 else "")
 
 
-def _warn_out_of_bounds(turn: Turn, problem: Problem, told: Told, trial: int) -> None:
+def _warn_out_of_bounds(turn: Transaction, problem: Problem, told: Told, trial: int) -> None:
     """Keep a warning event about sums of rewards far outside the declared bounds."""
     counts = told.counts.astype(np.float64)
     limits = counts * (problem.L * problem.S) + FAR * problem.sigma * np.sqrt(counts)
@@ -193,5 +194,5 @@ def _warn_out_of_bounds(turn: Turn, problem: Problem, told: Told, trial: int) ->
         f"outside +-{limit:g} (N L S + {FAR:g} sigma sqrt N) of shard {shard}; they are kept."
     )
     content = {"message": text, "shard": shard, "reward": value, "limit": limit}
-    turn.append(Draft("warning", content, trial))
-    turn.notices.append(text)
+    turn.append("warning", content, trial=trial)
+    turn.warnings.append(text)

@@ -8,15 +8,15 @@ import numpy as np
 
 from gbb._support import checks
 from gbb._support.checks import InputError
+from gbb.controller.log.codec import Observed, pack_rewards
+from gbb.controller.log.log import Transaction
 from gbb.controller.state.context import read_row
-from gbb.controller.state.log import Turn
+from gbb.controller.state.replay import problem_at
 from gbb.controller.state.report import WORDS, limit_text, limits_of, names_of
-from gbb.controller.storage.bytes import Observed, pack_rewards
-from gbb.controller.storage.events import Draft
 from gbb.controller.verbs.attached import (
     Round,
+    append_attach,
     are_same,
-    draft_attach,
     read_attached,
     read_played,
 )
@@ -28,49 +28,49 @@ if TYPE_CHECKING:
     from gbb.controller.verbs.rewards import Rewards
 
 
-def tell(turn: Turn, trial: int, rewards: Rewards) -> None:
+def tell(turn: Transaction, trial: int, rewards: Rewards) -> None:
     """Close ``trial`` with its rewards; the same again changes nothing."""
     state, ask = turn.state, turn.state.open.get(trial)
     if ask is not None:
         problem = state.problem_of(ask)
-        draft, seen = _draft_tell(problem, trial, rewards)
-        turn.append(draft)
+        content, data, seen = _read_report(problem, rewards)
+        turn.append("tell", content, trial=trial, data=data)
         warn_out_of_bounds(turn, problem, seen, trial)
         return
     asked, closing = find_closing(turn, trial)
     check_closed_by("tell", trial, closing)
-    draft, _ = _draft_tell(turn.problem_at(asked.seq), trial, rewards)
-    if (draft.content, draft.data) != (closing.content, closing.data):
+    content, data, _ = _read_report(problem_at(turn, asked.seq), rewards)
+    if (content, data) != (closing.content, closing.data):
         raise InputError(
             f"Trial {trial} was already told other `rewards`. Nothing was changed; call retract() "
             "first to correct what was told."
         )
 
 
-def close(turn: Turn, trial: int, kind: str, reason: str) -> None:
+def close(turn: Transaction, trial: int, kind: str, reason: str) -> None:
     """Close ``trial`` without rewards; the same again changes nothing."""
     if (ask := turn.state.open.get(trial)) is not None:
         if kind == "abandon" and ask.shards:
             cure = "Call fail() to close it with what came."
             got = f"{len(ask.shards)} shards of trial {trial}"
             raise checks.input_error("trial", "have no tables told", got, cure)
-        turn.append(Draft(kind, {"reason": reason} if reason else {}, trial))
+        turn.append(kind, {"reason": reason} if reason else {}, trial=trial)
         return
     check_closed_by(kind, trial, find_closing(turn, trial)[1])
 
 
 def attach(
-    turn: Turn, allocation: Any, rewards: Rewards, key: str | None, context: Any = None
+    turn: Transaction, allocation: Any, rewards: Rewards, key: str | None, context: Any = None
 ) -> None:
     """Learn from a round that was played elsewhere; the same again under its key changes nothing."""
     state = turn.state
     place = None if key is None else state.keys.get(key)
-    problem = state.setup.problem if place is None else turn.problem_at(place)
+    problem = state.setup.problem if place is None else problem_at(turn, place)
     seen = read_rewards(problem, rewards)
     row = read_row(problem, context)
     round = Round(problem, read_played(problem, allocation, seen), seen, row)
     if place is None:
-        turn.append(draft_attach(round, key))
+        append_attach(turn, round, key)
         warn_out_of_bounds(turn, round.own_problem, seen, None)
         return
     if not are_same(round, read_attached(problem, turn.study.event(place))):
@@ -80,14 +80,17 @@ def attach(
         )
 
 
-def _draft_tell(problem: Problem, trial: int | None, rewards: Rewards) -> tuple[Draft, Observed]:
+def _read_report(problem: Problem, rewards: Rewards) -> tuple[dict[str, Any], bytes, Observed]:
+    """The content and the data of the event that tells rewards, and the rewards."""
     seen = read_rewards(problem, rewards)
     counted = WORDS[problem.feedback].counted
     content = {} if seen.positions is None else {counted: int(seen.positions.size)}
-    return Draft("tell", content, trial, pack_rewards(seen, problem.observations)), seen
+    return content, pack_rewards(seen, problem.observations), seen
 
 
-def warn_out_of_bounds(turn: Turn, problem: Problem, seen: Observed, trial: int | None) -> None:
+def warn_out_of_bounds(
+    turn: Transaction, problem: Problem, seen: Observed, trial: int | None
+) -> None:
     """Keep a warning event about rewards far outside the declared bounds."""
     limits = limits_of(problem)
     limits = limits if seen.positions is None else limits[seen.positions]
@@ -103,7 +106,6 @@ def warn_out_of_bounds(turn: Turn, problem: Problem, seen: Observed, trial: int 
         f"({limit_text(problem)}), first {value:g}{words.place.format(*names)}; they are kept."
     )
     whose = {words.warned: list(names) if len(names) > 1 else names[0]} if names else {}
-    turn.append(
-        Draft("warning", {"message": text, **whose, "reward": value, "limit": limit}, trial)
-    )
-    turn.notices.append(text)
+    content = {"message": text, **whose, "reward": value, "limit": limit}
+    turn.append("warning", content, trial=trial)
+    turn.warnings.append(text)

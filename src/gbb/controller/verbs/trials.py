@@ -7,11 +7,12 @@ import numpy as np
 from gbb._support import checks
 from gbb._support.checks import InputError
 from gbb.controller.answers.answers import Trial
+from gbb.controller.log.events import Event, damaged
+from gbb.controller.log.log import Transaction
 from gbb.controller.state.context import name_row, row_of
 from gbb.controller.state.fold import read_arms
-from gbb.controller.state.log import Turn
+from gbb.controller.state.replay import problem_at
 from gbb.controller.state.state import State
-from gbb.controller.storage.events import Event, damaged
 
 CLOSING = ("tell", "tables", "fail", "abandon", "timeout")
 
@@ -33,7 +34,7 @@ def find_open(state: State, trial: Trial | int) -> int:
     return number
 
 
-def find_trial(turn: Turn, trial: Trial | int) -> int:
+def find_trial(turn: Transaction, trial: Trial | int) -> int:
     """The number of a trial, which must be of this controller."""
     given = trial.id if isinstance(trial, Trial) else trial
     number = checks.integer("trial", given, cure="Give the trial or its number.")
@@ -46,7 +47,7 @@ def find_trial(turn: Turn, trial: Trial | int) -> int:
     return number
 
 
-def find_closing(turn: Turn, trial: int) -> tuple[Event, Event]:
+def find_closing(turn: Transaction, trial: int) -> tuple[Event, Event]:
     """The events that asked for and closed ``trial``."""
     events = turn.study.events_of(trial)
     ends = [event for event in events if event.kind in (*CLOSING, "retract")]
@@ -66,14 +67,14 @@ def check_closed_by(kind: str, trial: int, closing: Event) -> None:
         raise checks.input_error("trial", "be open", got)
 
 
-def _check_own(turn: Turn, trial: Trial) -> None:
+def _check_own(turn: Transaction, trial: Trial) -> None:
     """Refuse a trial of another controller: its rewards would be learnt as those of other arms."""
     ask = turn.state.open.get(trial.id)
     if ask is not None:
         problem, played, row = turn.state.problem_on(ask.graph), ask.allocation, ask.context
     else:
         asked, _ = find_closing(turn, trial.id)
-        problem = turn.problem_at(asked.seq)
+        problem = problem_at(turn, asked.seq)
         played, row = read_arms(asked, problem), row_of(asked)
     graph, own = trial.graph, problem.graph
     same_agents = own is graph or (own.n == graph.n and own.labels == graph.labels)

@@ -11,11 +11,10 @@ from gbb.controller.answers.alerts import (
     judge_drift,
     judge_stale,
 )
-from gbb.controller.state.log import Turn
-from gbb.controller.storage.events import Draft
+from gbb.controller.log.log import Transaction
 
 
-def look_after(turn: Turn) -> None:
+def look_after(turn: Transaction) -> None:
     """Close what is overdue, and keep an event of every alert that begins or ends with this turn."""
     now = time.time()
     expire(turn, now)
@@ -30,7 +29,7 @@ def look_after(turn: Turn) -> None:
     settle(turn, verdicts)
 
 
-def expire(turn: Turn, now: float) -> None:
+def expire(turn: Transaction, now: float) -> None:
     """Close the trials whose time is up: played, as far as anybody knows, and never heard of.
 
     Those of this very turn are left alone: whoever asks for one must get to see it.
@@ -38,10 +37,10 @@ def expire(turn: Turn, now: float) -> None:
     for trial, ask in sorted(turn.state.open.items()):
         if ask.deadline is not None and ask.deadline <= now and trial in turn.before.open:
             after = round(ask.deadline - ask.since, 6)
-            turn.append(Draft("timeout", {"reason": f"timed out after {after:g} s"}, trial))
+            turn.append("timeout", {"reason": f"timed out after {after:g} s"}, trial=trial)
 
 
-def watch(turn: Turn, stale: float | None, misfit: str | None) -> None:
+def watch(turn: Transaction, stale: float | None, misfit: str | None) -> None:
     """Judge what time alone brings about; drift is looked for when rounds are told, and only then."""
     now = time.time()
     expire(turn, now)
@@ -50,10 +49,10 @@ def watch(turn: Turn, stale: float | None, misfit: str | None) -> None:
     settle(turn, {**verdicts, "stale": judge_stale(state, now, stale)})
 
 
-def settle(turn: Turn, verdicts: Mapping[str, str | None]) -> None:
+def settle(turn: Transaction, verdicts: Mapping[str, str | None]) -> None:
     """Keep an event where an alert begins or ends; ``verdicts`` are texts of those in force."""
     for kind, text in verdicts.items():
         if (text is not None) == (kind in turn.state.alerts):
             continue
         said = {"begins": True, "text": text} if text is not None else {"begins": False}
-        turn.append(Draft("alert", {"alert": kind, **said}))
+        turn.append("alert", {"alert": kind, **said})

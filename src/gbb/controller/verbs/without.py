@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Set
 
+from gbb.controller.log.events import Event
+from gbb.controller.log.store import Study
 from gbb.controller.state.fold import LEARNT, fold
 from gbb.controller.state.state import Ask, State, begin
-from gbb.controller.storage.events import Event
-from gbb.controller.storage.study import Study
 
 
 class LogWithout:

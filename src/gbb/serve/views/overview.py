@@ -8,7 +8,7 @@ from typing import Any
 from gbb.controller import Controller
 from gbb.controller.answers.status import read_status
 from gbb.controller.calls.fields import list_of
-from gbb.controller.storage.errors import StorageError
+from gbb.controller.log.events import StorageError
 from gbb.serve.api import schemas as s
 from gbb.serve.api.operations import HERE, Given, Operation
 from gbb.serve.api.schemas import shape

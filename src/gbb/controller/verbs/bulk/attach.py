@@ -11,11 +11,12 @@ import numpy as np
 
 from gbb.controller.answers.answers import name_arms
 from gbb.controller.answers.export import identify
+from gbb.controller.log.events import Event
+from gbb.controller.log.log import Transaction
 from gbb.controller.state.context import name_row
-from gbb.controller.state.log import Turn
+from gbb.controller.state.replay import problem_at
 from gbb.controller.state.report import limits_of, names_of
-from gbb.controller.storage.events import Event
-from gbb.controller.verbs.attached import Round, are_same, draft_attach, read_attached
+from gbb.controller.verbs.attached import Round, append_attach, are_same, read_attached
 from gbb.controller.verbs.bulk.rounds import Rounds
 from gbb.controller.verbs.tell import warn_out_of_bounds
 from gbb.problem import Problem
@@ -59,7 +60,7 @@ class Imported:
     first: dict[str, Any]
 
 
-def import_rounds(turn: Turn, rounds: Rounds, *, dry_run: bool = False) -> Imported:
+def import_rounds(turn: Transaction, rounds: Rounds, *, dry_run: bool = False) -> Imported:
     """Attach all rounds that are not there yet; refuse another round under a key that is taken."""
     told = rounds.told()
     known = _find_known(turn, [rounds.keys[number] for number in told])
@@ -79,15 +80,15 @@ def import_rounds(turn: Turn, rounds: Rounds, *, dry_run: bool = False) -> Impor
     if dry_run:
         return summarise(rounds, len(fresh))
     far = _far_rounds(rounds)
-    said = len(turn.notices)
+    said = len(turn.warnings)
     for number in fresh:
         round = rounds.round(number)
-        turn.append(draft_attach(round, rounds.keys[number]))
+        append_attach(turn, round, rounds.keys[number])
         if number in far:
             warn_out_of_bounds(turn, round.own_problem, round.seen, None)
-    texts = turn.notices[said:]
+    texts = turn.warnings[said:]
     if len(texts) > 1:
-        turn.notices[said:] = [f"{texts[0]} So do rewards of {len(texts) - 1} more rounds."]
+        turn.warnings[said:] = [f"{texts[0]} So do rewards of {len(texts) - 1} more rounds."]
     return summarise(rounds, len(fresh))
 
 
@@ -133,7 +134,7 @@ def _far_rounds(rounds: Rounds) -> set[int]:
     return set(rounds.rounds[far].tolist())
 
 
-def _find_known(turn: Turn, keys: Iterable[str]) -> dict[str, Round | None]:
+def _find_known(turn: Transaction, keys: Iterable[str]) -> dict[str, Round | None]:
     """The rounds that the log has under ``keys``; None for a trial that was not told."""
     own = identify(turn.study.event(1))
     events: dict[int, str] = {}
@@ -151,7 +152,7 @@ def _find_known(turn: Turn, keys: Iterable[str]) -> dict[str, Round | None]:
     for event in turn.study.events():
         graph = max(seq for seq in turn.state.graphs if seq <= event.seq)
         if graph not in problems:
-            problems[graph] = turn.problem_at(event.seq)
+            problems[graph] = problem_at(turn, event.seq)
         if event.seq in events and event.kind == "attach":
             known[events[event.seq]] = read_attached(problems[graph], event)
         if event.kind == "retract":  # what was taken back may be told anew

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from gbb._support.checks import FloatArray, IntArray
 from gbb.controller.answers.history import Told
+from gbb.controller.log.codec import Observed
 from gbb.controller.state.report import names_of
-from gbb.controller.storage.bytes import Observed
 from gbb.controller.verbs.attached import Round, find_unknown
 from gbb.controller.verbs.bulk.cells import Cells
 from gbb.controller.verbs.bulk.entries import Entries

@@ -19,9 +19,8 @@ from typing import Any, BinaryIO
 from gbb._support import checks
 from gbb._support.checks import InputError
 from gbb._support.files import atomic
-from gbb.controller.storage.events import Event, check_event
-from gbb.controller.storage.store import Store, list_studies
-from gbb.controller.storage.study import Study
+from gbb.controller.log.events import Event
+from gbb.controller.log.store import Store, Study, list_studies
 
 VERSION = 1
 """The version of the lines that this program writes."""
@@ -35,7 +34,7 @@ def write_backup(store: Store, path: str | Path, name: str | None = None) -> dic
     """Write one controller, or all, as they are at one moment; their names and numbers of events."""
     written = {}
     _refuse_other(Path(path))
-    with store.reading() as connection:
+    with store.database.read() as connection:
         known = list_studies(connection)
         wanted = sorted(known) if name is None else [checks.choice("name", name, known)]
         with atomic(path) as temporary, temporary.open("wb") as file:
@@ -147,7 +146,7 @@ class Backup:
             line = _parse(file.readline())
             try:
                 event = Event(**{**(line or {}), "data": base64.b64decode((line or {})["data"])})
-                checked = check_event(_check_types(event), after=after, before=seal)
+                checked = _check_types(event).check(after, seal)
             except (TypeError, LookupError, ValueError):
                 raise self._wrong(f"event {after + 1} has no line that can be read") from None
             yield checked
