@@ -14,8 +14,8 @@ from dataclasses import replace
 import numpy as np
 
 import gbb
-from gbb.controller.answers.alerts import judge_drift
 from gbb.controller.state.state import State, begin
+from gbb.controller.verbs.alerts import judge_drift
 from gbb.controller.verbs.setup import make_first
 from gbb.learning import observe
 

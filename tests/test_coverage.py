@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import gbb
-from gbb.controller.answers.knowledge import Knowledge
 from gbb.controller.log.codec import Observed
+from gbb.controller.queries.knowledge import Knowledge
 from gbb.controller.state.learn import learn
 from gbb.controller.state.state import begin
 from gbb.controller.verbs.setup import make_first

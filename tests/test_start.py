@@ -19,7 +19,7 @@ from gbb._cli.commands import warm
 from gbb._cli.on_demand import OnDemand
 
 ROOT = Path(gbb.__file__).parents[1]
-SLOW = {"scipy", "pandas", "networkx", "xarray", "matplotlib", "numba", "pydantic", "netCDF4"}
+SLOW = {"scipy", "pandas", "networkx", "xarray", "matplotlib", "numba", "netCDF4"}
 
 
 def python(program: str, *args: str, **options) -> subprocess.CompletedProcess[str]:

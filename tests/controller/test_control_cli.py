@@ -14,7 +14,7 @@ import pytest
 from gbb import InputError
 from gbb.cli import main
 from gbb.controller import Controller
-from gbb.controller.answers.plain import RECOMMENDED
+from gbb.controller.queries.plain import RECOMMENDED
 from gbb.controller.verbs.upkeep import settle
 
 GRAPH = "source,target\nnorth,south\nsouth,east\neast,north\n"

@@ -196,7 +196,7 @@ def test_the_last_rewards_are_those_that_count(controller):
     found = controller.rewards(5)
     assert [(p.round, p.trial) for p in found] == [(3, 3), (4, 4), (5, 6), (6, 7), (7, None)]
     assert [p.reward for p in found] == pytest.approx([2.4, 3.6, 6.0, 0.5, 0.0])
-    assert [(p.told, p.of) for p in found][-2:] == [(1, 12), (12, 12)]
+    assert [(p.observed, p.possible) for p in found][-2:] == [(1, 12), (12, 12)]
     assert len(controller.rewards(50)) == 7
 
 

@@ -10,7 +10,7 @@ import gbb
 import naive
 from control import drive, environment, replayed, same_state, small, url_of
 from gbb.controller import Controller, RewardWarning, StorageError
-from gbb.controller.answers.knowledge import Knowledge
+from gbb.controller.queries.knowledge import Knowledge
 from gbb.controller.state.allowed import repair
 from gbb.policies import Choice
 

@@ -94,13 +94,14 @@ def test_a_create_that_was_cut_off_can_be_made_again(tmp_path):
 
 
 def test_the_cuts_find_a_program_that_does_not_wait_for_the_disk(tmp_path, monkeypatch):
-    def hasty(connection, given):
-        waits(connection, given)
+    def hasty(self):
+        connection = waits(self)
         connection.execute("PRAGMA synchronous = NORMAL")
+        return connection
 
-    waits = database._sqlite_connect
+    waits = database.Sqlite._connect
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(database, "_sqlite_connect", hasty)
+        patch.setattr(database.Sqlite, "_connect", hasty)
         disk, states = record(tmp_path / "disk")
     monkeypatch.setattr(log, "SNAPSHOT_EVENTS", 25)
     assert cut(disk, states, tmp_path / "after", 20) > 0

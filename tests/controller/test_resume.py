@@ -13,9 +13,9 @@ import gbb
 from control import drive, environment, noise_of, replayed, same_state, small, url_of
 from gbb._support.threads import one_thread
 from gbb.controller import Controller, StorageError, _controller
-from gbb.controller.answers.knowledge import Knowledge
 from gbb.controller.log import codec, log, store
 from gbb.controller.log.codec import pack_rng, unpack_rng
+from gbb.controller.queries.knowledge import Knowledge
 from gbb.controller.state import fold, replay, state
 from gbb.controller.verbs.ask import append_ask
 from gbb.controller.verbs.tell import tell

@@ -12,7 +12,7 @@ from control import drive, environment, plain, replayed, same_state, small, url_
 from gbb.controller import Controller, RewardWarning
 from gbb.controller.log.database import Database
 from gbb.controller.state.fold import LEARNT, fold
-from gbb.controller.state.problem import encode_graph
+from gbb.controller.state.specs import encode_graph
 from gbb.controller.state.state import begin
 from gbb.controller.verbs import retract as verb
 from gbb.controller.verbs import without

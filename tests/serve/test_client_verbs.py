@@ -363,6 +363,6 @@ def test_a_blank_reward_is_missing_over_the_wire(server, tmp_path):
         for each in (here, there):
             each.tell(each.ask(), {links[0]: 0.5, links[1]: None})
             each.tell(each.ask(), table)
-        assert [(paid.reward, paid.told) for paid in there.rewards()] == [
-            (paid.reward, paid.told) for paid in here.rewards()
+        assert [(paid.reward, paid.observed) for paid in there.rewards()] == [
+            (paid.reward, paid.observed) for paid in here.rewards()
         ]

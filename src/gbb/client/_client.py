@@ -16,11 +16,17 @@ from gbb._support.json_text import as_json
 from gbb.client import answers as read
 from gbb.client import given as say
 from gbb.client.wire import Reply, Wire
-from gbb.controller.answers.alerts import Alert
-from gbb.controller.answers.answers import Entry, Estimate, Prediction, Recommendation, Trial
-from gbb.controller.answers.check import Check
-from gbb.controller.answers.paid import Paid
-from gbb.controller.answers.policy_table import PolicyTable, tabulate
+from gbb.controller.messages import (
+    Alert,
+    Check,
+    Entry,
+    Estimate,
+    Prediction,
+    Recommendation,
+    RoundReward,
+    Trial,
+)
+from gbb.controller.queries.policy_table import PolicyTable, tabulate
 from gbb.controller.state.context import list_contexts, name_row
 from gbb.controller.state.report import Label
 from gbb.controller.verbs.rewards import RewardWarning, open_rewards, read_rewards
@@ -323,7 +329,7 @@ class Client:
         problem = self._problem(again=False)
         return [read.read_entry(each, problem) for each in (found[::-1] if back else found)]
 
-    def rewards(self, last: int = 100) -> list[Paid]:
+    def rewards(self, last: int = 100) -> list[RoundReward]:
         """What the ``last`` rounds paid, the oldest first."""
         return [read.read_paid(each) for each in self._get("rewards", last=last)["rounds"]]
 

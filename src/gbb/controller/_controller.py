@@ -14,25 +14,34 @@ from numpy.typing import ArrayLike
 from gbb._support import checks
 from gbb._support.seeds import Seed
 from gbb._support.threads import one_thread
-from gbb.controller.answers.alerts import Alert, judge_misfit, read_alerts
-from gbb.controller.answers.answers import Entry, Estimate, Prediction, Recommendation, Trial
-from gbb.controller.answers.check import Check, check_log
-from gbb.controller.answers.export import export_columns, export_rows
-from gbb.controller.answers.history import find_events, read_history, read_rounds
-from gbb.controller.answers.knowledge import Knowledge
-from gbb.controller.answers.paid import Paid, read_paid
-from gbb.controller.answers.policy_table import PolicyTable, recommend_table
-from gbb.controller.answers.status import read_status
 from gbb.controller.log.backup import write_backup
 from gbb.controller.log.database import NoStorageError
 from gbb.controller.log.events import Event
 from gbb.controller.log.log import Log, Transaction
 from gbb.controller.log.store import KeyedRequest, Store, insert_study, list_studies, refuse_taken
+from gbb.controller.messages import (
+    Alert,
+    Check,
+    Entry,
+    Estimate,
+    Prediction,
+    Recommendation,
+    RoundReward,
+    Trial,
+)
+from gbb.controller.queries.export import export_columns, export_rows
+from gbb.controller.queries.history import find_events, read_history, read_rounds
+from gbb.controller.queries.history import read_rewards as read_round_rewards
+from gbb.controller.queries.knowledge import Knowledge
+from gbb.controller.queries.policy_table import PolicyTable, recommend_table
+from gbb.controller.queries.status import read_alerts, read_status
+from gbb.controller.state.check import check_log
 from gbb.controller.state.context import list_contexts, read_row
 from gbb.controller.state.fold import KINDS
 from gbb.controller.state.replay import open_log
 from gbb.controller.state.report import Label
 from gbb.controller.verbs import keeping, setup, tell, upkeep
+from gbb.controller.verbs.alerts import judge_misfit
 from gbb.controller.verbs.ask import append_ask
 from gbb.controller.verbs.bulk.attach import Imported, import_rounds
 from gbb.controller.verbs.bulk.cells import open_cells
@@ -53,7 +62,7 @@ from gbb.problem import Problem
 if TYPE_CHECKING:
     import pandas as pd
 
-    from gbb.controller.answers.replay import Replay
+    from gbb.controller.queries.replay import Replay
     from gbb.controller.verbs.rewards import Rewards
 
 Allocation = ArrayLike | Mapping[Any, Any]
@@ -439,11 +448,11 @@ class Controller:
             found = find_events(view.study, kinds, most, **given)
             return list(read_history(view, found, brief=brief))
 
-    def rewards(self, last: int = 100) -> list[Paid]:
+    def rewards(self, last: int = 100) -> list[RoundReward]:
         """What the ``last`` rounds paid, the oldest first; not those that shards told in tables."""
         last = checks.integer("last", last, low=1)
         with self._log.read() as view:
-            return read_paid(view, last)
+            return read_round_rewards(view, last)
 
     def diagnose(self, *, worst: int = 5) -> Diagnosis:
         """Check whether the pairwise model predicts what was told on the present graph."""
@@ -457,7 +466,7 @@ class Controller:
             raise checks.InputError("No round was told on the present graph: nothing to diagnose.")
         known = told.contexts(problem)
         with one_thread():
-            return diagnose(problem, told.played, told.paid, contexts=known, worst=worst)
+            return diagnose(problem, told.played, told.rewards, contexts=known, worst=worst)
 
     def replay(
         self,
@@ -490,7 +499,7 @@ class Controller:
         **settings
             Settings of a policy given by name.
         """
-        from gbb.controller.answers import replay as replays  # noqa: PLC0415  (loads the simulation)
+        from gbb.controller.queries import replay as replays  # noqa: PLC0415  (loads the simulation)
 
         state = self._log.refresh()
         problem = state.setup.problem
@@ -512,7 +521,8 @@ class Controller:
         Opening reads what was told since the last snapshot; this reads everything: every page of an
         SQLite file, the seal of every event, and whether the events fold to what the snapshot says.
         """
-        return check_log(self._log)
+        state, snapshot, pages = check_log(self._log)
+        return Check(state.seq, state.rounds, snapshot, pages)
 
     def status(self) -> dict[str, Any]:
         """The controller's sizes and progress, as plain values."""

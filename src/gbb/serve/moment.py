@@ -14,8 +14,8 @@ import numpy as np
 from gbb._support.checks import FloatArray, IntArray
 from gbb._support.threads import one_thread
 from gbb.controller import Controller, Recommendation
-from gbb.controller.answers.export import identify
-from gbb.controller.answers.knowledge import Knowledge
+from gbb.controller.queries.export import identify
+from gbb.controller.queries.knowledge import Knowledge
 from gbb.controller.state.context import row_of
 from gbb.controller.state.fold import read_arms
 from gbb.controller.state.replay import problem_at

@@ -28,7 +28,7 @@ def estimate(url: Storage, name: Name = None, format: Format = "text", out: Out 
         for a, first in enumerate(names)
         for b, second in enumerate(names)
     ]
-    from gbb.controller.answers.plain import plain_estimate
+    from gbb.controller.queries.plain import plain_estimate
 
     data = [plain_estimate(each) for each in estimates]
     what = "matrices" if whose else "edge types"

@@ -38,7 +38,7 @@ def history(  # noqa: PLR0917
     if format == "text":
         typer.echo("".join(f"{line_of(entry)}\n" for entry in entries), nl=False)
         return
-    from gbb.controller.answers.plain import plain_entry
+    from gbb.controller.queries.plain import plain_entry
 
     data = [plain_entry(entry) for entry in entries]
     rows = [[*list(row.values())[:-1], _flat(row["content"])] for row in data]

@@ -35,7 +35,7 @@ def predict(
     arms = _inline(allocation) if inline else files.allocation_from(allocation)
     with open_controller(url, name) as controller:
         found = controller.predict(arms, context_of(controller.problem, context))
-    from gbb.controller.answers.plain import plain_prediction
+    from gbb.controller.queries.plain import plain_prediction
 
     data = plain_prediction(found)
     shown = {

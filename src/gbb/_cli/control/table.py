@@ -44,7 +44,7 @@ def table(  # noqa: PLR0917
         found.write(csv)
         typer.echo(f"wrote {csv}")
     else:
-        from gbb.controller.answers.plain import plain_recommendation
+        from gbb.controller.queries.plain import plain_recommendation
 
         data = [plain_recommendation(best) for best in found.recommendations]
         rows = [list(map(_short, row)) if format == "text" else row for row in found.rows]

@@ -46,7 +46,7 @@ def ask(  # noqa: PLR0917
             trials = controller.ask_many(asked, context=known, timeout=timeout)
         else:
             trials = [controller.trial(trial)]
-    from gbb.controller.answers.plain import plain_trial
+    from gbb.controller.queries.plain import plain_trial
 
     data = [plain_trial(trial) for trial in trials]
     rows = [(t.id, t.round, *pair) for t in trials for pair in t.allocation.items()]

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from gbb import cuts
 from gbb._support import checks
 from gbb.controller._controller import Controller
-from gbb.controller.answers import plain
 from gbb.controller.calls import fields as f
 from gbb.controller.calls.fields import Field
 from gbb.controller.calls.graph import read_graph
+from gbb.controller.queries import plain
 from gbb.controller.verbs.rows import read_json_rewards
 from gbb.graph import Graph
 

@@ -190,7 +190,7 @@ class Database(ABC):
             connection.execute("COMMIT")
         except BaseException:
             try:
-                connection.execute("ROLLBACK")
+                self._roll_back(connection)
             except Exception:  # whatever it says, the connection is of no use
                 with suppress(Exception):
                     connection.close()
@@ -198,6 +198,9 @@ class Database(ABC):
                 self._put_back(connection)
             raise
         self._put_back(connection)
+
+    def _roll_back(self, connection: Connection) -> None:
+        connection.execute("ROLLBACK")
 
     def _put_back(self, connection: Connection) -> None:
         self._idle.append(connection)
@@ -333,6 +336,11 @@ class Sqlite(Database):
                 if not busy or time.monotonic() > deadline:
                     raise
         connection.execute(f"PRAGMA busy_timeout = {1000 * WAIT}")
+
+    def _roll_back(self, connection: Connection) -> None:
+        # A full disk has rolled back by itself. Closing would move the write-ahead file instead.
+        if getattr(connection, "in_transaction", True):
+            connection.execute("ROLLBACK")
 
     def lock(self, connection: Connection, study: int | None) -> None:
         """Do nothing: ``BEGIN IMMEDIATE`` lets one writer in."""

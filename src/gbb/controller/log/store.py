@@ -304,7 +304,13 @@ class Study(NamedTuple):
     def append(self, new: Sequence[Event]) -> None:
         """Write events at the end of the log."""
         sql = f"INSERT INTO gbb_events (study, {COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-        self.connection.executemany(sql, [(self.id, *_ROW(event)) for event in new])
+        rows = [(self.id, *_ROW(event)) for event in new]
+        if len(rows) == 1:
+            self.connection.execute(
+                sql, rows[0]
+            )  # psycopg sends many rows without waiting for errors
+        else:
+            self.connection.executemany(sql, rows)
         self._write_row(new[-1].seq, new[-1].seal)
 
     def rename(self, name: str, seq: int, seal: int) -> Study:

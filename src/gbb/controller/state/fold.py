@@ -22,9 +22,9 @@ from gbb.controller.log.events import Event, StorageError
 from gbb.controller.state.allowed import change_allowed, move_allowed
 from gbb.controller.state.context import problem_in, read_row_of
 from gbb.controller.state.learn import learn, relearn
-from gbb.controller.state.problem import decode_problem, widen_problem
-from gbb.controller.state.recent import Recent
+from gbb.controller.state.recent import RecentRounds
 from gbb.controller.state.report import PARTIAL
+from gbb.controller.state.specs import decode_problem
 from gbb.controller.state.state import Ask, InForce, Setup, State
 from gbb.controller.state.tables import learn_tables
 from gbb.learning.record import from_dict
@@ -142,7 +142,7 @@ def _close(state: State, event: Event, paid: FloatArray | None) -> State:
     end, setup = cast(int, event.trial), state.setup
     ask, memory = state.open[end], state.memory
     left = {trial: other for trial, other in state.open.items() if trial != end}
-    if isinstance(setup.policy, AccountingPolicy) and ask.setup >= setup.since:
+    if isinstance(setup.policy, AccountingPolicy) and ask.setup >= setup.policy_since:
         memory = setup.policy.on_close(memory, end, ask.choice, paid)
     return replace(state, open=left, memory=memory)
 
@@ -159,14 +159,12 @@ def _prune(state: State) -> State:
 def _arms(state: State, event: Event) -> State:
     setup = state.setup
     allowed = change_allowed(setup.problem, setup.allowed, event.kind, event.content)
-    if not setup.knows_allowed:
-        return replace(state, setup=replace(setup, allowed=allowed))
     return replace(state, setup=setup.change(allowed=allowed))
 
 
 def _policy(state: State, event: Event) -> State:
     # Whether the problem holds the allowed arms depends on the policy.
-    setup = state.setup.change(seq=event.seq, since=event.seq, spec=event.content["policy"])
+    setup = state.setup.change(seq=event.seq, policy_since=event.seq, spec=event.content["policy"])
     return relearn(setup, state, _before_first_round(setup, event))
 
 
@@ -181,22 +179,23 @@ def _before_first_round(setup: Setup, event: Event) -> Any:
 def _graph(state: State, event: Event) -> State:
     old, problem = state.setup, decode_problem(state.setup.base, event.content["graph"])
     setup = old.change(
-        problem,
+        problem=problem,
         seq=event.seq,
-        since=event.seq,
+        policy_since=event.seq,
         graph_seq=event.seq,
         spec=event.content["policy"],
         allowed=move_allowed(old.problem.graph, old.allowed, problem.graph, problem.K),
     )
-    past = {**state.past_problems, old.graph_seq: widen_problem(old.base, old.problem)}
+    before = old.problem if old.allowed is None else old.problem.replace(allowed=None)
+    past = {**state.past_problems, old.graph_seq: before}
     graphs = (*state.graphs, event.seq)
     state = replace(state, past_problems=past, graphs=graphs, recent=_restart(state, problem))
     return _prune(relearn(setup, state, _before_first_round(setup, event)))
 
 
-def _restart(state: State, problem: Problem) -> Recent:
+def _restart(state: State, problem: Problem) -> RecentRounds:
     """Nothing is recent any more: drift is looked for in what comes."""
-    return Recent.begin(problem, state.recent.finished)
+    return RecentRounds.begin(problem, state.recent.finished)
 
 
 def _discount(state: State, event: Event) -> State:

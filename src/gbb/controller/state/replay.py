@@ -7,8 +7,8 @@ from gbb.controller.log.events import Event, StorageError
 from gbb.controller.log.log import Folding, Log, Transaction
 from gbb.controller.log.store import Store, Study
 from gbb.controller.state.fold import fold
-from gbb.controller.state.problem import decode_problem
 from gbb.controller.state.snapshot import read_snapshot, write_snapshot
+from gbb.controller.state.specs import decode_problem
 from gbb.controller.state.state import State, begin
 from gbb.problem import Problem
 

@@ -10,11 +10,9 @@ from gbb.controller.log import codec
 from gbb.controller.log.events import damaged
 from gbb.controller.log.store import Study
 from gbb.controller.state.fold import read_ask
-from gbb.controller.state.keys import Keys
-from gbb.controller.state.policy import state_types
-from gbb.controller.state.problem import decode_problem, decode_seed
-from gbb.controller.state.recent import Recent
-from gbb.controller.state.state import InForce, Setup, State
+from gbb.controller.state.recent import RecentRounds
+from gbb.controller.state.specs import decode_problem, decode_seed, state_types
+from gbb.controller.state.state import InForce, Keys, Setup, State
 from gbb.controller.state.tables import shards_of
 from gbb.learning.record import from_dict
 
@@ -36,7 +34,7 @@ def write_snapshot(state: State) -> bytes | None:
             "seq": state.seq,
             "seal": state.seal,
             "setup": setup.seq,
-            "since": setup.since,
+            "policy_since": setup.policy_since,
             "graphs": list(state.graphs),
             "policy": setup.spec,
             "allowed": setup.allowed,
@@ -89,7 +87,7 @@ def read_snapshot(content: bytes, study: Study) -> State | None:
     setup = Setup.build(
         problems.pop(present),
         seq=kept["setup"],
-        since=kept["since"],
+        policy_since=kept["policy_since"],
         graph_seq=present,
         base=first["problem"],
         spec=kept["policy"],
@@ -112,7 +110,7 @@ def read_snapshot(content: bytes, study: Study) -> State | None:
         graphs=tuple(kept["graphs"]),
         out_of_bounds_rounds=kept["out_of_bounds_rounds"],
         keys=Keys((key, seq) for key, seq in kept["keys"]),
-        recent=Recent.from_dict(kept["recent"]),
+        recent=RecentRounds.from_dict(kept["recent"]),
         alerts={kind: InForce(*alert) for kind, *alert in kept["alerts"]},
     )
     trials = [row[0] for row in kept["open"]]

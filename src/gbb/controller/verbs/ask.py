@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from gbb._support.checks import FloatArray
-from gbb.controller.answers.knowledge import Knowledge
 from gbb.controller.log.codec import pack_allocation, pack_rng, unpack_rng
 from gbb.controller.log.events import Event
 from gbb.controller.log.log import Transaction
+from gbb.controller.queries.knowledge import Knowledge
 from gbb.controller.state.allowed import repair
 from gbb.controller.state.context import problem_in, say_row
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gbb.controller.answers.status import read_status
 from gbb.controller.log.events import Event
 from gbb.controller.log.log import Log
 from gbb.controller.log.store import KeyedRequest, Store, Study, insert_study, list_studies
+from gbb.controller.queries.status import read_status
 from gbb.controller.state.state import begin
 
 Answer = dict[str, Any]

@@ -8,15 +8,15 @@ from __future__ import annotations
 from typing import Any
 
 from gbb._support import checks
-from gbb.controller.answers.answers import Trial
 from gbb.controller.log.codec import pack_allocation
 from gbb.controller.log.events import Event
 from gbb.controller.log.log import Log, Transaction
+from gbb.controller.messages import Trial
 from gbb.controller.state.context import say_row
 from gbb.controller.state.fold import LEARNT
-from gbb.controller.state.problem import encode_graph
 from gbb.controller.state.replay import problem_at
 from gbb.controller.state.report import PARTIAL
+from gbb.controller.state.specs import encode_graph
 from gbb.controller.state.state import Ask, State
 from gbb.controller.verbs.trials import find_closing, find_trial
 from gbb.controller.verbs.without import LogWithout
@@ -137,7 +137,9 @@ def _encode_ask(turn: Transaction, replay: LogWithout) -> tuple[dict[str, Any], 
 
 def _is_counted(state: State, ask: Ask) -> bool:
     """Whether the policy keeps accounts that hold what was told of a trial."""
-    return ask.setup >= state.setup.since and isinstance(state.setup.policy, AccountingPolicy)
+    return ask.setup >= state.setup.policy_since and isinstance(
+        state.setup.policy, AccountingPolicy
+    )
 
 
 def _encode_rest(replay: LogWithout) -> dict[str, Any]:

@@ -16,12 +16,11 @@ from gbb._support.seeds import Seed
 from gbb.controller.log.codec import dumps
 from gbb.controller.log.events import Event, seal
 from gbb.controller.log.log import Transaction
-from gbb.controller.state import problem as problems
+from gbb.controller.state import specs
 from gbb.controller.state.fold import read_arms
-from gbb.controller.state.policy import choose_policy, encode_policy, move_arms, move_policy
-from gbb.controller.state.problem import Spec
 from gbb.controller.state.replay import problem_at
 from gbb.controller.state.report import Label
+from gbb.controller.state.specs import Spec, choose_policy, encode_policy, move_arms, move_policy
 from gbb.controller.state.state import State
 from gbb.controller.verbs.trials import CLOSING
 from gbb.cuts import Cut
@@ -51,10 +50,10 @@ def make_first(
     chosen = choose_policy(policy, problem, settings)
     child = seeds.spawn(seed, 1)[0].spawn(2)[1]  # as the first run of gbb.simulate
     content = {
-        "problem": problems.encode_problem(problem),
-        "graph": problems.encode_graph(problem),
+        "problem": specs.encode_problem(problem),
+        "graph": specs.encode_graph(problem),
         "policy": encode_policy(chosen),
-        "seed": problems.encode_seed(child),
+        "seed": specs.encode_seed(child),
     }
     text = dumps(content if by is None else {**content, "by": by})
     return seal(Event(1, "create", None, time.time(), text, b"", 0), 0)
@@ -83,7 +82,7 @@ def replace_graph(
     if isinstance(edge_types, str) and not _own_types_stay(old, graph):
         rule = "be numbers unless each agent had its own type and agents keep their places"
         raise checks.input_error("edge_types", rule, repr(edge_types), "Types go on by number.")
-    new = problems.build_problem(setup.base, graph, **links, **merged)
+    new = specs.build_problem(setup.base, graph, **links, **merged)
     _check_form(old, new)
     if new.types < old.types:
         raise InputError(
@@ -94,7 +93,7 @@ def replace_graph(
         rule = f"make {old.types} matrices, as many as there are, where there are contexts"
         raise checks.input_error("edge_types", rule, new.types, "Create another controller.")
     spec = move_policy(setup.spec, old.graph, new, cut)
-    content = {"graph": problems.encode_graph(new), "policy": spec}
+    content = {"graph": specs.encode_graph(new), "policy": spec}
     turn.append("graph", {**content, **_in_play(turn, spec, graph)})
 
 
@@ -132,7 +131,7 @@ def choose_other(state: State, policy: AnyPolicy | str, settings: Spec) -> AnyPo
     setup = state.setup
     problem = setup.problem
     if isinstance(policy, str):  # by name: on the problem that it will play
-        problem, _ = problems.narrow_problem(setup.base, problem, policy, setup.allowed)
+        problem = specs.restrict(problem, policy, setup.allowed)
     return choose_policy(policy, problem, settings)
 
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from gbb._support import checks
 from gbb._support.checks import InputError
-from gbb.controller.answers.answers import Trial
 from gbb.controller.log.events import Event, damaged
 from gbb.controller.log.log import Transaction
+from gbb.controller.messages import Trial
 from gbb.controller.state.context import name_row, row_of
 from gbb.controller.state.fold import read_arms
 from gbb.controller.state.replay import problem_at

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 
-from gbb.controller.answers.alerts import (
+from gbb.controller.log.log import Transaction
+from gbb.controller.verbs.alerts import (
     judge_bounds,
     judge_caveat,
     judge_drift,
     judge_stale,
 )
-from gbb.controller.log.log import Transaction
 
 
 def look_after(turn: Transaction) -> None:

@@ -11,9 +11,9 @@ from typing import Any
 
 from gbb._support.json_text import as_json
 from gbb.controller import Controller
-from gbb.controller.answers.history import asked_at
 from gbb.controller.log.events import Event
 from gbb.controller.log.log import Transaction
+from gbb.controller.queries.history import asked_at
 from gbb.controller.state.fold import read_told
 from gbb.controller.state.replay import problem_at
 from gbb.serve.errors import busy

@@ -9,9 +9,10 @@ from typing import Any
 from gbb._support import checks
 from gbb._support.json_text import as_json
 from gbb.controller import Entry
-from gbb.controller.answers.plain import plain_entry
 from gbb.controller.calls import fields as f
 from gbb.controller.calls.fields import list_of
+from gbb.controller.messages import RoundReward
+from gbb.controller.queries.plain import plain_entry
 from gbb.serve.api import schemas as s
 from gbb.serve.api.operations import HERE, File, Given, Operation
 from gbb.serve.api.schemas import shape
@@ -76,7 +77,13 @@ def rewards(given: Given) -> dict[str, Any]:
     """What the last rounds paid, the oldest first."""
     last = checks.integer("last", given.values.get("last", 500), low=1, high=10_000)
     found = given.controller.rewards(last=last)
-    return {"rounds": [{**paid._asdict(), "time": paid.time.isoformat()} for paid in found]}
+    return {"rounds": [_plain(paid) for paid in found]}
+
+
+def _plain(paid: RoundReward) -> dict[str, Any]:
+    """A round as the page knows it."""
+    row = paid._asdict() | {"time": paid.time.isoformat()}
+    return row | {"told": row.pop("observed"), "of": row.pop("possible")}
 
 
 def export_csv(given: Given) -> File:

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from gbb.controller.answers.answers import name_arms
-from gbb.controller.answers.export import identify
 from gbb.controller.log.events import Event
 from gbb.controller.log.log import Transaction
+from gbb.controller.messages import name_arms
+from gbb.controller.queries.export import identify
 from gbb.controller.state.context import name_row
 from gbb.controller.state.replay import problem_at
 from gbb.controller.state.report import limits_of, names_of

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbb._support.checks import FloatArray, IntArray
-from gbb.controller.answers.history import Told
 from gbb.controller.log.codec import Observed
+from gbb.controller.queries.history import LoggedRounds
 from gbb.controller.state.report import names_of
 from gbb.controller.verbs.attached import Round, find_unknown
 from gbb.controller.verbs.bulk.cells import Cells
@@ -75,13 +75,13 @@ class Rounds:
         row = None if self.contexts is None else self.contexts[number]
         return Round(self.problem, self.played[number].astype(np.int64), seen, row)
 
-    def tables(self) -> Told:
+    def tables(self) -> LoggedRounds:
         """What was played and paid in the rounds that have a reward, NaN where one is missing."""
         paid = np.full((len(self.keys), self.problem.observations), np.nan)
         paid[self.rounds, self.places] = self.rewards
         told = self.told()
         rows = None if self.contexts is None else self.contexts[told]
-        return Told(self.played[told].astype(np.int64), paid[told], rows)
+        return LoggedRounds(self.played[told].astype(np.int64), paid[told], rows)
 
 
 def read_log(problem: Problem, cells: Cells, key: str | None, prefix: str) -> Rounds:

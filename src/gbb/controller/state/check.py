@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,30 +18,11 @@ ROUNDING = 1e-9
 """How far sums may differ, relative to their size, when another processor computed them."""
 
 
-@dataclass(frozen=True)
-class Check:
-    """What was found in order.
+def check_log(log: Log) -> tuple[State, int | None, bool]:
+    """Read all of a log, from the first event on, and compare it with all that was kept of it.
 
-    Attributes
-    ----------
-    events
-        How many events were read, each with its seal, and folded anew.
-    rounds
-        How many rounds they tell.
-    snapshot
-        The event of the snapshot, which says what the log says; None when there is none to read.
-    pages
-        Whether the database looked at all of its pages; a PostgreSQL server looks after its own.
+    Return its state, the event of the snapshot, and whether the database looked at all of its pages.
     """
-
-    events: int
-    rounds: int
-    snapshot: int | None
-    pages: bool
-
-
-def check_log(log: Log) -> Check:
-    """Read all of a log, from the first event on, and compare it with all that was kept of it."""
     with log.read() as view, one_thread():
         study = view.study
         pages = log.store.database.check_pages(study.connection)
@@ -60,7 +40,7 @@ def check_log(log: Log) -> Check:
             "The snapshot is damaged, so that opening takes longer; the log itself is whole. "
             "The next snapshot takes its place."
         )
-    return Check(state.seq, state.rounds, None if kept is None else kept["seq"], pages)
+    return state, None if kept is None else kept["seq"], pages
 
 
 def _compare(state: State, kept: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""What a controller answers: trials, predictions, estimates, recommendations, history."""
+"""What a controller is asked and answers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from gbb._support.checks import FloatArray, IntArray
 from gbb.controller.state.report import Label
@@ -170,6 +170,80 @@ class Entry:
     trial_id: int | None
     content: dict[str, Any]
     by: str | None = None
+
+
+@dataclass(frozen=True)
+class Alert:
+    """Something that somebody should look at.
+
+    Attributes
+    ----------
+    kind
+        ``drift`` (recent rounds do not pay what those before them say), ``misfit`` (the pairwise model
+        is not good enough to act on), ``bounds`` (recent rewards outside the declared bounds),
+        ``caveat`` (why predictions are unreliable) or ``stale`` (trials that wait for too long).
+    severity
+        ``critical`` or ``warning``.
+    since
+        When it began (UTC).
+    text
+        What it is about, as it was when it began.
+    """
+
+    kind: str
+    severity: str
+    since: datetime
+    text: str
+
+
+class RoundReward(NamedTuple):
+    """A round that was told.
+
+    Attributes
+    ----------
+    seq
+        The event that tells it.
+    time
+        When it was told (UTC).
+    round
+        Which of the rounds that count it is, from 1 on.
+    trial
+        Its trial; None if it was attached.
+    reward
+        The sum of the rewards that were told.
+    observed, possible
+        How many rewards were told, and how many there can be.
+    """
+
+    seq: int
+    time: datetime
+    round: int
+    trial: int | None
+    reward: float
+    observed: int
+    possible: int
+
+
+@dataclass(frozen=True)
+class Check:
+    """What was found in order.
+
+    Attributes
+    ----------
+    events
+        How many events were read, each with its seal, and folded anew.
+    rounds
+        How many rounds they tell.
+    snapshot
+        The event of the snapshot, which says what the log says; None when there is none to read.
+    pages
+        Whether the database looked at all of its pages; a PostgreSQL server looks after its own.
+    """
+
+    events: int
+    rounds: int
+    snapshot: int | None
+    pages: bool
 
 
 def name_arms(

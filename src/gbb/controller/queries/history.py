@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gbb._support.checks import FloatArray, IntArray
-from gbb.controller.answers.answers import Entry, name_arms
 from gbb.controller.log.events import Event
 from gbb.controller.log.log import Transaction
 from gbb.controller.log.store import FETCH, Study
+from gbb.controller.messages import Entry, RoundReward, name_arms
 from gbb.controller.state.context import name_row, problem_in, row_of
-from gbb.controller.state.fold import read_arms, read_told
+from gbb.controller.state.fold import LEARNT, read_arms, read_told
 from gbb.controller.state.replay import problem_at
 from gbb.controller.state.report import names_of
 from gbb.problem import Problem
@@ -128,21 +128,21 @@ def _name_rewards(problem: Problem, event: Event) -> list[list[Any]]:
     return [[*each, value] for each, value in zip(names, seen.values.tolist(), strict=True)]
 
 
-class Told(NamedTuple):
+class LoggedRounds(NamedTuple):
     """Rounds that were told.
 
     Attributes
     ----------
     played
         An arm index per agent, a row per round (T x n).
-    paid
+    rewards
         What was reported, NaN where it is missing (T x observations).
     rows
         Their contexts, a row each; None where there are none.
     """
 
     played: IntArray
-    paid: FloatArray
+    rewards: FloatArray
     rows: FloatArray | None = None
 
     def contexts(self, problem: Problem) -> list[Any] | None:
@@ -154,7 +154,7 @@ class Told(NamedTuple):
         return problem_in(problem, None if self.rows is None else self.rows[t])
 
 
-def read_rounds(events: Iterable[Event], problem: Problem, *, unknown: int = 0) -> Told:
+def read_rounds(events: Iterable[Event], problem: Problem, *, unknown: int = 0) -> LoggedRounds:
     """All rounds told on the present graph.
 
     What was retracted, and rounds on graphs that have been replaced, are left out. Agents of whom
@@ -182,4 +182,37 @@ def read_rounds(events: Iterable[Event], problem: Problem, *, unknown: int = 0) 
         seen = read_told(told, problem)
         paid[t, slice(None) if seen.positions is None else seen.positions] = seen.values
     known = [row for row in rows if row is not None]
-    return Told(played, paid, np.stack(known) if known else None)
+    return LoggedRounds(played, paid, np.stack(known) if known else None)
+
+
+def read_rewards(view: Transaction, last: int) -> list[RoundReward]:
+    """The ``last`` rounds that count, the oldest first; not those that shards told in tables."""
+    found: list[Event] = []
+    before = None
+    while len(found) < last:
+        some = view.study.page(last, kinds=LEARNT, before=before)
+        if not some:
+            break
+        before = some[0].seq
+        gone = _taken_back(view, before)  # what takes an event back comes after it
+        found = [event for event in some if event.seq not in gone] + found
+    found = found[-last:]
+    asked = asked_at(view, found)
+    first = view.state.rounds - len(found) + 1
+    return [_sum_round(view, event, asked, first + i) for i, event in enumerate(found)]
+
+
+def _taken_back(view: Transaction, after: int) -> set[int]:
+    late = view.study.page(view.state.seq, kinds={"retract"}, after=after)
+    return {event.content["of"] for event in late}
+
+
+def _sum_round(
+    view: Transaction, event: Event, asked: dict[int | None, int], number: int
+) -> RoundReward:
+    problem = problem_at(view, asked.get(event.trial, event.seq))
+    values = read_told(event, problem).values
+    time, total = datetime.fromtimestamp(event.time, UTC), float(values.sum())
+    return RoundReward(
+        event.seq, time, number, event.trial, total, len(values), problem.observations
+    )

@@ -13,8 +13,8 @@ from gbb._support import checks
 from gbb._support.checks import FloatArray, InputError
 from gbb._support.files import write_text
 from gbb.contexts.base import as_iterable
-from gbb.controller.answers.answers import Recommendation
-from gbb.controller.answers.knowledge import Knowledge
+from gbb.controller.messages import Recommendation
+from gbb.controller.queries.knowledge import Knowledge
 from gbb.controller.state.context import read_row
 from gbb.controller.state.context_cells import COLUMN, context_cells, context_columns, has_cells
 from gbb.controller.state.state import State

@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 
-from gbb.controller.answers.alerts import read_alerts
-from gbb.controller.answers.answers import name_arms
-from gbb.controller.answers.knowledge import Knowledge
-from gbb.controller.answers.plain import plain_alert
+from gbb.controller.messages import Alert, name_arms
+from gbb.controller.queries.knowledge import Knowledge
+from gbb.controller.queries.plain import plain_alert
 from gbb.controller.state.state import State
 from gbb.learning.scales import UNSEEN
 from gbb.policies import AccountingPolicy
+
+SEVERITIES = {
+    "drift": "critical",
+    "misfit": "critical",
+    "bounds": "warning",
+    "caveat": "warning",
+    "stale": "warning",
+}
+"""The kinds of alerts, and how bad each is."""
+
+
+def read_alerts(state: State) -> list[Alert]:
+    """The alerts in force, the worst first."""
+    return [
+        Alert(kind, severity, datetime.fromtimestamp(found.since, UTC), found.text)
+        for kind, severity in SEVERITIES.items()
+        if (found := state.alerts.get(kind)) is not None
+    ]
 
 
 def read_status(state: State) -> dict[str, Any]:

@@ -1,21 +1,105 @@
-"""Policies as plain values, so that a log says all it takes to play on."""
+"""Problems, policies and seeds as plain values, so that a log says all it takes to play on."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gbb import cuts, policies
 from gbb._support import checks
 from gbb._support.checks import InputError, IntArray
+from gbb.contexts import Contexts, from_dict
 from gbb.controller.log import codec
-from gbb.controller.state.problem import Spec
+from gbb.controller.log.events import StorageError
 from gbb.cuts import Cut
 from gbb.graph import Graph
 from gbb.learning import radius
 from gbb.policies import AccountingPolicy, AnyPolicy, Policy, RecordPolicy
 from gbb.problem import Problem
+
+Spec = dict[str, Any]
+
+LARGEST_POOL = 1024
+"""Numbers in a seed's pool: mixing them takes the square of it, and mostly there are four."""
+
+EDGES = ("edge_types", "edge_weights", "features", "edge_counts", "parts")
+"""Settings of a problem that go with its graph."""
+
+
+def encode_graph(problem: Problem) -> Spec:
+    """Return a graph as its arrays and names, with the settings of its edges if there are any."""
+    graph, settings = problem.graph, problem.settings()
+    names = None if graph.names is None else list(graph.names)
+    spec: Spec = {"indptr": graph.indptr, "indices": graph.indices, "names": names}
+    if graph.positions is not None:
+        spec["positions"] = graph.positions
+    return spec | {name: settings[name] for name in EDGES if name in settings}
+
+
+def encode_problem(problem: Problem) -> Spec:
+    """Return all settings of a problem but for its graph."""
+    spec = {k: v for k, v in problem.settings().items() if k not in ("graph", *EDGES)}
+    spec["L"] = problem.L  # declared from now on, as a client has it
+    if problem.contexts is not None:
+        spec["contexts"] = problem.contexts.to_dict()
+    return spec
+
+
+def decode_problem(base: Spec, spec: Spec) -> Problem:
+    """Return the problem of :func:`encode_problem`, with the graph of :func:`encode_graph`."""
+    names = spec["names"]
+    names = None if names is None else tuple(names)
+    graph = Graph(spec["indptr"], spec["indices"], names, spec.get("positions"))
+    return build_problem(base, graph, **{name: spec[name] for name in EDGES if name in spec})
+
+
+def build_problem(base: Spec, graph: Graph, **edges: Any) -> Problem:
+    """Return the problem of :func:`encode_problem` on a graph, where all arms are allowed."""
+    contexts = _read_contexts(base["contexts"]) if "contexts" in base else None
+    return Problem(graph, **{**base, "allowed": None, **edges, "contexts": contexts})
+
+
+def _read_contexts(spec: Spec) -> Contexts:
+    try:
+        return from_dict(spec)
+    except (InputError, TypeError, LookupError) as error:
+        raise StorageError(
+            f"The log has contexts that this version of gbb cannot read ({error}). Use the version "
+            "that wrote it, or a newer one."
+        ) from None
+
+
+def restrict(problem: Problem, kind: str, allowed: NDArray[np.bool_] | None) -> Problem:
+    """Return the problem that a policy of a kind plays if only some arms are allowed.
+
+    A policy for any problem chooses among these. One for the paper's problem alone chooses among all,
+    and agents left with a forbidden arm are repaired.
+    """
+    if policies.find(kind).requires:
+        allowed = None
+    return (
+        problem if allowed is None and problem.allowed.all() else problem.replace(allowed=allowed)
+    )
+
+
+def encode_seed(seed: np.random.SeedSequence) -> Spec:
+    """A seed sequence as plain values."""
+    if seed.pool_size > LARGEST_POOL:
+        rule = f"have a pool of at most {LARGEST_POOL}"
+        raise checks.input_error("seed", rule, seed.pool_size)
+    entropy = seed.entropy if isinstance(seed.entropy, int) else list(seed.entropy or ())
+    return {"entropy": entropy, "key": list(seed.spawn_key), "pool": seed.pool_size}
+
+
+def decode_seed(spec: Spec) -> np.random.SeedSequence:
+    """The seed sequence that :func:`encode_seed` was given."""
+    if spec["pool"] > LARGEST_POOL:
+        raise ValueError(f"a pool of {spec['pool']} numbers")
+    return np.random.SeedSequence(
+        spec["entropy"], spawn_key=tuple(spec["key"]), pool_size=spec["pool"]
+    )
 
 
 def encode_policy(policy: AnyPolicy) -> Spec:

@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from gbb.controller.answers.answers import Entry
-from gbb.controller.answers.history import find_events, read_history
 from gbb.controller.log.events import Event
 from gbb.controller.log.log import Transaction
+from gbb.controller.messages import Entry
+from gbb.controller.queries.history import find_events, read_history
 from gbb.controller.state.context import read_row
 from gbb.controller.state.context_cells import context_cells, context_columns
 from gbb.controller.state.report import Label

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from gbb.controller.answers.alerts import Alert
-from gbb.controller.answers.answers import Entry, Estimate, Prediction, Recommendation, Trial
+from gbb.controller.messages import Alert, Entry, Estimate, Prediction, Recommendation, Trial
 
 ARRAYS = ("M_hat", "M_width", "table", "table_width", "N", "Y")
 

@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import UTC, datetime
-
-from gbb.controller.answers.history import read_rounds
-from gbb.controller.answers.knowledge import Knowledge
 from gbb.controller.log.log import Transaction
+from gbb.controller.queries.history import read_rounds
+from gbb.controller.queries.knowledge import Knowledge
 from gbb.controller.state.state import State
 from gbb.diagnostics import diagnose, find_drift
 from gbb.learning.radius import delta_after
-
-SEVERITIES = {
-    "drift": "critical",
-    "misfit": "critical",
-    "bounds": "warning",
-    "caveat": "warning",
-    "stale": "warning",
-}
-"""The kinds of alerts, and how bad each is."""
 
 FALSE_ALARMS = 0.01
 """The probability that drift is ever found where there is none, but for what the docs say of it."""
@@ -28,39 +16,6 @@ ROUNDS, NUMBERS = 1000, 4_000_000
 """The last rounds that a misfit is looked for in: so many, or fewer where they hold more numbers."""
 
 FEWEST_ROUNDS = 20
-
-
-@dataclass(frozen=True)
-class Alert:
-    """Something that somebody should look at.
-
-    Attributes
-    ----------
-    kind
-        ``drift`` (recent rounds do not pay what those before them say), ``misfit`` (the pairwise model
-        is not good enough to act on), ``bounds`` (recent rewards outside the declared bounds),
-        ``caveat`` (why predictions are unreliable) or ``stale`` (trials that wait for too long).
-    severity
-        ``critical`` or ``warning``.
-    since
-        When it began (UTC).
-    text
-        What it is about, as it was when it began.
-    """
-
-    kind: str
-    severity: str
-    since: datetime
-    text: str
-
-
-def read_alerts(state: State) -> list[Alert]:
-    """The alerts in force, the worst first."""
-    return [
-        Alert(kind, severity, datetime.fromtimestamp(found.since, UTC), found.text)
-        for kind, severity in SEVERITIES.items()
-        if (found := state.alerts.get(kind)) is not None
-    ]
 
 
 def judge_bounds(state: State) -> str | None:
@@ -116,7 +71,7 @@ def judge_drift(state: State) -> str | None:
         recent.record,
         squares=recent.squares,
         count=recent.rewards,
-        by_round=recent.steps / (2.0 * recent.rounds),
+        by_round=recent.excess_steps / (2.0 * recent.rounds),
         rounds=recent.rounds,
     )
     level = delta_after(state.recent.finished - 1, FALSE_ALARMS)
@@ -139,5 +94,5 @@ def judge_misfit(turn: Transaction) -> str | None:
     if len(told.played) < FEWEST_ROUNDS:
         return None
     known = told.contexts(problem)
-    found = diagnose(problem, told.played, told.paid, contexts=known, worst=0)
+    found = diagnose(problem, told.played, told.rewards, contexts=known, worst=0)
     return found.sentence if found.status == "poor" else None

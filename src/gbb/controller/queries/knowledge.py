@@ -11,7 +11,7 @@ import numpy as np
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
-from gbb.controller.answers.answers import Estimate, Prediction, Recommendation, name_arms
+from gbb.controller.messages import Estimate, Prediction, Recommendation, name_arms
 from gbb.controller.state.context import name_row, problem_in
 from gbb.controller.state.report import limit_text, limits_of
 from gbb.controller.state.state import State

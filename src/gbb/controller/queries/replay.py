@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from gbb._support import checks, seeds
 from gbb._support.checks import FloatArray, IntArray
 from gbb._support.seeds import Seed
-from gbb.controller.answers.history import Told
-from gbb.controller.answers.knowledge import Knowledge
+from gbb.controller.queries.history import LoggedRounds
+from gbb.controller.queries.knowledge import Knowledge
 from gbb.controller.state.state import State
 from gbb.environment import TableSystem
 from gbb.learning import empty, observe
@@ -86,7 +86,9 @@ class Fitted(TableSystem):
         The scale of the noise: declared, or estimated.
     """
 
-    def __init__(self, problem: Problem, tables: FloatArray, told: Told, sigma: float) -> None:
+    def __init__(
+        self, problem: Problem, tables: FloatArray, told: LoggedRounds, sigma: float
+    ) -> None:
         super().__init__(problem, "gaussian", sigma)
         self._tables, self._told = tables, told
 
@@ -101,7 +103,7 @@ class Fitted(TableSystem):
     def logged(self, t: int, allocation: ArrayLike) -> FloatArray | None:
         """The rewards of round ``t`` of the log if ``allocation`` was played in it."""
         same = np.array_equal(self._told.played[t - 1], np.asarray(allocation))
-        return self._told.paid[t - 1] if same else None
+        return self._told.rewards[t - 1] if same else None
 
     def draw(self, t: int, allocation: ArrayLike, rng: np.random.Generator) -> FloatArray:
         """The numbers of round ``t``: logged, or drawn."""
@@ -117,11 +119,11 @@ class Fitted(TableSystem):
         return float(np.where(np.isnan(known), each, known).sum())
 
 
-def fit(state: State, told: Told) -> Knowledge:
+def fit(state: State, told: LoggedRounds) -> Knowledge:
     """What the logged rounds say by themselves, of the problem that is played now."""
     problem = state.setup.problem
     record = empty(problem)
-    for t, (arms, values) in enumerate(zip(told.played, told.paid, strict=True)):
+    for t, (arms, values) in enumerate(zip(told.played, told.rewards, strict=True)):
         record = record.merge(observe(told.problem_at(problem, t), arms, values))
     return Knowledge(replace(state, record=record, out_of_bounds_rounds=0))
 
@@ -129,7 +131,7 @@ def fit(state: State, told: Told) -> Knowledge:
 def replay(
     known: Knowledge,
     policy: AnyPolicy,
-    told: Told,
+    told: LoggedRounds,
     *,
     runs: int,
     seed: Seed,
