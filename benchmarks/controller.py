@@ -19,9 +19,8 @@ import numpy as np
 
 import gbb
 from gbb.controller import Controller
+from gbb.controller.commands.trials import append_ask, tell
 from gbb.controller.log.database import Connection, Sqlite
-from gbb.controller.verbs.ask import append_ask
-from gbb.controller.verbs.tell import tell
 
 ROUNDS = 100_000
 """Rounds of the long log."""

@@ -14,9 +14,9 @@ from dataclasses import replace
 import numpy as np
 
 import gbb
+from gbb.controller.commands.alerts import judge_drift
+from gbb.controller.commands.setup import make_first
 from gbb.controller.state.state import State, begin
-from gbb.controller.verbs.alerts import judge_drift
-from gbb.controller.verbs.setup import make_first
 from gbb.learning import observe
 
 S = 4.0

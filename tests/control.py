@@ -11,9 +11,9 @@ import numpy as np
 import gbb
 from gbb.contexts import EdgeFeatures, EdgeTypes, Regimes, Vector
 from gbb.controller import Controller
+from gbb.controller.commands.trials import append_ask
 from gbb.controller.log.log import Transaction
 from gbb.controller.state.replay import FOLDING, open_log
-from gbb.controller.verbs.ask import append_ask
 
 
 def url_of(folder: Path) -> str:

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import gbb
+from gbb.controller.commands.setup import make_first
 from gbb.controller.log.codec import Observed
 from gbb.controller.queries.knowledge import Knowledge
 from gbb.controller.state.learn import learn
 from gbb.controller.state.state import begin
-from gbb.controller.verbs.setup import make_first
 from gbb.learning import Confidence, empty, observe
 from gbb.learning.radius import confidence_radius
 from gbb.learning.record import weigh

@@ -15,8 +15,8 @@ import gbb
 from control import drive, environment, small, url_of
 from gbb.cli import main
 from gbb.controller import Controller, StorageError
+from gbb.controller.commands.trials import append_ask
 from gbb.controller.log import database
-from gbb.controller.verbs.ask import append_ask
 
 
 @pytest.fixture

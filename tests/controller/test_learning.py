@@ -8,8 +8,7 @@ import pytest
 import gbb
 from control import replayed, same_state, url_of
 from gbb.controller import Controller
-from gbb.controller.verbs.ask import append_ask
-from gbb.controller.verbs.tell import tell
+from gbb.controller.commands.trials import append_ask, tell
 from gbb.experiments.figure2 import PAPER
 
 MISSING, DELAY = 0.3, 10

@@ -68,7 +68,7 @@ def test_an_ask_that_breaks_nothing_estimates_nothing_more(problem, tmp_path, mo
     with Controller.create(url_of(tmp_path), problem, "ExploreThenCommit", horizon=9) as controller:
         controller.forbid("cell-0", "tilt-2")
         built = []
-        monkeypatch.setattr("gbb.controller.verbs.ask.Knowledge", built.append)
+        monkeypatch.setattr("gbb.controller.commands.trials.Knowledge", built.append)
         monkeypatch.setattr(
             "gbb.policies.ExploreThenCommit.select",
             lambda self, *_: Choice(np.zeros(self.problem.n, dtype=np.int64)),

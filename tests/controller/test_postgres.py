@@ -25,9 +25,9 @@ from control import (
 )
 from gbb.cli import main
 from gbb.controller import Controller, StorageError
+from gbb.controller.commands.retract import finish, prepare
+from gbb.controller.commands.trials import append_ask
 from gbb.controller.log import database, log
-from gbb.controller.verbs.ask import append_ask
-from gbb.controller.verbs.retract import finish, prepare
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
@@ -243,7 +243,7 @@ def test_retractions_timeouts_and_alerts(postgres_url):
     found = prepare(one._log, 2, None, None)
     drive(other, environment(problem), np.random.default_rng(1), 2)  # nobody waits for the replay
     assert [trial.id for trial in other.open_trials()] == []
-    with one._turn() as turn:
+    with one._log.write() as turn:
         assert finish(turn, found, "typo")
     one.retract(key="monday")
     assert [entry.trial_id for entry in one.history("timeout")] == [late.id]

@@ -12,13 +12,13 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import gbb
 from control import drive, environment, noise_of, replayed, same_state, small, url_of
 from gbb._support.threads import one_thread
-from gbb.controller import Controller, StorageError, _controller
+from gbb.controller import Controller, StorageError
+from gbb.controller.commands import trials
+from gbb.controller.commands.trials import append_ask, tell
 from gbb.controller.log import codec, log, store
 from gbb.controller.log.codec import pack_rng, unpack_rng
 from gbb.controller.queries.knowledge import Knowledge
 from gbb.controller.state import fold, replay, state
-from gbb.controller.verbs.ask import append_ask
-from gbb.controller.verbs.tell import tell
 
 ROUNDS = 60
 
@@ -226,7 +226,7 @@ def test_everything_is_computed_on_one_thread(tmp_path, monkeypatch):
 
     monkeypatch.setattr(state, "decode_policy", looked(state.decode_policy))
     monkeypatch.setattr(fold, "learn", looked(fold.learn))
-    monkeypatch.setattr(_controller, "append_ask", looked(_controller.append_ask))
+    monkeypatch.setattr(trials, "append_ask", looked(trials.append_ask))
     monkeypatch.setattr(Knowledge, "predict", looked(Knowledge.predict))
     monkeypatch.setattr(log, "SNAPSHOT_EVENTS", 5)
     with one_thread():

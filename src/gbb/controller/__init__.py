@@ -1,6 +1,9 @@
 """The controller: ask and tell for real systems, with a memory that survives crashes."""
 
-from gbb.controller._controller import Controller
+from gbb.controller.base import BaseController
+from gbb.controller.commands.restore import restore
+from gbb.controller.commands.rewards import RewardWarning
+from gbb.controller.controller import Controller
 from gbb.controller.log.events import StorageError
 from gbb.controller.log.store import KeyReusedError
 from gbb.controller.messages import (
@@ -8,25 +11,22 @@ from gbb.controller.messages import (
     Check,
     Entry,
     Estimate,
+    Imported,
     Prediction,
     Recommendation,
     RoundReward,
     Trial,
 )
-from gbb.controller.queries.policy_table import PolicyTable
-from gbb.controller.verbs.bulk.attach import Imported
-from gbb.controller.verbs.keeping import restore
-from gbb.controller.verbs.rewards import RewardWarning
 
 __all__ = [
     "Alert",
+    "BaseController",
     "Check",
     "Controller",
     "Entry",
     "Estimate",
     "Imported",
     "KeyReusedError",
-    "PolicyTable",
     "Prediction",
     "Recommendation",
     "RewardWarning",

@@ -1,16 +1,48 @@
-"""What a controller is asked and answers."""
+"""What a controller is asked and answers: a model of the request, and a class of the response."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import hashlib
+import json
+import pickle
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, Self, TypeVar
+
+from pydantic import Field, PrivateAttr
 
 from gbb._support.checks import FloatArray, IntArray
+from gbb.controller.graph_spec import GraphAndCut, cut_setting
 from gbb.controller.state.report import Label
+from gbb.controller.types import (
+    JSON,
+    ByAgent,
+    Context,
+    Contexts,
+    Fields,
+    Flag,
+    Integer,
+    Key,
+    Labels,
+    NotNegative,
+    Number,
+    Object,
+    OneName,
+    Positive,
+    PositiveNumber,
+    Reported,
+    Settings,
+    Share,
+    Text,
+    Texts,
+    TrialNumber,
+)
+from gbb.diagnostics import Diagnosis
 from gbb.graph import Graph
+
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +73,11 @@ class Trial:
         """The arm of every agent, by their names (by their numbers where they have none)."""
         return name_arms(self.graph, self.arms, self.arm_names)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON has it: the number, the round and the allocation by names."""
+        about = {"trial": self.id, "round": self.round, **_context(self.context)}
+        return {**about, "allocation": self.allocation}
+
     def __repr__(self) -> str:
         return f"Trial(id={self.id}, round={self.round}, n={self.graph.n})"
 
@@ -64,6 +101,10 @@ class Prediction:
     low: float
     high: float
     caveat: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return asdict(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +146,12 @@ class Recommendation:
         """How much more the best allocation might pay: ``upper_bound - reward``."""
         return self.upper_bound - self.reward
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON has it, the allocation by names."""
+        said = {name: getattr(self, name) for name in ("allocation", "reward", "low", "high")}
+        rest = {name: getattr(self, name) for name in ("upper_bound", "gap", "proven", "caveat")}
+        return {**_context(self.context), **said, **rest}
+
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
@@ -141,6 +188,13 @@ class Estimate:
     caveat: str | None = None
     matrix: str | None = None
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON has it, arrays as lists of rows."""
+        arrays = {name: getattr(self, name) for name in ESTIMATED}
+        rows = {name: None if value is None else value.tolist() for name, value in arrays.items()}
+        matrix = {} if self.matrix is None else {"matrix": self.matrix}
+        return {"edge_type": self.edge_type, **matrix, **rows, "caveat": self.caveat}
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -171,6 +225,12 @@ class Entry:
     content: dict[str, Any]
     by: str | None = None
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        by = {} if self.by is None else {"by": self.by}
+        about = {"seq": self.seq, "time": self.time.isoformat(), "kind": self.kind}
+        return {**about, "trial": self.trial_id, **by, "content": self.content}
+
 
 @dataclass(frozen=True)
 class Alert:
@@ -194,6 +254,10 @@ class Alert:
     severity: str
     since: datetime
     text: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return {**asdict(self), "since": self.since.isoformat()}
 
 
 class RoundReward(NamedTuple):
@@ -245,6 +309,75 @@ class Check:
     snapshot: int | None
     pages: bool
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What was understood of a table of rounds, and what of it is new.
+
+    Attributes
+    ----------
+    rounds
+        How many rounds have a reward.
+    new
+        How many of them were not there yet.
+    rewards, missing
+        How many rewards there are, and how many cells for one are blank.
+    agents
+        How many agents have an arm in some round.
+    arms
+        How many different arms were played.
+    unknown
+        How many arms of the rounds nobody knows: no reward depends on them.
+    empty
+        How many rounds have no reward at all; they are left out.
+    first
+        The first round: its key, arms and rewards by name, and its context if it has one.
+    """
+
+    rounds: int
+    new: int
+    rewards: int
+    missing: int
+    agents: int
+    arms: int
+    unknown: int
+    empty: int
+    first: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a controller stands after a trial was closed or a round attached.
+
+    Attributes
+    ----------
+    rounds, open
+        How many rounds were told, and how many trials wait for their rewards.
+    trial
+        The trial it was about, if any.
+    """
+
+    rounds: int
+    open: int
+    trial: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        trial = {} if self.trial is None else {"trial": self.trial}
+        return {**trial, "rounds": self.rounds, "open": self.open}
+
+
+ESTIMATED = ("M_hat", "M_width", "table", "table_width", "N", "Y")
+
+
+def _context(context: Any) -> dict[str, Any]:
+    """Return what is known before a round, if there are contexts."""
+    return {} if context is None else {"context": context}
+
 
 def name_arms(
     graph: Graph, arms: IntArray, arm_names: tuple[str, ...] | None
@@ -253,3 +386,427 @@ def name_arms(
     names: Sequence[Label] = range(int(arms.max(initial=0)) + 1) if arm_names is None else arm_names
     labels, played = graph.labels, arms.tolist()
     return {labels[i]: names[arm] for i, arm in enumerate(played) if arm >= 0}
+
+
+class Executed(NamedTuple, Generic[R]):
+    """What came of a request.
+
+    Attributes
+    ----------
+    request
+        The request.
+    response
+        Its response; None if it is ``repeated``.
+    warnings
+        What to warn of: rewards outside the declared bounds.
+    repeated
+        Whether the same request came before under its key. Nothing was done, and :meth:`to_json` is
+        what was answered then.
+    kept
+        What was answered then.
+    """
+
+    request: Request[R]
+    response: R
+    warnings: list[str]
+    repeated: bool = False
+    kept: dict[str, Any] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the answer as JSON values, with the warnings."""
+        if self.kept is not None:
+            return self.kept
+        said = {"warnings": self.warnings} if self.warnings else {}
+        return {**self.request.to_json(self.response), **said}
+
+
+class Request(Fields, Generic[R]):
+    """Something that a controller is asked to do, as checked fields.
+
+    Attributes
+    ----------
+    verb
+        What it is called over the wire.
+    scope
+        What a caller of a service must be allowed: to read, to operate, or to administer.
+    """
+
+    verb: ClassVar[str]
+    scope: ClassVar[Literal["read", "operate", "administer"]] = "operate"
+
+    _source: Mapping[str, Any] = PrivateAttr(default_factory=dict)
+
+    @classmethod
+    def build(cls, fields: Mapping[str, Any], context: Any = None) -> Self:
+        """Build a request; None stands for a field that is left out; an error is one line."""
+        request = cls.read(cls.verb, fields, context)
+        request._source = {name: value for name, value in fields.items() if value is not None}
+        return request
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> Request[R]:
+        """Build a request from values of JSON, which are read strictly."""
+        return cls.build(fields, JSON)
+
+    @classmethod
+    def json_fields(cls) -> type[Fields]:
+        """Return the model of the fields that JSON has."""
+        return cls
+
+    @property
+    def digest(self) -> bytes:
+        """What must be the same if it comes again under the same key."""
+        try:
+            fields = json.dumps(self._source, sort_keys=True).encode()
+        except TypeError:  # objects that Python gave
+            fields = pickle.dumps(sorted(self._source.items()))
+        return hashlib.sha256(self.verb.encode() + b"\n" + fields).digest()
+
+    def to_json(self, response: R) -> dict[str, Any]:
+        """Return a response as JSON values."""
+        answer: dict[str, Any] = response.to_dict()  # type: ignore[attr-defined]
+        return answer
+
+
+class Ask(Request[list[Trial]]):
+    """Choose the next allocation, or several."""
+
+    verb = "ask"
+    count: Positive | None = None
+    context: Context = None
+    contexts: Contexts = None
+    timeout: PositiveNumber | None = None
+
+    def to_json(self, response: list[Trial]) -> dict[str, Any]:
+        """Return one trial, or a list if several were asked for."""
+        if self.count is None and self.contexts is None:
+            return response[0].to_dict()
+        return {"trials": [trial.to_dict() for trial in response]}
+
+
+class Tell(Request[Progress]):
+    """Report the rewards of a trial and close it."""
+
+    verb = "tell"
+    trial: TrialNumber
+    rewards: Reported
+
+
+class TellTables(Request[Progress]):
+    """Report what shards saw of a trial, as tables."""
+
+    verb = "tell-tables"
+    trial: TrialNumber
+    tables: Any
+
+
+class Next(Request[Trial]):
+    """Tell a trial and ask for the next."""
+
+    verb = "next"
+    trial: TrialNumber
+    rewards: Reported
+    context: Context = None
+
+
+class Fail(Request[Progress]):
+    """Close a trial that was played and gave no rewards."""
+
+    verb = "fail"
+    trial: TrialNumber
+    reason: Text = ""
+
+
+class Abandon(Request[Progress]):
+    """Close a trial that was not played."""
+
+    verb = "abandon"
+    trial: TrialNumber
+    reason: Text = ""
+
+
+class Retract(Request[Progress]):
+    """Take back how a trial was closed, or an attached round."""
+
+    verb = "retract"
+    trial: TrialNumber = None
+    key: Text | None = None
+    event: Integer | None = None
+    reason: Text = ""
+
+
+class Attach(Request[Progress]):
+    """Learn from a round played elsewhere."""
+
+    verb = "attach"
+    allocation: ByAgent
+    rewards: Reported
+    context: Context = None
+    key: Key | None = None
+
+
+class ImportRounds(Request[Imported]):
+    """Learn from many rounds played elsewhere."""
+
+    verb = "import"
+    log: Any
+    key: Any = None
+    prefix: str = ""
+    dry_run: bool = False
+
+
+class ExportRounds(Request[Any]):
+    """Return every reward that counts."""
+
+    verb, scope = "export", "read"
+
+
+class Open(Request[list[Trial]]):
+    """Return the trials that wait for rewards, or one of them."""
+
+    verb, scope = "open", "read"
+    trial: TrialNumber = None
+
+    def to_json(self, response: list[Trial]) -> dict[str, Any]:
+        """Return the trials, or the one that was asked for."""
+        if self.trial is not None:
+            return response[0].to_dict()
+        return {"trials": [trial.to_dict() for trial in response]}
+
+
+class Recommend(Request[Recommendation]):
+    """Return the best allowed allocation by the estimate."""
+
+    verb, scope = "recommend", "read"
+    context: Context = None
+    seconds: Number = 2.0
+
+
+class Table(Request[list[Recommendation]]):
+    """Return the best allocation in each context."""
+
+    verb, scope = "table", "read"
+    contexts: Contexts
+    seconds: Number = 2.0
+
+    def to_json(self, response: list[Recommendation]) -> dict[str, Any]:
+        """Return a row for each context."""
+        return {"rows": [best.to_dict() for best in response]}
+
+
+class Predict(Request[Prediction]):
+    """Return the expected reward of an allocation."""
+
+    verb, scope = "predict", "read"
+    allocation: ByAgent
+    context: Context = None
+
+
+class GetEstimate(Request[tuple[Estimate, ...]]):
+    """Return the estimate of every matrix."""
+
+    verb, scope = "estimate", "read"
+
+    def to_json(self, response: tuple[Estimate, ...]) -> dict[str, Any]:
+        """Return the estimates."""
+        return {"estimates": [each.to_dict() for each in response]}
+
+
+class Status(Request[dict[str, Any]]):
+    """Return sizes, progress and alerts."""
+
+    verb, scope = "status", "read"
+
+    def to_json(self, response: dict[str, Any]) -> dict[str, Any]:
+        """Return it as it is."""
+        return response
+
+
+class Watch(Request[list[Alert]]):
+    """Close overdue trials and return the alerts in force."""
+
+    verb = "watch"
+    stale: NotNegative | None = None
+
+    def to_json(self, response: list[Alert]) -> dict[str, Any]:
+        """Return the alerts."""
+        return {"alerts": [alert.to_dict() for alert in response]}
+
+
+class History(Request[list[Entry]]):
+    """Return events, oldest first."""
+
+    verb, scope = "history", "read"
+    kind: Texts | None = None
+    last: Positive | None = None
+    after: Integer | None = None
+    before: Integer | None = None
+    brief: Flag = False
+
+    def to_json(self, response: list[Entry]) -> dict[str, Any]:
+        """Return the events."""
+        return {"events": [entry.to_dict() for entry in response]}
+
+
+class GetRewards(Request[list[RoundReward]]):
+    """Return the total rewards of the last rounds."""
+
+    verb, scope = "rewards", "read"
+    last: Positive = 100
+
+
+class Diagnose(Request[Diagnosis]):
+    """Check how well the pairwise model predicts held-out rounds."""
+
+    verb, scope = "diagnose", "read"
+    worst: Integer = 5
+
+    def to_json(self, response: Diagnosis) -> dict[str, Any]:
+        """Return its fields."""
+        return asdict(response)
+
+
+class ReplayPolicy(Request[Any]):
+    """Estimate what another policy would have earned."""
+
+    verb, scope = "replay", "read"
+    policy: Any
+    log: Any = None
+    key: Any = None
+    runs: Positive = 5
+    seed: Any = 0
+    settings: Object = Field(default_factory=dict)
+
+
+class CheckLog(Request[Check]):
+    """Verify the whole log against its seals and snapshot."""
+
+    verb, scope = "check", "read"
+
+
+class _Change(Request[int]):
+    def to_json(self, response: int) -> dict[str, Any]:
+        """Return how many arms are forbidden now."""
+        return {"forbidden": response}
+
+
+class Forbid(_Change):
+    """Forbid agents to play arms."""
+
+    verb = "forbid"
+    agents: Labels
+    arms: Labels
+
+
+class Pin(_Change):
+    """Let agents play only one arm."""
+
+    verb = "pin"
+    agents: Labels
+    arm: OneName
+
+
+class Allow(_Change):
+    """Let agents play arms again."""
+
+    verb = "allow"
+    agents: Labels
+    arms: Labels = None
+
+
+class Discount(Request[float]):
+    """Multiply the weight of everything told so far."""
+
+    verb = "discount"
+    factor: Share
+
+    def to_json(self, response: float) -> dict[str, Any]:
+        """Return the factor."""
+        return {"factor": response}
+
+
+class SetPolicy(Request[str]):
+    """Switch to another policy, or other settings."""
+
+    verb, scope = "set-policy", "administer"
+    policy: Any
+    settings: Settings = Field(default_factory=dict)
+    cut: Text = ""
+
+    @classmethod
+    def json_fields(cls) -> type[Fields]:
+        """Return the fields, with the policy by its name."""
+        return SetPolicyByName
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> Request[str]:
+        """Build a request in which the policy goes by its name."""
+        return SetPolicyByName.build(fields, JSON)
+
+    def to_json(self, response: str) -> dict[str, Any]:
+        """Return the policy's name."""
+        return {"policy": response}
+
+
+class SetPolicyByName(SetPolicy):
+    """The same over the wire."""
+
+    policy: Text
+
+
+class ReplaceGraph(Request[tuple[int, int]]):
+    """Play on another graph and keep what was learnt."""
+
+    verb, scope = "replace-graph", "administer"
+    graph: Any
+    edges: Any = Field(default_factory=dict)
+    cut: Any = None
+
+    @classmethod
+    def json_fields(cls) -> type[Fields]:
+        """Return the fields of a graph, and the cut by the name of its method."""
+        return GraphAndCut
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> Request[tuple[int, int]]:
+        """Build a request with the graph that its rows describe."""
+        spec = GraphAndCut.read(cls.verb, fields, JSON)
+        graph, edges = spec.build()
+        request = cls.build({"graph": graph, "edges": edges, **cut_setting(spec.cut, graph)})
+        request._source = dict(fields)
+        return request
+
+    def to_json(self, response: tuple[int, int]) -> dict[str, Any]:
+        """Return its sizes."""
+        return dict(zip(("agents", "edges"), response, strict=True))
+
+
+REQUESTS: dict[str, type[Request[Any]]] = {
+    request.verb: request
+    for request in (
+        Ask,
+        Tell,
+        Next,
+        Fail,
+        Abandon,
+        Retract,
+        Attach,
+        Open,
+        Recommend,
+        Table,
+        Predict,
+        GetEstimate,
+        Status,
+        Watch,
+        History,
+        Diagnose,
+        CheckLog,
+        Forbid,
+        Pin,
+        Allow,
+        Discount,
+        SetPolicy,
+        ReplaceGraph,
+    )
+}
+"""The requests that travel, by verb."""

@@ -121,7 +121,7 @@ class Desk:
 
     def tag(self) -> str:
         """What changes whenever the log does."""
-        return f'"{self.identity}-{self.controller.head()}"'
+        return f'"{self.identity}-{self.controller.refresh().seq}"'
 
     def problem_tag(self) -> str:
         """What changes whenever the problem does, or who may play what; as it was last looked at."""

@@ -123,7 +123,7 @@ class Backup:
         return {name: count for name, count, _ in self.controllers()}
 
     def controllers(self) -> Iterator[tuple[str, int, Iterator[Event]]]:
-        """The name, the number of events and the events of each, to be read in turn."""
+        """The name, the number of events and the events of each, to be read in transaction."""
         with self.path.open("rb") as file:
             file.readline()
             while True:

@@ -65,7 +65,6 @@ class Transaction:
         self.warnings: list[str] = []
         self.problems: dict[int, Problem] = {}
         self._fold = folding.fold
-        self._written = 0
 
     def append(
         self, kind: str, content: Content, *, trial: int | None = None, data: bytes = b""
@@ -78,24 +77,6 @@ class Transaction:
         self.state = self._fold(self.state, event)
         self.new.append(event)
         return event
-
-    def write(self) -> None:
-        """Put what was appended into the table; it counts once the transaction is committed."""
-        if self._written < len(self.new):
-            self.study.append(self.new[self._written :])
-            self._written = len(self.new)
-
-    @contextmanager
-    def part(self) -> Iterator[Transaction]:
-        """A part of the transaction, which is as if it had not been when the block fails."""
-        state, events, warnings = self.state, len(self.new), len(self.warnings)
-        try:
-            yield self
-        except BaseException:
-            self.state = state
-            del self.new[events:], self.warnings[warnings:]
-            raise
-        self.write()
 
 
 class Log:
@@ -119,7 +100,6 @@ class Log:
         self._writing = threading.RLock()  # threads of one process take turns as processes do
         self._lock = threading.RLock()  # held while the state moves on, never while a writer waits
         self._bytes = 0
-        self._joined: tuple[int, Transaction] | None = None  # one that others join, and its thread
         with store.database.read() as connection, one_thread():
             here = Study(connection, study, name)
             content = None if replay else here.snapshot()
@@ -131,39 +111,17 @@ class Log:
     @property
     def state(self) -> State:
         """The state when the log was last looked at."""
-        return self._state if self.joined is None else self.joined.state
-
-    @property
-    def joined(self) -> Transaction | None:
-        """The transaction of this thread that its further transactions are parts of."""
-        whole = self._joined
-        return whole[1] if whole is not None and whole[0] == threading.get_ident() else None
+        return self._state
 
     def refresh(self) -> State:
         """Return the state now, with what other processes wrote."""
-        if self.joined is not None:
-            return self.joined.state
         with self._lock, self.store.database.read() as connection, one_thread():
             self._catch_up(connection)
             return self._state
 
     @contextmanager
-    def whole(self, by: str | None) -> Iterator[Transaction]:
-        """A transaction that all transactions of this thread are parts of, until the block ends."""
-        with self.write(by) as transaction:
-            self._joined = threading.get_ident(), transaction
-            try:
-                yield transaction
-            finally:
-                self._joined = None
-
-    @contextmanager
     def write(self, by: str | None = None) -> Iterator[Transaction]:
         """Append events, all or none; nothing changes when the block or the commit fails."""
-        if self.joined is not None:
-            with self.joined.part() as transaction:
-                yield transaction
-            return
         with self._writing:
             # One thread: the same sums in the same order on any number of cores, faster when small.
             with self.store.database.write(self.study) as connection, one_thread():
@@ -173,7 +131,7 @@ class Log:
                 yield transaction
                 name = transaction.study.name
                 if transaction.new:
-                    transaction.write()
+                    transaction.study.append(transaction.new)
                     size = self._bytes + sum(event.size for event in transaction.new)
                     taken = self._take_snapshot(transaction, size)
             # Committed: now, and not before, it has happened.
@@ -189,9 +147,6 @@ class Log:
     @contextmanager
     def read(self) -> Iterator[Transaction]:
         """Return one moment of the log, to which nothing is appended and which keeps nobody waiting."""
-        if self.joined is not None:
-            yield self.joined
-            return
         with ExitStack() as stack:
             with self._lock:
                 connection = stack.enter_context(self.store.database.read())
@@ -202,9 +157,6 @@ class Log:
 
     def events(self) -> Iterator[Event]:
         """Iterate over all events, in order, each checked against its seal."""
-        if self.joined is not None:
-            yield from self.joined.study.events()
-            return
         with self.store.database.read() as connection:
             yield from Study(connection, self.study, self.name).events()
 

@@ -391,10 +391,8 @@ class KeyedRequest(NamedTuple):
     body: bytes
 
     @classmethod
-    def of(cls, by: str | None, key: str | None, body: bytes) -> KeyedRequest | None:
-        """Return the request, if it has a ``key``."""
-        if key is None:
-            return None
+    def of(cls, by: str | None, key: str, body: bytes) -> KeyedRequest:
+        """Return the request, whose key must be plain text."""
         if not (0 < len(key) <= MAX_KEY and key.isascii() and key.isprintable()):
             rule = f"be 1 to {MAX_KEY} printable ASCII characters"
             raise checks.input_error("key", rule, ascii(key))

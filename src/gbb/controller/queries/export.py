@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gbb.controller.log.events import Event
 from gbb.controller.log.log import Transaction
@@ -14,6 +14,9 @@ from gbb.controller.state.context import read_row
 from gbb.controller.state.context_cells import context_cells, context_columns
 from gbb.controller.state.report import Label
 from gbb.problem import Problem
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 KINDS = {"ask", "tell", "attach"}
 
@@ -31,13 +34,22 @@ def identify(first: Event) -> str:
     return f"{first.seal:08x}"
 
 
-def export_columns(problem: Problem) -> tuple[str, ...]:
-    """The columns of :func:`export_rows`."""
+def export_rounds(view: Transaction) -> pd.DataFrame:
+    """Return every reward that counts, with its arms."""
+    import pandas as pd  # noqa: PLC0415  (slow to load)
+
+    columns = list(_columns(view.state.setup.problem))
+    # As objects: a blank cell must not make floats of whole numbers.
+    return pd.DataFrame(list(_rows_of(view)), columns=columns, dtype=object)
+
+
+def _columns(problem: Problem) -> tuple[str, ...]:
+    """The columns of :func:`export_rounds`."""
     whose = WHOSE.get(problem.feedback, ENDS)
     return ("key", "trial", "time", *context_columns(problem, "controller"), *whose, "reward")
 
 
-def export_rows(view: Transaction) -> Iterator[tuple[Any, ...]]:
+def _rows_of(view: Transaction) -> Iterator[tuple[Any, ...]]:
     """A row for each reward; of agents that report, one for each arm, with a blank for a reward.
 
     A round has the key that it was attached under. One without is called after its trial, or its event,

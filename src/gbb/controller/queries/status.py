@@ -9,7 +9,6 @@ import numpy as np
 
 from gbb.controller.messages import Alert, name_arms
 from gbb.controller.queries.knowledge import Knowledge
-from gbb.controller.queries.plain import plain_alert
 from gbb.controller.state.state import State
 from gbb.learning.scales import UNSEEN
 from gbb.policies import AccountingPolicy
@@ -70,6 +69,6 @@ def read_status(state: State) -> dict[str, Any]:
         **({told: record.weight(problem) / problem.ways**2} if counted else {}),
         **({} if scales is None else {"estimated": None if scales == UNSEEN else seen}),
         "forbidden": 0 if allowed is None else int((~allowed).sum()),
-        "alerts": [plain_alert(alert) for alert in read_alerts(state)],
+        "alerts": [alert.to_dict() for alert in read_alerts(state)],
         **({"safety": safety} if safety else {}),
     }

@@ -9,11 +9,12 @@ import numpy as np
 from gbb import contexts as kinds
 from gbb._support import checks
 from gbb._support.checks import InputError
-from gbb.controller import Controller
-from gbb.controller.calls import fields as f
-from gbb.controller.calls.graph import read_graph
-from gbb.controller.calls.table import GRAPH, cut_setting, read_settings
+from gbb.controller.controller import create_once
+from gbb.controller.graph_spec import GraphSpec, cut_setting
+from gbb.controller.messages import SetPolicyByName
+from gbb.controller.types import JSON
 from gbb.problem import Problem
+from gbb.serve import fields as f
 from gbb.serve.api import schemas as s
 from gbb.serve.api.operations import Given, Operation
 from gbb.serve.errors import Refused
@@ -46,6 +47,7 @@ ALLOWED = f.Field(
     "true or false for each agent and arm",
     f.list_of(f.list_of({"type": "boolean"})),
 )
+GRAPH = f.fields_of(GraphSpec)
 PROBLEM = {
     **GRAPH,
     "arms": ARMS.must,
@@ -76,7 +78,8 @@ CREATE = {
 def read_problem(given: dict[str, Any]) -> Problem:
     """The problem that plain values describe."""
     known = f.read_fields("problem", PROBLEM, given)
-    graph, links = read_graph(**{name: known.pop(name) for name in GRAPH if name in known})
+    rows = {name: known.pop(name) for name in GRAPH if name in known}
+    graph, links = GraphSpec.read("problem", rows, JSON).build()
     arms = known.pop("arms")
     if isinstance(arms, dict):
         known.setdefault("arm_names", list(arms))
@@ -132,21 +135,21 @@ def create(given: Given) -> dict[str, Any]:
         raise checks.input_error("name", rule, f.show(name))
     problem = read_problem(values["problem"])
     policy = values.get("policy", "ImprovedOFUL")
-    settings = read_settings(values.get("settings"))
-    settings |= cut_setting(values.get("cut", ""), problem.graph)
-    done = Controller.create_as(
+    named = {"policy": policy, "settings": values.get("settings"), "cut": values.get("cut")}
+    known = SetPolicyByName.build(named, JSON)
+    settings = {**known.settings, **cut_setting(known.cut, problem.graph)}
+    status, _ = create_once(
         given.service.studies.url,
         problem,
         policy,
         checks.integer("seed", values.get("seed", 0), low=0),
+        settings,
         name=values["name"],
         by=given.caller.name,
         key=given.key,
         body=given.said,
-        **settings,
     )
-    assert done.answer is not None
-    return done.answer
+    return status
 
 
 OPERATIONS = [

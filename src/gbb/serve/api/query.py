@@ -10,9 +10,9 @@ from typing import Any
 from gbb._support import checks
 from gbb._support.checks import InputError
 from gbb._support.json_text import parse_json
-from gbb.controller.calls import fields as f
-from gbb.controller.calls.fields import Field
+from gbb.serve import fields as f
 from gbb.serve.errors import unreadable
+from gbb.serve.fields import Field
 
 WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
 HALF = re.compile(rb"\\u[dD][89a-fA-F]")
@@ -49,7 +49,7 @@ def parse_query(fields: Mapping[str, Field], items: list[tuple[str, str]]) -> di
     found: dict[str, Any] = {}
     for name, text in items:
         field = fields.get(name)
-        if field in (f.TEXTS, f.LABELS):
+        if field is not None and field.what in (f.TEXTS.what, f.LABELS.what):
             found.setdefault(name, []).append(text)
         elif name in found:
             raise InputError(f"{name!r} comes twice in the query.")
@@ -67,7 +67,7 @@ def _read(field: Field, text: str) -> Any:
         return number
     if kind == "boolean" and text in ("true", "false"):
         return text == "true"
-    if field is f.CONTEXT:
+    if field.what == f.CONTEXT.what:
         return _context(text)
     return text
 

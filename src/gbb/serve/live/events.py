@@ -144,7 +144,7 @@ class Hub:
 def read_news(find: Callable[[], Controller], after: int) -> tuple[int, bytes]:
     """The last event's number, and those after one as they are sent; some of them, if they are many."""
     controller = find()
-    if controller.head() <= after:
+    if controller.refresh().seq <= after:
         return after, b""
     return read_events(controller, after)
 

@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from gbb.controller import Controller
-from gbb.controller.calls.fields import list_of
 from gbb.controller.log.events import StorageError
 from gbb.controller.queries.status import read_status
 from gbb.serve.api import schemas as s
 from gbb.serve.api.operations import HERE, Given, Operation
 from gbb.serve.api.schemas import shape
+from gbb.serve.fields import list_of
 from gbb.serve.moment import desk_of
 
 GLANCE = shape(

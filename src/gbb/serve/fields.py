@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, get_args
+
+from pydantic.fields import FieldInfo
 
 from gbb._support import checks
 from gbb.contexts.base import from_json
 from gbb.controller.state.report import Label
+from gbb.controller.types import Fields, Kind
 
 Read = Callable[[str, Any], Any]
 Schema = Mapping[str, Any]
@@ -195,3 +198,19 @@ OBJECT = Field(_object, "object", OPEN)
 CONTEXT = Field(_context, "what is known before the round", KNOWN)
 CONTEXTS = Field(_contexts, "list of contexts", list_of(KNOWN))
 REWARDS = Field(_anything, "rewards", PAID)
+
+
+def fields_of(model: type[Fields]) -> dict[str, Field]:
+    """Return the fields of a request, which the request itself will check."""
+    found = {}
+    for name, field in model.model_fields.items():
+        kind = next(each for each in _metadata(field) if isinstance(each, Kind))
+        found[name] = Field(_anything, kind.what, kind.schema, field.is_required())
+    return found
+
+
+def _metadata(field: FieldInfo) -> Iterator[Any]:
+    """What a field is annotated with, also where it may be left out."""
+    yield from field.metadata
+    for part in get_args(field.annotation):
+        yield from getattr(part, "__metadata__", ())

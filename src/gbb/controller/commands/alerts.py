@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Mapping
+
+from gbb.controller.commands.trials import expire
 from gbb.controller.log.log import Transaction
 from gbb.controller.queries.history import read_rounds
 from gbb.controller.queries.knowledge import Knowledge
@@ -84,15 +88,48 @@ def judge_drift(state: State) -> str | None:
     )
 
 
-def judge_misfit(turn: Transaction) -> str | None:
+def judge_misfit(transaction: Transaction) -> str | None:
     """Whether the pairwise model fails to predict the last rounds told on the present graph."""
-    state, problem = turn.state, turn.state.setup.problem
+    state, problem = transaction.state, transaction.state.setup.problem
     most = max(FEWEST_ROUNDS, min(ROUNDS, NUMBERS // (problem.n + problem.m)))
     start = max(state.setup.graph_seq, state.seq - 2 * most)
-    events = turn.study.events(after=start, seal=turn.study.event(start).seal)
+    events = transaction.study.events(after=start, seal=transaction.study.event(start).seal)
     told = read_rounds(events, problem)
     if len(told.played) < FEWEST_ROUNDS:
         return None
     known = told.contexts(problem)
     found = diagnose(problem, told.played, told.rewards, contexts=known, worst=0)
     return found.sentence if found.status == "poor" else None
+
+
+def look_after(transaction: Transaction) -> None:
+    """Close what is overdue, and keep an event of every alert that now begins or ends."""
+    now = time.time()
+    expire(transaction, now)
+    state, before = transaction.state, transaction.before
+    if state is before:
+        return
+    verdicts = {"bounds": judge_bounds(state), "caveat": judge_caveat(state)}
+    if "stale" in state.alerts:
+        verdicts["stale"] = judge_stale(state, now, None)
+    if state.recent.finished != before.recent.finished:
+        verdicts["drift"] = judge_drift(state)
+    settle(transaction, verdicts)
+
+
+def watch(transaction: Transaction, stale: float | None, misfit: str | None) -> None:
+    """Judge what time alone brings about; drift is looked for when rounds are told, and only then."""
+    now = time.time()
+    expire(transaction, now)
+    state = transaction.state
+    verdicts = {"bounds": judge_bounds(state), "caveat": judge_caveat(state), "misfit": misfit}
+    settle(transaction, {**verdicts, "stale": judge_stale(state, now, stale)})
+
+
+def settle(transaction: Transaction, verdicts: Mapping[str, str | None]) -> None:
+    """Keep an event where an alert begins or ends; ``verdicts`` are texts of those in force."""
+    for kind, text in verdicts.items():
+        if (text is not None) == (kind in transaction.state.alerts):
+            continue
+        said = {"begins": True, "text": text} if text is not None else {"begins": False}
+        transaction.append("alert", {"alert": kind, **said})

@@ -1,4 +1,4 @@
-"""Rounds that were played elsewhere: what an event keeps of one, and whether two are the same."""
+"""Rounds that were played elsewhere: attached once under their key."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gbb._support import checks
-from gbb._support.checks import FloatArray, IntArray
+from gbb._support.checks import FloatArray, InputError, IntArray
+from gbb.controller.commands.rewards import read_rewards, warn_out_of_bounds
 from gbb.controller.log.codec import Observed, pack_allocation, pack_played, pack_rewards
 from gbb.controller.log.events import Event
 from gbb.controller.log.log import Transaction
-from gbb.controller.state.context import problem_in, row_of, same_rows, say_row
+from gbb.controller.state.context import problem_in, read_row, row_of, same_rows, say_row
 from gbb.controller.state.fold import read_arms, read_told
+from gbb.controller.state.replay import problem_at
 from gbb.controller.state.report import WORDS, Label, names_of
 from gbb.problem import Problem
 
@@ -35,7 +37,32 @@ class Round(NamedTuple):
         return problem_in(self.problem, self.context)
 
 
-def append_attach(turn: Transaction, round: Round, key: str | None) -> None:
+def attach(
+    transaction: Transaction,
+    allocation: Any,
+    rewards: Any,
+    key: str | None,
+    context: Any = None,
+) -> None:
+    """Learn from a round that was played elsewhere; the same again under its key changes nothing."""
+    state = transaction.state
+    place = None if key is None else state.keys.get(key)
+    problem = state.setup.problem if place is None else problem_at(transaction, place)
+    seen = read_rewards(problem, rewards)
+    row = read_row(problem, context)
+    round = Round(problem, read_played(problem, allocation, seen), seen, row)
+    if place is None:
+        append_attach(transaction, round, key)
+        warn_out_of_bounds(transaction, round.own_problem, seen, None)
+        return
+    if not are_same(round, read_attached(problem, transaction.study.event(place))):
+        raise InputError(
+            f"Another round was already attached under `key` {key!r}. Nothing was changed; give "
+            "every round a key of its own."
+        )
+
+
+def append_attach(transaction: Transaction, round: Round, key: str | None) -> None:
     """Append the event of a round; it says how many arms are known where some are not."""
     problem, arms, seen, context = round
     content: dict[str, Any] = {}
@@ -50,7 +77,7 @@ def append_attach(turn: Transaction, round: Round, key: str | None) -> None:
         data = pack_played(arms, problem.K)
     else:
         data = pack_allocation(arms, problem.K)
-    turn.append("attach", content, data=data + pack_rewards(seen, problem.observations))
+    transaction.append("attach", content, data=data + pack_rewards(seen, problem.observations))
 
 
 def read_attached(problem: Problem, event: Event, told: Event | None = None) -> Round:

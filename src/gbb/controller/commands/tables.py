@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray, InputError, IntArray
+from gbb.controller.commands.trials import find_closing
 from gbb.controller.log.events import Event
 from gbb.controller.log.log import Transaction
 from gbb.controller.state.fold import read_arms
@@ -18,7 +19,6 @@ from gbb.controller.state.replay import problem_at
 from gbb.controller.state.report import FAR, ROUNDING
 from gbb.controller.state.state import State
 from gbb.controller.state.tables import Told, pack_tables, unpack_tables
-from gbb.controller.verbs.trials import find_closing
 from gbb.learning.record import places_of, played
 from gbb.problem import LARGEST, Problem
 
@@ -29,11 +29,11 @@ SHARE = 1e-9
 """The share by which sums of squared weights may differ by rounding."""
 
 
-def tell_tables(turn: Transaction, trial: int, tables: Tables) -> None:
+def tell_tables(transaction: Transaction, trial: int, tables: Tables) -> None:
     """Keep the tables of some shards of ``trial``; the same again changes nothing."""
-    problem, arms, closing = _find_round(turn, trial)
+    problem, arms, closing = _find_round(transaction, trial)
     told = _read(problem, arms, tables)
-    before = _told_before(turn, trial, problem, arms)
+    before = _told_before(transaction, trial, problem, arms)
     fresh = np.array([shard not in before for shard in told.shards], dtype=np.bool_)
     for row in np.flatnonzero(~fresh).tolist():
         _check_same(trial, told, row, before[told.shards[row]])
@@ -43,8 +43,8 @@ def tell_tables(turn: Transaction, trial: int, tables: Tables) -> None:
     if closing is not None:
         got = f"trial {trial}, which was closed without shard {new.shards[0]}"
         raise checks.input_error("trial", "be open", got)
-    turn.append("tables", {"shards": new.shards}, trial=trial, data=pack_tables(new))
-    _warn_out_of_bounds(turn, problem, new, trial)
+    transaction.append("tables", {"shards": new.shards}, trial=trial, data=pack_tables(new))
+    _warn_out_of_bounds(transaction, problem, new, trial)
 
 
 def missing_shards(state: State, trial: int) -> list[int]:
@@ -54,14 +54,14 @@ def missing_shards(state: State, trial: int) -> list[int]:
     return sorted(set(range(0 if counts is None else len(counts))) - ask.shards)
 
 
-def _find_round(turn: Transaction, trial: int) -> tuple[Problem, IntArray, Event | None]:
+def _find_round(transaction: Transaction, trial: int) -> tuple[Problem, IntArray, Event | None]:
     """The problem and the arms of a trial, and the event that closed it."""
-    ask = turn.state.open.get(trial)
+    ask = transaction.state.open.get(trial)
     if ask is not None:
-        problem, arms, closing = turn.state.problem_on(ask.graph), ask.allocation, None
+        problem, arms, closing = transaction.state.problem_on(ask.graph), ask.allocation, None
     else:
-        asked, closing = find_closing(turn, trial)
-        problem = problem_at(turn, asked.seq)
+        asked, closing = find_closing(transaction, trial)
+        problem = problem_at(transaction, asked.seq)
         arms = read_arms(asked, problem)
     if problem.parts is None:
         cure = "Call tell() with the rewards of its links."
@@ -70,15 +70,15 @@ def _find_round(turn: Transaction, trial: int) -> tuple[Problem, IntArray, Event
 
 
 def _told_before(
-    turn: Transaction, trial: int, problem: Problem, arms: IntArray
+    transaction: Transaction, trial: int, problem: Problem, arms: IntArray
 ) -> dict[int, tuple[bytes, bytes]]:
     """The tables that shards have told of a trial, as bytes."""
     before: dict[int, tuple[bytes, bytes]] = {}
-    ask = turn.state.open.get(trial)
+    ask = transaction.state.open.get(trial)
     if ask is not None and not ask.shards:
         return before
     places = played(problem, arms)
-    for event in turn.study.events_of(trial):
+    for event in transaction.study.events_of(trial):
         if event.kind == "tables":
             shards, counts, paid = unpack_tables(event, problem, places)
             rows = zip(shards, counts, paid, strict=True)
@@ -180,7 +180,7 @@ def _where(problem: Problem, place: int) -> str:
     return f" at arms ({a}, {b})" + (f" of type {kind}" if problem.types > 1 else "")
 
 
-def _warn_out_of_bounds(turn: Transaction, problem: Problem, told: Told, trial: int) -> None:
+def _warn_out_of_bounds(transaction: Transaction, problem: Problem, told: Told, trial: int) -> None:
     """Keep a warning event about sums of rewards far outside the declared bounds."""
     counts = told.counts.astype(np.float64)
     limits = counts * (problem.L * problem.S) + FAR * problem.sigma * np.sqrt(counts)
@@ -194,5 +194,5 @@ def _warn_out_of_bounds(turn: Transaction, problem: Problem, told: Told, trial: 
         f"outside +-{limit:g} (N L S + {FAR:g} sigma sqrt N) of shard {shard}; they are kept."
     )
     content = {"message": text, "shard": shard, "reward": value, "limit": limit}
-    turn.append("warning", content, trial=trial)
-    turn.warnings.append(text)
+    transaction.append("warning", content, trial=trial)
+    transaction.warnings.append(text)

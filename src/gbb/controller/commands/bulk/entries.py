@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gbb._support.checks import FloatArray, InputError, IntArray
-from gbb.controller.verbs.bulk.cells import Cells, Coded
+from gbb.controller.commands.bulk.cells import Cells, Coded
 
 ARM_COLUMNS = {
     "source": ("source_arm", "arm_source"),

@@ -6,9 +6,9 @@ import numpy as np
 
 from gbb._support import checks
 from gbb._support.checks import IntArray
+from gbb.controller.commands.bulk.cells import Cells
+from gbb.controller.commands.bulk.entries import ARM_COLUMNS, Read, translate
 from gbb.controller.state.report import WORDS
-from gbb.controller.verbs.bulk.cells import Cells
-from gbb.controller.verbs.bulk.entries import ARM_COLUMNS, Read, translate
 from gbb.problem import Problem
 
 ARROW = "->"

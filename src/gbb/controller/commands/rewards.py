@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import base64
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb._support.csv_files import place_in
-from gbb.controller.log.codec import Observed
-from gbb.controller.state.report import WORDS
+from gbb.controller.log.codec import Observed, pack_rewards
+from gbb.controller.log.log import Transaction
+from gbb.controller.state.report import WORDS, limit_text, limits_of, names_of
+from gbb.controller.types import JsonRewards, show
 from gbb.graph import find
 from gbb.graph.find import Where, nowhere
 from gbb.problem import LARGEST, Problem
@@ -21,7 +24,6 @@ from gbb.problem import LARGEST, Problem
 if TYPE_CHECKING:
     import pandas as pd
 
-    Rewards = ArrayLike | Mapping[Any, float | None] | pd.DataFrame | str | Path
 
 SHOWN = 8
 """How many columns of a table a message names."""
@@ -50,6 +52,9 @@ def open_rewards(rewards: Any) -> Any:
 def read_rewards(problem: Problem, rewards: Any) -> Observed:
     """The rewards by edge, link or agent; refuses unknown ones, repetitions and what is not finite."""
     problem.check_agents("rewards")
+    if isinstance(rewards, JsonRewards):
+        shown = partial(show, rewards.data)
+        rewards = read_json_rewards("rewards", rewards.data, problem.feedback, shown)
     if isinstance(rewards, Rows):
         return _put_in_order(problem, *rewards)
     if hasattr(rewards, "columns"):
@@ -167,3 +172,106 @@ def _read_number(value: Any) -> float:
     """A number, 0 for a blank, or NaN for what is none."""
     number = 0.0 if _is_blank(value) else checks.number_in(value)
     return float("nan") if number is None else number
+
+
+def encode_report(problem: Problem, rewards: Any) -> tuple[dict[str, Any], bytes, Observed]:
+    """Return the content and the data of the event that tells rewards, and the rewards."""
+    seen = read_rewards(problem, rewards)
+    counted = WORDS[problem.feedback].counted
+    content = {} if seen.positions is None else {counted: int(seen.positions.size)}
+    return content, pack_rewards(seen, problem.observations), seen
+
+
+def warn_out_of_bounds(
+    transaction: Transaction, problem: Problem, seen: Observed, trial: int | None
+) -> None:
+    """Keep a warning event about rewards far outside the declared bounds."""
+    limits = limits_of(problem)
+    limits = limits if seen.positions is None else limits[seen.positions]
+    far = np.flatnonzero(np.abs(seen.values) > limits)
+    if not far.size:
+        return
+    place, words = int(far[0]), WORDS[problem.feedback]
+    position = np.array([place]) if seen.positions is None else seen.positions[[place]]
+    (names,) = names_of(problem, position)
+    value, limit = float(seen.values[place]), float(limits[place])
+    text = (
+        f"{far.size} of {seen.values.size} rewards lie outside +-{limit:g} "
+        f"({limit_text(problem)}), first {value:g}{words.place.format(*names)}; they are kept."
+    )
+    whose = {words.warned: list(names) if len(names) > 1 else names[0]} if names else {}
+    content = {"message": text, **whose, "reward": value, "limit": limit}
+    transaction.append("warning", content, trial=trial)
+    transaction.warnings.append(text)
+
+
+IN_ORDER = {int, float}
+BY_NAME = {*IN_ORDER, type(None)}
+"""What JSON makes of rewards that go by order, and of those that have names."""
+
+
+def read_json_rewards(
+    name: str, data: Any, feedback: str, got: Callable[[], str] = lambda: "something else"
+) -> Any:
+    """What ``tell`` takes, from a value of JSON.
+
+    It may be a number; a list of numbers in the report's order, or ``{"float64": "..."}``, the same as
+    bytes in base64 (little-endian); a list of rows
+    ``[source, target, reward]`` or of objects with these names; or ``{source: {target: reward}}``.
+    Where agents report, agents take the place of links: ``{agent: reward}`` and so on. A reward that
+    has a name may be null: it is missing.
+
+    Parameters
+    ----------
+    name, got
+        What a message calls the argument, and what says what was given in its place.
+    data, feedback
+        The rewards, and what a round reports.
+    """
+    columns = WORDS[feedback].columns
+    if isinstance(data, dict) and isinstance(data.get("float64"), str):
+        return _unpack(name, data)
+    if isinstance(data, dict) and len(columns) == 2:
+        if all(isinstance(inner, dict) for inner in data.values()):
+            ends = [(i, j, reward) for i, inner in data.items() for j, reward in inner.items()]
+            return _rows(ends, 3)
+    elif set(map(type, _values(data))) <= (BY_NAME if isinstance(data, dict) else IN_ORDER):
+        return data
+    elif isinstance(data, list):
+        wanted = (*columns, "reward")
+        if all(isinstance(row, dict) and row.keys() >= set(wanted) for row in data):
+            return _rows([[row[column] for column in wanted] for row in data], len(wanted))
+        if all(isinstance(row, list) and len(row) == len(wanted) for row in data):
+            return _rows(data, len(wanted))
+    raise checks.input_error(name, "be JSON rows", got(), _how(columns))
+
+
+def _unpack(name: str, data: dict[str, Any]) -> FloatArray:
+    """Numbers in the report's order, from their bytes."""
+    try:
+        if len(data) > 1:
+            raise ValueError
+        return np.frombuffer(base64.b64decode(data["float64"], validate=True), dtype="<f8")
+    except ValueError:
+        rule = 'have the bytes of numbers of 64 bits in base64 as "float64", and nothing else'
+        raise checks.input_error(name, rule, "others") from None
+
+
+def _values(data: Any) -> list[Any]:
+    if isinstance(data, dict):
+        return list(data.values())
+    return data if isinstance(data, list) else [data]
+
+
+def _rows(rows: Any, size: int) -> Rows:
+    *whose, values = ([row[place] for row in rows] for place in range(size))
+    return Rows(whose, values)
+
+
+def _how(columns: tuple[str, ...]) -> str:
+    if not columns:
+        return "Write one number."
+    rows = f"[[{', '.join(columns)}, reward], ...]"
+    if len(columns) == 2:
+        return f"Write {rows}, {{source: {{target: reward}}}}, or one number for each."
+    return f'Write {rows}, {{"rewards": {{{columns[0]}: reward}}}}, or one number per agent.'

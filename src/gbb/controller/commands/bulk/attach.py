@@ -1,69 +1,33 @@
-"""Attaching many rounds in one turn, each under its key and once."""
+"""Attaching many rounds in one transaction, each under its key and once."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from gbb.controller.commands.attach import Round, append_attach, are_same, read_attached
+from gbb.controller.commands.bulk.rounds import Rounds
+from gbb.controller.commands.rewards import warn_out_of_bounds
 from gbb.controller.log.events import Event
 from gbb.controller.log.log import Transaction
-from gbb.controller.messages import name_arms
+from gbb.controller.messages import Imported, name_arms
 from gbb.controller.queries.export import identify
 from gbb.controller.state.context import name_row
 from gbb.controller.state.replay import problem_at
 from gbb.controller.state.report import limits_of, names_of
-from gbb.controller.verbs.attached import Round, append_attach, are_same, read_attached
-from gbb.controller.verbs.bulk.rounds import Rounds
-from gbb.controller.verbs.tell import warn_out_of_bounds
 from gbb.problem import Problem
 
 OWN = re.compile(r"(trial|event) (\d+)@([0-9a-f]{8})")
 """The key under which ``gbb control export`` writes a round that has none."""
 
 
-@dataclass(frozen=True)
-class Imported:
-    """What was understood of a table of rounds, and what of it is new.
-
-    Attributes
-    ----------
-    rounds
-        How many rounds have a reward.
-    new
-        How many of them were not there yet.
-    rewards, missing
-        How many rewards there are, and how many cells for one are blank.
-    agents
-        How many agents have an arm in some round.
-    arms
-        How many different arms were played.
-    unknown
-        How many arms of the rounds nobody knows: no reward depends on them.
-    empty
-        How many rounds have no reward at all; they are left out.
-    first
-        The first round: its key, arms and rewards by name, and its context if it has one.
-    """
-
-    rounds: int
-    new: int
-    rewards: int
-    missing: int
-    agents: int
-    arms: int
-    unknown: int
-    empty: int
-    first: dict[str, Any]
-
-
-def import_rounds(turn: Transaction, rounds: Rounds, *, dry_run: bool = False) -> Imported:
+def import_rounds(transaction: Transaction, rounds: Rounds, *, dry_run: bool = False) -> Imported:
     """Attach all rounds that are not there yet; refuse another round under a key that is taken."""
     told = rounds.told()
-    known = _find_known(turn, [rounds.keys[number] for number in told])
+    known = _find_known(transaction, [rounds.keys[number] for number in told])
     fresh = []
     for number in told:
         key = rounds.keys[number]
@@ -80,15 +44,15 @@ def import_rounds(turn: Transaction, rounds: Rounds, *, dry_run: bool = False) -
     if dry_run:
         return summarise(rounds, len(fresh))
     far = _far_rounds(rounds)
-    said = len(turn.warnings)
+    said = len(transaction.warnings)
     for number in fresh:
         round = rounds.round(number)
-        append_attach(turn, round, rounds.keys[number])
+        append_attach(transaction, round, rounds.keys[number])
         if number in far:
-            warn_out_of_bounds(turn, round.own_problem, round.seen, None)
-    texts = turn.warnings[said:]
+            warn_out_of_bounds(transaction, round.own_problem, round.seen, None)
+    texts = transaction.warnings[said:]
     if len(texts) > 1:
-        turn.warnings[said:] = [f"{texts[0]} So do rewards of {len(texts) - 1} more rounds."]
+        transaction.warnings[said:] = [f"{texts[0]} So do rewards of {len(texts) - 1} more rounds."]
     return summarise(rounds, len(fresh))
 
 
@@ -134,14 +98,14 @@ def _far_rounds(rounds: Rounds) -> set[int]:
     return set(rounds.rounds[far].tolist())
 
 
-def _find_known(turn: Transaction, keys: Iterable[str]) -> dict[str, Round | None]:
+def _find_known(transaction: Transaction, keys: Iterable[str]) -> dict[str, Round | None]:
     """The rounds that the log has under ``keys``; None for a trial that was not told."""
-    own = identify(turn.study.event(1))
+    own = identify(transaction.study.event(1))
     events: dict[int, str] = {}
     trials: dict[int, str] = {}
     for key in keys:
-        if key in turn.state.keys:
-            events[turn.state.keys[key]] = key
+        if key in transaction.state.keys:
+            events[transaction.state.keys[key]] = key
         elif (found := OWN.fullmatch(key)) and found[3] == own:
             (trials if found[1] == "trial" else events)[int(found[2])] = key
     known: dict[str, Round | None] = dict.fromkeys([*events.values(), *trials.values()])
@@ -149,10 +113,10 @@ def _find_known(turn: Transaction, keys: Iterable[str]) -> dict[str, Round | Non
         return known
     problems: dict[int, Problem] = {}
     asked: dict[int, Event] = {}
-    for event in turn.study.events():
-        graph = max(seq for seq in turn.state.graphs if seq <= event.seq)
+    for event in transaction.study.events():
+        graph = max(seq for seq in transaction.state.graphs if seq <= event.seq)
         if graph not in problems:
-            problems[graph] = problem_at(turn, event.seq)
+            problems[graph] = problem_at(transaction, event.seq)
         if event.seq in events and event.kind == "attach":
             known[events[event.seq]] = read_attached(problems[graph], event)
         if event.kind == "retract":  # what was taken back may be told anew
@@ -163,7 +127,7 @@ def _find_known(turn: Transaction, keys: Iterable[str]) -> dict[str, Round | Non
         if event.kind == "ask":
             asked[trial] = event
         elif event.kind == "tell":
-            on = problems[max(seq for seq in turn.state.graphs if seq <= asked[trial].seq)]
+            on = problems[max(seq for seq in transaction.state.graphs if seq <= asked[trial].seq)]
             known[trials[trial]] = read_attached(on, asked[trial], event)
         elif event.kind == "retract":
             known[trials[trial]] = None

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 from gbb._support import checks
 from gbb._support.checks import InputError
 from gbb._support.json_text import parse_json
-from gbb.controller._controller import Controller
-from gbb.controller.calls.table import Answer, respond
+from gbb.controller.base import BaseController
+from gbb.controller.messages import REQUESTS
+
+Answer = dict[str, Any]
 
 MOST_BYTES = 1 << 26
 """The longest line that is read."""
 
 
-def answer(controller: Controller, line: bytes) -> Answer:
+def serve_line(controller: BaseController, line: bytes) -> Answer:
     """Answer a line; what goes wrong is an answer as well: ``{"error": "the one line"}``.
 
     The request's ``id`` comes back with it. What was warned of stands in ``warnings``: those of the
@@ -39,6 +42,13 @@ def answer(controller: Controller, line: bytes) -> Answer:
             found = {"error": _one_line(text)}
     texts = list(dict.fromkeys(_one_line(each.message) for each in said))
     return {**about, **found, **({"warnings": texts} if texts else {})}
+
+
+def respond(controller: BaseController, fields: Mapping[str, Any]) -> Answer:
+    """Do what ``{"do": verb, field: value, ...}`` says; an error names the field."""
+    fields = dict(fields)
+    verb = checks.choice("do", fields.pop("do", None), REQUESTS)
+    return controller.execute(REQUESTS[verb].from_json(fields)).to_json()
 
 
 def too_long() -> Answer:

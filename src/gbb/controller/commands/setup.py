@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Set
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,22 +12,19 @@ from gbb import policies
 from gbb._support import checks, seeds
 from gbb._support.checks import InputError
 from gbb._support.seeds import Seed
+from gbb.controller.commands.trials import CLOSING
 from gbb.controller.log.codec import dumps
 from gbb.controller.log.events import Event, seal
 from gbb.controller.log.log import Transaction
 from gbb.controller.state import specs
 from gbb.controller.state.fold import read_arms
 from gbb.controller.state.replay import problem_at
-from gbb.controller.state.report import Label
 from gbb.controller.state.specs import Spec, choose_policy, encode_policy, move_arms, move_policy
 from gbb.controller.state.state import State
-from gbb.controller.verbs.trials import CLOSING
 from gbb.cuts import Cut
 from gbb.graph import Graph
 from gbb.policies import AnyPolicy
 from gbb.problem import Problem
-
-Names = Label | Iterable[Label] | None
 
 
 def check_name(name: str) -> None:
@@ -60,11 +56,10 @@ def make_first(
 
 
 def replace_graph(
-    turn: Transaction,
+    transaction: Transaction,
     graph: Graph,
     cut: Cut | None,
-    links: dict[str, ArrayLike | None],
-    **merged: ArrayLike | None,
+    edges: Mapping[str, ArrayLike | None],
 ) -> None:
     """Play on another graph, whose links are known as those of the present one are.
 
@@ -73,16 +68,16 @@ def replace_graph(
     """
     if not isinstance(graph, Graph):
         raise checks.input_error("graph", "be a gbb.Graph", type(graph).__name__)
-    setup, old = turn.state.setup, turn.state.setup.problem
-    edge_types = links["edge_types"]
-    for name in old.settings().keys() & links.keys():
-        if links[name] is None:
+    setup, old = transaction.state.setup, transaction.state.setup.problem
+    edge_types = edges.get("edge_types")
+    for name in old.settings().keys() & {"edge_types", "edge_weights", "features"}:
+        if edges.get(name) is None:
             rule = "be given for the new graph, as the present one has them"
             raise checks.input_error(name, rule, "None", "Pass one for each directed edge.")
     if isinstance(edge_types, str) and not _own_types_stay(old, graph):
         rule = "be numbers unless each agent had its own type and agents keep their places"
         raise checks.input_error("edge_types", rule, repr(edge_types), "Types go on by number.")
-    new = specs.build_problem(setup.base, graph, **links, **merged)
+    new = specs.build_problem(setup.base, graph, **edges)
     _check_form(old, new)
     if new.types < old.types:
         raise InputError(
@@ -94,7 +89,7 @@ def replace_graph(
         raise checks.input_error("edge_types", rule, new.types, "Create another controller.")
     spec = move_policy(setup.spec, old.graph, new, cut)
     content = {"graph": specs.encode_graph(new), "policy": spec}
-    turn.append("graph", {**content, **_in_play(turn, spec, graph)})
+    transaction.append("graph", {**content, **_in_play(transaction, spec, graph)})
 
 
 def _check_form(old: Problem, new: Problem) -> None:
@@ -119,11 +114,13 @@ def _own_types_stay(old: Problem, graph: Graph) -> bool:
     return own and list(graph.labels[: old.n]) == list(old.graph.labels)
 
 
-def set_policy(turn: Transaction, policy: AnyPolicy | str, settings: Spec) -> None:
+def set_policy(transaction: Transaction, policy: AnyPolicy | str, settings: Spec) -> None:
     """Let another policy choose."""
-    chosen = choose_other(turn.state, policy, settings)
+    chosen = choose_other(transaction.state, policy, settings)
     spec = encode_policy(chosen)
-    turn.append("policy", {"policy": spec, **_in_play(turn, spec, chosen.problem.graph)})
+    transaction.append(
+        "policy", {"policy": spec, **_in_play(transaction, spec, chosen.problem.graph)}
+    )
 
 
 def choose_other(state: State, policy: AnyPolicy | str, settings: Spec) -> AnyPolicy:
@@ -135,7 +132,7 @@ def choose_other(state: State, policy: AnyPolicy | str, settings: Spec) -> AnyPo
     return choose_policy(policy, problem, settings)
 
 
-def _in_play(turn: Transaction, spec: Spec, graph: Graph) -> Spec:
+def _in_play(transaction: Transaction, spec: Spec, graph: Graph) -> Spec:
     """What the agents of ``graph`` play now, for a policy that must not change too many at once.
 
     That is the last trial that was not abandoned; nothing is said where there is none, or where it is
@@ -143,27 +140,14 @@ def _in_play(turn: Transaction, spec: Spec, graph: Graph) -> Spec:
     """
     if not issubclass(policies.find(spec["kind"]), policies.AccountingPolicy):
         return {}
-    for trial in range(turn.state.trials, 0, -1):
-        events = turn.study.events_of(trial)
+    for trial in range(transaction.state.trials, 0, -1):
+        events = transaction.study.events_of(trial)
         ends = [event.kind for event in events if event.kind in (*CLOSING, "retract")]
         if "abandon" in ends[-1:]:
             continue
-        problem = problem_at(turn, events[0].seq)
+        problem = problem_at(transaction, events[0].seq)
         if not set(graph.labels) <= set(problem.graph.labels):
             return {}
         arms = move_arms(problem.graph, read_arms(events[0], problem), graph, spec["kind"])
         return {"last": np.array(arms, dtype=np.int64)}
     return {}
-
-
-def list_names(names: Names) -> list[Label] | None:
-    """A list of names; None stays None."""
-    if names is None:
-        return None
-    if isinstance(names, np.ndarray):
-        names = names.ravel().tolist()
-    one = isinstance(names, str) or not isinstance(names, Iterable)
-    given: list[Any] = [names] if one else list(names)  # type: ignore[arg-type]
-    if isinstance(names, Set):
-        given.sort(key=str)  # a set has no order, and the log should not depend on chance
-    return [name.item() if isinstance(name, np.generic) else name for name in given]

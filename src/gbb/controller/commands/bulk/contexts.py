@@ -8,9 +8,9 @@ import numpy as np
 
 from gbb._support.checks import FloatArray, InputError, IntArray
 from gbb.contexts import Regimes
+from gbb.controller.commands.bulk.cells import Cells
+from gbb.controller.commands.bulk.entries import as_written
 from gbb.controller.state.context_cells import context_columns
-from gbb.controller.verbs.bulk.cells import Cells
-from gbb.controller.verbs.bulk.entries import as_written
 from gbb.problem import Problem
 
 

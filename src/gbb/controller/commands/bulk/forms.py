@@ -7,12 +7,12 @@ import warnings
 import numpy as np
 
 from gbb._support import checks
+from gbb.controller.commands.bulk.cells import Cells
+from gbb.controller.commands.bulk.contexts import read_contexts
+from gbb.controller.commands.bulk.entries import Entries, as_written
+from gbb.controller.commands.bulk.long import is_long, read_long
+from gbb.controller.commands.bulk.wide import read_wide
 from gbb.controller.state.context_cells import context_columns
-from gbb.controller.verbs.bulk.cells import Cells
-from gbb.controller.verbs.bulk.contexts import read_contexts
-from gbb.controller.verbs.bulk.entries import Entries, as_written
-from gbb.controller.verbs.bulk.long import is_long, read_long
-from gbb.controller.verbs.bulk.wide import read_wide
 from gbb.problem import Problem
 
 KEYS = ("key", "round", "trial")

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbb._support.checks import FloatArray, IntArray
+from gbb.controller.commands.attach import Round, find_unknown
+from gbb.controller.commands.bulk.cells import Cells
+from gbb.controller.commands.bulk.entries import Entries
+from gbb.controller.commands.bulk.forms import read_entries
 from gbb.controller.log.codec import Observed
 from gbb.controller.queries.history import LoggedRounds
 from gbb.controller.state.report import names_of
-from gbb.controller.verbs.attached import Round, find_unknown
-from gbb.controller.verbs.bulk.cells import Cells
-from gbb.controller.verbs.bulk.entries import Entries
-from gbb.controller.verbs.bulk.forms import read_entries
 from gbb.graph import find
 from gbb.problem import Problem
 

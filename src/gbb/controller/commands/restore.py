@@ -1,14 +1,13 @@
-"""Keeping a controller: written to a file and read back, copied, renamed, deleted."""
+"""Controllers restored from a backup."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from gbb._support import checks
+from gbb.controller.commands.setup import check_name
 from gbb.controller.log.backup import Backup
-from gbb.controller.log.log import Log, Transaction
-from gbb.controller.log.store import Store, Study, delete_study, insert_study
-from gbb.controller.verbs.setup import check_name
+from gbb.controller.log.store import Store, insert_study
 
 
 def restore(
@@ -57,34 +56,3 @@ def restore(
     finally:
         store.close()
     return done
-
-
-def copy(log: Log, new_name: str, to: str | Path | None = None) -> None:
-    """Copy a controller as it is now, within its storage or to another."""
-    check_name(new_name)
-    target = Store(log.store.url if to is None else to, create=True)
-    try:
-        # The reader first: in one file of SQLite a writer keeps no reader waiting.
-        with log.store.database.read() as source, target.database.write() as connection:
-            insert_study(connection, new_name, Study(source, log.study, log.name).events())
-    finally:
-        target.close()
-
-
-def rename(log: Log, turn: Transaction, name: str) -> None:
-    """Give the controller another name, which is sealed with the end of its log."""
-    check_name(name)
-    if name != turn.study.name:
-        log.store.database.lock(turn.study.connection, None)
-        turn.study = turn.study.rename(name, turn.state.seq, turn.state.seal)
-
-
-def delete(log: Log, name: str) -> None:
-    """Remove the controller and its log for good; ``name`` must repeat its name."""
-    if name != log.name:
-        rule = f"repeat the controller's name, {log.name!r}, to delete it for good"
-        raise checks.input_error("name", rule, repr(name))
-    with log.store.database.write(log.study) as connection:
-        log.store.database.lock(connection, None)
-        Study(connection, log.study, name).head()  # it is still there, and still called so
-        delete_study(connection, log.study)
