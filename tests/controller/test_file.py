@@ -124,7 +124,7 @@ def test_a_create_that_was_stopped_at_once_is_said_and_made_again(tmp_path):
 
 def test_a_create_on_a_full_disk_is_one_line(tmp_path):
     code = f"""
-import resource, signal
+import os, resource, signal
 from control import small
 from gbb.controller import Controller, StorageError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -135,6 +135,7 @@ for most in (0, 2000, 8192, 20_000):
         raise SystemExit("it should have failed")
     except StorageError as error:
         print(error)
+    assert os.listdir({str(tmp_path)!r}) == [], "files are left"
 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 Controller.create({url_of(tmp_path)!r}, small())
 """
@@ -219,3 +220,11 @@ def test_controllers_of_one_process_keep_their_file_while_others_come_and_go(tmp
             code = f"import gbb; print(gbb.Controller.open({url!r}, 'one').status()['trials'])"
             seen = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
     assert seen.stdout == b"2\n"
+
+
+@pytest.mark.parametrize("place", [".", ".."])
+def test_a_folder_is_no_database(place, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for call in (Controller.open, lambda url: Controller.create(url, small())):
+        with pytest.raises(gbb.InputError, match="`url` to name a file, but got the folder"):
+            call(place)

@@ -220,7 +220,7 @@ MISTAKES = [
     (b'{"do": "ask", "context": [0.5, true]}', "`context` to hold numbers, but got True"),
     (b'{"do": "ask", "context": {"wind": "1"}}', "`context` to hold numbers, but got '1'"),
     (b'{"do": "ask", "contexts": [[["1"]]]}', "`contexts` to hold numbers, but got '1'"),
-    (b'{"do": "ask", "count": 0}', "`count` to be a whole number >= 1, but got 0"),
+    (b'{"do": "ask", "count": 0}', "`count` to be a whole number >= 1 and <= 1000, but got 0"),
     (b'{"do": "ask", "count": "3"}', "`count` to be a whole number"),
     (b'{"do": "ask", "count": true}', "`count` to be a whole number"),
     (b'{"do": "tell"}', "'tell' needs the field 'trial' (whole number)."),

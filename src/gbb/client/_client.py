@@ -30,7 +30,7 @@ from gbb.controller.messages import (
 from gbb.controller.queries.table import name_contexts, recommendation_frame
 from gbb.controller.state.context import list_contexts
 from gbb.controller.state.report import Label
-from gbb.controller.types import Names, list_names
+from gbb.controller.types import Names, list_names, read_count
 from gbb.diagnostics import Diagnosis
 from gbb.graph import Graph
 from gbb.problem import Problem
@@ -205,7 +205,7 @@ class Client:
         self, count: int, *, context: Any = None, contexts: Several = None, timeout: Seconds = None
     ) -> list[Trial]:
         """Choose ``count`` trials at once, none of them with the others' rewards."""
-        count = checks.integer("count", count, low=1)
+        count = read_count("count", count)
         each = list_contexts(count, context, contexts)
         if contexts is None:
             found = self._do("ask", count=count, context=self._context(context), timeout=timeout)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, final
 
 from numpy.typing import ArrayLike
 
-from gbb._support import checks
 from gbb._support.seeds import Seed
 from gbb.controller import messages as m
 from gbb.controller.commands.rewards import RewardWarning, open_rewards
@@ -100,7 +99,6 @@ class BaseController(ABC):
 
         All in one ``context``, or each in its own of ``contexts``.
         """
-        count = checks.integer("count", count, low=1)
         return self._call(m.Ask, count=count, context=context, contexts=contexts, timeout=timeout)
 
     def open_trials(self) -> list[m.Trial]:

@@ -11,9 +11,8 @@ from gbb.contexts.base import as_iterable
 from gbb.controller import messages as m
 from gbb.controller.commands import alerts, retract, setup, trials
 from gbb.controller.commands.attach import attach
-from gbb.controller.commands.bulk.attach import import_rounds
-from gbb.controller.commands.bulk.cells import open_cells
-from gbb.controller.commands.bulk.rounds import read_log
+from gbb.controller.commands.import_rounds import import_rounds
+from gbb.controller.commands.rounds import Cells, read_log
 from gbb.controller.commands.tables import tell_tables
 from gbb.controller.graph_spec import cut_setting
 from gbb.controller.log.log import Log, Transaction
@@ -26,6 +25,7 @@ from gbb.controller.state.check import check_log
 from gbb.controller.state.context import list_contexts, read_row
 from gbb.controller.state.fold import KINDS
 from gbb.controller.state.state import State
+from gbb.controller.types import read_count
 from gbb.diagnostics import Diagnosis, diagnose
 
 LAST = 1 << 62
@@ -58,10 +58,10 @@ class Handler(NamedTuple):
 def _ask(transaction: Transaction, request: m.Ask) -> list[m.Trial]:
     several = None if request.contexts is None else as_iterable(request.contexts)
     count = request.count
-    if several is not None and count is None:
-        several = list(several)
-        count = len(several)
-    each = list_contexts(count or 1, request.context, several)
+    if count is None:  # as many as there are contexts
+        several = None if several is None else list(several)
+        count = 1 if several is None else read_count("contexts", len(several))
+    each = list_contexts(count, request.context, several)
     return trials.ask(transaction, each, request.timeout)
 
 
@@ -114,7 +114,7 @@ def _attach(transaction: Transaction, request: m.Attach) -> m.Progress:
 
 def _read_rounds(log: Log, request: m.ImportRounds) -> Any:
     """Read the rounds of a file on the present graph, before the lock."""
-    problem, cells = log.refresh().setup.problem, open_cells(request.log)
+    problem, cells = log.refresh().setup.problem, Cells(request.log)
     return cells, read_log(problem, cells, request.key, request.prefix)
 
 
@@ -164,7 +164,7 @@ def _logged(log: Log, request: m.Diagnose | m.ReplayPolicy) -> tuple[State, Any]
     if isinstance(request, m.Diagnose):
         problem.check_agents("problem")
     elif request.log is not None:
-        return state, read_log(problem, open_cells(request.log), request.key, "").tables()
+        return state, read_log(problem, Cells(request.log), request.key, "").logged()
     until = itertools.takewhile(lambda event: event.seq <= state.seq, log.events())
     unknown = 0 if isinstance(request, m.Diagnose) else -1
     return state, history.read_rounds(until, problem, unknown=unknown)

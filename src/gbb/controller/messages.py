@@ -6,7 +6,7 @@ import hashlib
 import json
 import pickle
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, is_dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, Self, TypeVar
@@ -14,31 +14,9 @@ from typing import Any, ClassVar, Generic, Literal, NamedTuple, Self, TypeVar
 from pydantic import Field, PrivateAttr
 
 from gbb._support.checks import FloatArray, IntArray
+from gbb.controller import types as t
 from gbb.controller.graph_spec import GraphAndCut, cut_setting
 from gbb.controller.state.report import Label
-from gbb.controller.types import (
-    JSON,
-    ByAgent,
-    Context,
-    Contexts,
-    Fields,
-    Flag,
-    Integer,
-    Key,
-    Labels,
-    NotNegative,
-    Number,
-    Object,
-    OneName,
-    Positive,
-    PositiveNumber,
-    Reported,
-    Settings,
-    Share,
-    Text,
-    Texts,
-    TrialNumber,
-)
 from gbb.diagnostics import Diagnosis
 from gbb.graph import Graph
 
@@ -309,10 +287,6 @@ class Check:
     snapshot: int | None
     pages: bool
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
-        return asdict(self)
-
 
 @dataclass(frozen=True)
 class Imported:
@@ -420,7 +394,11 @@ class Executed(NamedTuple, Generic[R]):
         return {**self.request.to_json(self.response), **said}
 
 
-class Request(Fields, Generic[R]):
+REQUESTS: dict[str, type[Request[Any]]] = {}
+"""The requests that travel, by verb: the pipe, the service and its documents are loops over them."""
+
+
+class Request(t.Fields, Generic[R]):
     """Something that a controller is asked to do, as checked fields.
 
     Attributes
@@ -429,12 +407,23 @@ class Request(Fields, Generic[R]):
         What it is called over the wire.
     scope
         What a caller of a service must be allowed: to read, to operate, or to administer.
+    travels
+        Whether it can be asked for over the wire.
+    wrapper
+        What JSON calls a response that is no object by itself.
     """
 
     verb: ClassVar[str]
     scope: ClassVar[Literal["read", "operate", "administer"]] = "operate"
+    travels: ClassVar[bool] = True
+    wrapper: ClassVar[str] = ""
 
     _source: Mapping[str, Any] = PrivateAttr(default_factory=dict)
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: Any) -> None:
+        if "verb" in vars(cls) and cls.travels:
+            REQUESTS[cls.verb] = cls
 
     @classmethod
     def build(cls, fields: Mapping[str, Any], context: Any = None) -> Self:
@@ -446,10 +435,10 @@ class Request(Fields, Generic[R]):
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Request[R]:
         """Build a request from values of JSON, which are read strictly."""
-        return cls.build(fields, JSON)
+        return cls.build(fields, t.JSON)
 
     @classmethod
-    def json_fields(cls) -> type[Fields]:
+    def json_fields(cls) -> type[t.Fields]:
         """Return the model of the fields that JSON has."""
         return cls
 
@@ -464,18 +453,29 @@ class Request(Fields, Generic[R]):
 
     def to_json(self, response: R) -> dict[str, Any]:
         """Return a response as JSON values."""
-        answer: dict[str, Any] = response.to_dict()  # type: ignore[attr-defined]
+        plain = _plain(response)
+        answer: dict[str, Any] = {self.wrapper: plain} if self.wrapper else plain
         return answer
+
+
+def _plain(response: Any) -> Any:
+    if isinstance(response, list | tuple):
+        return [_plain(each) for each in response]
+    if hasattr(response, "to_dict"):
+        return response.to_dict()
+    if is_dataclass(response) and not isinstance(response, type):
+        return asdict(response)
+    return response
 
 
 class Ask(Request[list[Trial]]):
     """Choose the next allocation, or several."""
 
     verb = "ask"
-    count: Positive | None = None
-    context: Context = None
-    contexts: Contexts = None
-    timeout: PositiveNumber | None = None
+    count: t.Count | None = None
+    context: t.Context = None
+    contexts: t.Contexts = None
+    timeout: t.PositiveNumber | None = None
 
     def to_json(self, response: list[Trial]) -> dict[str, Any]:
         """Return one trial, or a list if several were asked for."""
@@ -488,15 +488,15 @@ class Tell(Request[Progress]):
     """Report the rewards of a trial and close it."""
 
     verb = "tell"
-    trial: TrialNumber
-    rewards: Reported
+    trial: t.TrialNumber
+    rewards: t.Reported
 
 
 class TellTables(Request[Progress]):
     """Report what shards saw of a trial, as tables."""
 
-    verb = "tell-tables"
-    trial: TrialNumber
+    verb, travels = "tell-tables", False
+    trial: t.TrialNumber
     tables: Any
 
 
@@ -504,51 +504,51 @@ class Next(Request[Trial]):
     """Tell a trial and ask for the next."""
 
     verb = "next"
-    trial: TrialNumber
-    rewards: Reported
-    context: Context = None
+    trial: t.TrialNumber
+    rewards: t.Reported
+    context: t.Context = None
 
 
 class Fail(Request[Progress]):
     """Close a trial that was played and gave no rewards."""
 
     verb = "fail"
-    trial: TrialNumber
-    reason: Text = ""
+    trial: t.TrialNumber
+    reason: t.Text = ""
 
 
 class Abandon(Request[Progress]):
     """Close a trial that was not played."""
 
     verb = "abandon"
-    trial: TrialNumber
-    reason: Text = ""
+    trial: t.TrialNumber
+    reason: t.Text = ""
 
 
 class Retract(Request[Progress]):
     """Take back how a trial was closed, or an attached round."""
 
     verb = "retract"
-    trial: TrialNumber = None
-    key: Text | None = None
-    event: Integer | None = None
-    reason: Text = ""
+    trial: t.TrialNumber = None
+    key: t.Text | None = None
+    event: t.Integer | None = None
+    reason: t.Text = ""
 
 
 class Attach(Request[Progress]):
     """Learn from a round played elsewhere."""
 
     verb = "attach"
-    allocation: ByAgent
-    rewards: Reported
-    context: Context = None
-    key: Key | None = None
+    allocation: t.ByAgent
+    rewards: t.Reported
+    context: t.Context = None
+    key: t.Key | None = None
 
 
 class ImportRounds(Request[Imported]):
     """Learn from many rounds played elsewhere."""
 
-    verb = "import"
+    verb, travels = "import", False
     log: Any
     key: Any = None
     prefix: str = ""
@@ -558,14 +558,14 @@ class ImportRounds(Request[Imported]):
 class ExportRounds(Request[Any]):
     """Return every reward that counts."""
 
-    verb, scope = "export", "read"
+    verb, scope, travels = "export", "read", False
 
 
 class Open(Request[list[Trial]]):
     """Return the trials that wait for rewards, or one of them."""
 
     verb, scope = "open", "read"
-    trial: TrialNumber = None
+    trial: t.TrialNumber = None
 
     def to_json(self, response: list[Trial]) -> dict[str, Any]:
         """Return the trials, or the one that was asked for."""
@@ -578,38 +578,32 @@ class Recommend(Request[Recommendation]):
     """Return the best allowed allocation by the estimate."""
 
     verb, scope = "recommend", "read"
-    context: Context = None
-    seconds: Number = 2.0
+    context: t.Context = None
+    seconds: t.Number = 2.0
 
 
 class Table(Request[list[Recommendation]]):
     """Return the best allocation in each context."""
 
     verb, scope = "table", "read"
-    contexts: Contexts
-    seconds: Number = 2.0
-
-    def to_json(self, response: list[Recommendation]) -> dict[str, Any]:
-        """Return a row for each context."""
-        return {"rows": [best.to_dict() for best in response]}
+    wrapper = "rows"
+    contexts: t.Contexts
+    seconds: t.Number = 2.0
 
 
 class Predict(Request[Prediction]):
     """Return the expected reward of an allocation."""
 
     verb, scope = "predict", "read"
-    allocation: ByAgent
-    context: Context = None
+    allocation: t.ByAgent
+    context: t.Context = None
 
 
 class GetEstimate(Request[tuple[Estimate, ...]]):
     """Return the estimate of every matrix."""
 
     verb, scope = "estimate", "read"
-
-    def to_json(self, response: tuple[Estimate, ...]) -> dict[str, Any]:
-        """Return the estimates."""
-        return {"estimates": [each.to_dict() for each in response]}
+    wrapper = "estimates"
 
 
 class Status(Request[dict[str, Any]]):
@@ -617,65 +611,51 @@ class Status(Request[dict[str, Any]]):
 
     verb, scope = "status", "read"
 
-    def to_json(self, response: dict[str, Any]) -> dict[str, Any]:
-        """Return it as it is."""
-        return response
-
 
 class Watch(Request[list[Alert]]):
     """Close overdue trials and return the alerts in force."""
 
     verb = "watch"
-    stale: NotNegative | None = None
-
-    def to_json(self, response: list[Alert]) -> dict[str, Any]:
-        """Return the alerts."""
-        return {"alerts": [alert.to_dict() for alert in response]}
+    wrapper = "alerts"
+    stale: t.NotNegative | None = None
 
 
 class History(Request[list[Entry]]):
     """Return events, oldest first."""
 
     verb, scope = "history", "read"
-    kind: Texts | None = None
-    last: Positive | None = None
-    after: Integer | None = None
-    before: Integer | None = None
-    brief: Flag = False
-
-    def to_json(self, response: list[Entry]) -> dict[str, Any]:
-        """Return the events."""
-        return {"events": [entry.to_dict() for entry in response]}
+    wrapper = "events"
+    kind: t.Texts | None = None
+    last: t.Positive | None = None
+    after: t.Integer | None = None
+    before: t.Integer | None = None
+    brief: t.Flag = False
 
 
 class GetRewards(Request[list[RoundReward]]):
     """Return the total rewards of the last rounds."""
 
-    verb, scope = "rewards", "read"
-    last: Positive = 100
+    verb, scope, travels = "rewards", "read", False
+    last: t.Positive = 100
 
 
 class Diagnose(Request[Diagnosis]):
     """Check how well the pairwise model predicts held-out rounds."""
 
     verb, scope = "diagnose", "read"
-    worst: Integer = 5
-
-    def to_json(self, response: Diagnosis) -> dict[str, Any]:
-        """Return its fields."""
-        return asdict(response)
+    worst: t.Integer = 5
 
 
 class ReplayPolicy(Request[Any]):
     """Estimate what another policy would have earned."""
 
-    verb, scope = "replay", "read"
+    verb, scope, travels = "replay", "read", False
     policy: Any
     log: Any = None
     key: Any = None
-    runs: Positive = 5
+    runs: t.Positive = 5
     seed: Any = 0
-    settings: Object = Field(default_factory=dict)
+    settings: t.Object = Field(default_factory=dict)
 
 
 class CheckLog(Request[Check]):
@@ -684,74 +664,61 @@ class CheckLog(Request[Check]):
     verb, scope = "check", "read"
 
 
-class _Change(Request[int]):
-    def to_json(self, response: int) -> dict[str, Any]:
-        """Return how many arms are forbidden now."""
-        return {"forbidden": response}
-
-
-class Forbid(_Change):
+class Forbid(Request[int]):
     """Forbid agents to play arms."""
 
-    verb = "forbid"
-    agents: Labels
-    arms: Labels
+    verb, wrapper = "forbid", "forbidden"
+    agents: t.Labels
+    arms: t.Labels
 
 
-class Pin(_Change):
+class Pin(Request[int]):
     """Let agents play only one arm."""
 
-    verb = "pin"
-    agents: Labels
-    arm: OneName
+    verb, wrapper = "pin", "forbidden"
+    agents: t.Labels
+    arm: t.OneName
 
 
-class Allow(_Change):
+class Allow(Request[int]):
     """Let agents play arms again."""
 
-    verb = "allow"
-    agents: Labels
-    arms: Labels = None
+    verb, wrapper = "allow", "forbidden"
+    agents: t.Labels
+    arms: t.Labels = None
 
 
 class Discount(Request[float]):
     """Multiply the weight of everything told so far."""
 
     verb = "discount"
-    factor: Share
-
-    def to_json(self, response: float) -> dict[str, Any]:
-        """Return the factor."""
-        return {"factor": response}
+    wrapper = "factor"
+    factor: t.Share
 
 
 class SetPolicy(Request[str]):
     """Switch to another policy, or other settings."""
 
-    verb, scope = "set-policy", "administer"
+    verb, scope, wrapper = "set-policy", "administer", "policy"
     policy: Any
-    settings: Settings = Field(default_factory=dict)
-    cut: Text = ""
+    settings: t.Settings = Field(default_factory=dict)
+    cut: t.Text = ""
 
     @classmethod
-    def json_fields(cls) -> type[Fields]:
+    def json_fields(cls) -> type[t.Fields]:
         """Return the fields, with the policy by its name."""
         return SetPolicyByName
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Request[str]:
         """Build a request in which the policy goes by its name."""
-        return SetPolicyByName.build(fields, JSON)
-
-    def to_json(self, response: str) -> dict[str, Any]:
-        """Return the policy's name."""
-        return {"policy": response}
+        return SetPolicyByName.build(fields, t.JSON)
 
 
 class SetPolicyByName(SetPolicy):
     """The same over the wire."""
 
-    policy: Text
+    policy: t.Text
 
 
 class ReplaceGraph(Request[tuple[int, int]]):
@@ -763,14 +730,14 @@ class ReplaceGraph(Request[tuple[int, int]]):
     cut: Any = None
 
     @classmethod
-    def json_fields(cls) -> type[Fields]:
+    def json_fields(cls) -> type[t.Fields]:
         """Return the fields of a graph, and the cut by the name of its method."""
         return GraphAndCut
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Request[tuple[int, int]]:
         """Build a request with the graph that its rows describe."""
-        spec = GraphAndCut.read(cls.verb, fields, JSON)
+        spec = GraphAndCut.read(cls.verb, fields, t.JSON)
         graph, edges = spec.build()
         request = cls.build({"graph": graph, "edges": edges, **cut_setting(spec.cut, graph)})
         request._source = dict(fields)
@@ -779,34 +746,3 @@ class ReplaceGraph(Request[tuple[int, int]]):
     def to_json(self, response: tuple[int, int]) -> dict[str, Any]:
         """Return its sizes."""
         return dict(zip(("agents", "edges"), response, strict=True))
-
-
-REQUESTS: dict[str, type[Request[Any]]] = {
-    request.verb: request
-    for request in (
-        Ask,
-        Tell,
-        Next,
-        Fail,
-        Abandon,
-        Retract,
-        Attach,
-        Open,
-        Recommend,
-        Table,
-        Predict,
-        GetEstimate,
-        Status,
-        Watch,
-        History,
-        Diagnose,
-        CheckLog,
-        Forbid,
-        Pin,
-        Allow,
-        Discount,
-        SetPolicy,
-        ReplaceGraph,
-    )
-}
-"""The requests that travel, by verb."""

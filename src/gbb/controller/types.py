@@ -40,6 +40,9 @@ JSON = {"json": True}
 
 SHOWN = 60
 
+MAX_ASKED = 1000
+"""Trials that are asked for at once: others wait meanwhile, and all of them take memory."""
+
 INTEGER = {"type": "integer"}
 REAL = {"type": "number"}
 STRING = {"type": "string"}
@@ -141,6 +144,11 @@ def _integer(name: str, value: Any) -> int:
 
 def _positive(name: str, value: Any) -> int:
     return checks.integer(name, value, low=1)
+
+
+def read_count(name: str, value: Any) -> int:
+    """Check how many trials are asked for at once."""
+    return checks.integer(name, value, low=1, high=MAX_ASKED)
 
 
 def _number(name: str, value: Any) -> float:
@@ -302,6 +310,7 @@ NAMES = _either(NAME, list_of(NAME), {"type": "null"})
 
 Integer = Annotated[int, Kind("whole number", INTEGER, _integer, _integer)]
 Positive = Annotated[int, Kind("whole number", INTEGER, _positive, _positive)]
+Count = Annotated[int, Kind("whole number", INTEGER, read_count, read_count)]
 Number = Annotated[float, _real()]
 PositiveNumber = Annotated[float, _real(low=0.0, low_open=True)]
 NotNegative = Annotated[float, _real(low=0.0)]

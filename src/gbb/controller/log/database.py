@@ -12,7 +12,7 @@ import time
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
@@ -157,10 +157,9 @@ class Database(ABC):
     def _check_place(self, connection: Connection | None = None) -> None:
         """Refuse to go on where what was opened is not there any more."""
 
-    @contextmanager
-    def making(self) -> Iterator[None]:
-        """Keep what the block makes of a new database, or nothing."""
-        yield
+    @abstractmethod
+    def prepare(self) -> None:
+        """Make the settings that a new database keeps."""
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -232,6 +231,10 @@ class Database(ABC):
         """Let the connections go, for good."""
         self._closed = True
         self.release()
+
+    def discard(self) -> None:
+        """Close it after an error, and leave nothing of a new one that holds no controller."""
+        self.close()
 
     def release(self) -> None:
         """Close the connections that are not in use."""
@@ -376,28 +379,24 @@ class Sqlite(Database):
             raise StorageError(f"The log is damaged: SQLite says {said!r}. {RESTORE}")
         return True
 
-    @contextmanager
-    def making(self) -> Iterator[None]:
-        """Have a log ahead of writing, so that readers never wait; leave no file that holds nothing."""
-        try:
-            with self._explained():
-                connection = self._connect()
-                connection.execute("PRAGMA journal_mode = WAL")
-                connection.close()
-            yield
-        except BaseException:
-            self.close()
-            with suppress(OSError, sqlite3.Error):
-                self._remove_empty()
-            raise
+    def prepare(self) -> None:
+        """Have a log ahead of writing, so that readers never wait."""
+        with self._explained():
+            connection = self._connect()
+            connection.execute("PRAGMA journal_mode = WAL")
+            self._put_back(connection)
 
-    def _remove_empty(self) -> None:
-        """Remove a file that this process made and in which there are no tables."""
-        connection = self._connect()
-        (count,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        connection.close()
-        # Who else has it open meanwhile is told that it is gone before anything is acknowledged.
-        if self._is_new and not count:
+    def discard(self) -> None:
+        """Close it, and remove a file that this process made and that holds no controller."""
+        self.close()
+        if not self._is_new:
+            return
+        with suppress(OSError, sqlite3.Error), closing(sqlite3.connect(self._path, 0)) as alone:
+            # Refused where others have it open; and on a full disk there is no room for shared memory.
+            alone.execute("PRAGMA locking_mode = EXCLUSIVE")
+            tables = alone.execute("SELECT name FROM sqlite_master").fetchall()
+            if tables and alone.execute("SELECT count(*) FROM gbb_studies").fetchone()[0]:
+                return
             for path in (self._path, self._wal, f"{self._path}-shm"):
                 Path(path).unlink(missing_ok=True)
 
@@ -513,6 +512,9 @@ class Postgres(Database):
     def check_pages(self, connection: Connection) -> bool:  # noqa: ARG002
         """Leave it to the server."""
         return False
+
+    def prepare(self) -> None:
+        """Do nothing: our sessions set what they need."""
 
     def _check_place(self, connection: Connection | None = None) -> None:
         """Do nothing: a server is found by its address."""

@@ -98,7 +98,8 @@ class Store:
         return True
 
     def _make_tables(self) -> None:
-        with self.database.making(), self.database.write() as connection:
+        self.database.prepare()
+        with self.database.write() as connection:
             if self.database.check_tables(connection, TABLES):
                 return  # another process was here first
             for statement in TABLES:
@@ -119,11 +120,11 @@ class Store:
 
     @contextmanager
     def closed_on_error(self) -> Iterator[None]:
-        """Close it if the block fails: nobody else will, and files would be left beside the database."""
+        """Close it if the block fails: nobody else will, and files would be left behind."""
         try:
             yield
         except BaseException:
-            self.close()
+            self.database.discard()
             raise
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Attaching many rounds in one transaction, each under its key and once."""
+"""Many rounds attached in one transaction, each under its key and once."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from gbb.controller.commands.attach import Round, append_attach, are_same, read_attached
-from gbb.controller.commands.bulk.rounds import Rounds
 from gbb.controller.commands.rewards import warn_out_of_bounds
+from gbb.controller.commands.rounds import Rounds
 from gbb.controller.log.events import Event
 from gbb.controller.log.log import Transaction
 from gbb.controller.messages import Imported, name_arms
@@ -18,7 +18,6 @@ from gbb.controller.queries.export import identify
 from gbb.controller.state.context import name_row
 from gbb.controller.state.replay import problem_at
 from gbb.controller.state.report import limits_of, names_of
-from gbb.problem import Problem
 
 OWN = re.compile(r"(trial|event) (\d+)@([0-9a-f]{8})")
 """The key under which ``gbb control export`` writes a round that has none."""
@@ -111,14 +110,11 @@ def _find_known(transaction: Transaction, keys: Iterable[str]) -> dict[str, Roun
     known: dict[str, Round | None] = dict.fromkeys([*events.values(), *trials.values()])
     if not known:
         return known
-    problems: dict[int, Problem] = {}
     asked: dict[int, Event] = {}
     for event in transaction.study.events():
-        graph = max(seq for seq in transaction.state.graphs if seq <= event.seq)
-        if graph not in problems:
-            problems[graph] = problem_at(transaction, event.seq)
         if event.seq in events and event.kind == "attach":
-            known[events[event.seq]] = read_attached(problems[graph], event)
+            problem = problem_at(transaction, event.seq)
+            known[events[event.seq]] = read_attached(problem, event)
         if event.kind == "retract":  # what was taken back may be told anew
             known.pop(events.get(event.content["of"], ""), None)
         trial = event.trial
@@ -127,8 +123,8 @@ def _find_known(transaction: Transaction, keys: Iterable[str]) -> dict[str, Roun
         if event.kind == "ask":
             asked[trial] = event
         elif event.kind == "tell":
-            on = problems[max(seq for seq in transaction.state.graphs if seq <= asked[trial].seq)]
-            known[trials[trial]] = read_attached(on, asked[trial], event)
+            problem = problem_at(transaction, asked[trial].seq)
+            known[trials[trial]] = read_attached(problem, asked[trial], event)
         elif event.kind == "retract":
             known[trials[trial]] = None
     return known
