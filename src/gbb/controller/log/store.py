@@ -295,6 +295,8 @@ class Study(NamedTuple):
         """Return the events that a condition chooses, each checked against the one before it."""
         sql = f"SELECT {COLUMNS} FROM gbb_events WHERE study = ? AND {where}"
         found = [Event(*row) for row in self.connection.execute(sql, (self.id, *values)).fetchall()]
+        if not all(type(event.seq) is int for event in found):  # a damaged table may hold anything
+            raise damaged("an event has no number")
         seals = {0: 0}
         for start in range(0, len(found), FETCH):
             places = [event.seq - 1 for event in found[start : start + FETCH]]

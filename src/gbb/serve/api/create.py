@@ -12,7 +12,7 @@ from gbb._support.checks import InputError
 from gbb.controller.controller import create_once
 from gbb.controller.graph_spec import GraphSpec, cut_setting
 from gbb.controller.messages import SetPolicyByName
-from gbb.controller.types import JSON
+from gbb.controller.types import JSON, list_of, show
 from gbb.problem import Problem
 from gbb.serve import fields as f
 from gbb.serve.api import schemas as s
@@ -33,7 +33,7 @@ def _allowed(name: str, value: Any) -> Any:
     if not isinstance(value, list) or not all(
         isinstance(row, list) and all(isinstance(each, bool) for each in row) for row in value
     ):
-        raise checks.input_error(name, "be true or false for each agent and arm", f.show(value))
+        raise checks.input_error(name, "be true or false for each agent and arm", show(value))
     return value
 
 
@@ -45,7 +45,7 @@ ARMS = f.Field(
 ALLOWED = f.Field(
     _allowed,
     "true or false for each agent and arm",
-    f.list_of(f.list_of({"type": "boolean"})),
+    list_of(list_of({"type": "boolean"})),
 )
 GRAPH = f.fields_of(GraphSpec)
 PROBLEM = {
@@ -111,7 +111,7 @@ def _contexts(given: dict[str, Any]) -> kinds.Contexts:
         raise
     except (TypeError, LookupError, ValueError):
         cure = 'Write {"kind": "regimes", "regimes": ["day", "night"]}.'
-        raise checks.input_error("contexts", "be a kind of contexts", f.show(given), cure) from None
+        raise checks.input_error("contexts", "be a kind of contexts", show(given), cure) from None
 
 
 def _check_size(K: int, d: int, types: int = 1) -> None:
@@ -132,7 +132,7 @@ def create(given: Given) -> dict[str, Any]:
     name = values["name"]
     if not name.isprintable() or len(name) > 200 or name in (".", ".."):
         rule = "be a text on one line of at most 200 characters that a path can hold"
-        raise checks.input_error("name", rule, f.show(name))
+        raise checks.input_error("name", rule, show(name))
     problem = read_problem(values["problem"])
     policy = values.get("policy", "ImprovedOFUL")
     named = {"policy": policy, "settings": values.get("settings"), "cut": values.get("cut")}

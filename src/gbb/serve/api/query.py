@@ -10,6 +10,7 @@ from typing import Any
 from gbb._support import checks
 from gbb._support.checks import InputError
 from gbb._support.json_text import parse_json
+from gbb.controller.types import show
 from gbb.serve import fields as f
 from gbb.serve.errors import unreadable
 from gbb.serve.fields import Field
@@ -32,7 +33,7 @@ def parse_body(body: bytes) -> dict[str, Any]:
     if HALF.search(body) is not None and not _is_text(data):
         raise unreadable("Cannot read the body: it has half a character, which is no text.")
     if not isinstance(data, dict):
-        raise unreadable(f"The body must be a JSON object, but it is {f.show(data)}.")
+        raise unreadable(f"The body must be a JSON object, but it is {show(data)}.")
     return data
 
 

@@ -9,11 +9,11 @@ import numpy as np
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb._support.threads import one_thread
+from gbb.controller.types import list_of
 from gbb.serve import fields as f
 from gbb.serve.api import schemas as s
 from gbb.serve.api.operations import HERE, Given, Operation, position
 from gbb.serve.api.schemas import shape
-from gbb.serve.fields import list_of
 from gbb.serve.moment import Desk, Moment, desk_of
 from gbb.serve.views.network import allowed_now, arm_labels, forward
 

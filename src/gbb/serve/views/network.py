@@ -8,12 +8,12 @@ import numpy as np
 
 from gbb._support.checks import IntArray
 from gbb.controller.state.report import Label
+from gbb.controller.types import list_of
 from gbb.problem import Problem
 from gbb.serve import fields as f
 from gbb.serve.api import schemas as s
 from gbb.serve.api.operations import HERE, Given, Operation
 from gbb.serve.api.schemas import shape
-from gbb.serve.fields import list_of
 from gbb.serve.moment import Moment, desk_of
 from gbb.serve.views.paging import limit_of, offset_of
 

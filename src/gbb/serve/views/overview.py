@@ -8,10 +8,10 @@ from typing import Any
 from gbb.controller import Controller
 from gbb.controller.log.events import StorageError
 from gbb.controller.queries.status import read_status
+from gbb.controller.types import list_of
 from gbb.serve.api import schemas as s
 from gbb.serve.api.operations import HERE, Given, Operation
 from gbb.serve.api.schemas import shape
-from gbb.serve.fields import list_of
 from gbb.serve.moment import desk_of
 
 GLANCE = shape(

@@ -10,11 +10,11 @@ from gbb._support import checks
 from gbb._support.json_text import as_json
 from gbb.controller import Entry
 from gbb.controller.messages import RoundReward
+from gbb.controller.types import list_of
 from gbb.serve import fields as f
 from gbb.serve.api import schemas as s
 from gbb.serve.api.operations import HERE, File, Given, Operation
 from gbb.serve.api.schemas import shape
-from gbb.serve.fields import list_of
 from gbb.serve.views.paging import MOST, limit_of
 
 LOOKED_AT = 5000

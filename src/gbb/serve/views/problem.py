@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from gbb.controller.types import list_of
 from gbb.problem import Problem
 from gbb.serve.api import schemas as s
 from gbb.serve.api.operations import HERE, Given, Operation
 from gbb.serve.api.schemas import shape
-from gbb.serve.fields import list_of
 from gbb.serve.moment import desk_of
 from gbb.serve.views.network import arm_labels
 
