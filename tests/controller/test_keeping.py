@@ -152,6 +152,13 @@ def test_what_is_deleted_is_gone_and_nothing_else(fed):
         assert anew.status()["events"] == 1
 
 
+def test_controllers_are_listed_by_name(fed, tmp_path):
+    Controller.create(fed, small(), name="barn").close()
+    assert Controller.names(fed) == ["barn", "farm"]
+    with pytest.raises(gbb.InputError, match="lead to a controller"):
+        Controller.names(tmp_path / "none.db")
+
+
 def test_lines_of_a_backup_are_json(fed, tmp_path):
     with Controller.open(fed) as controller:
         controller.backup(tmp_path / "farm.jsonl")

@@ -27,6 +27,7 @@ NOT_OVER_THE_WIRE = {
     "execute": "a client has one once it is built on requests",
     "import_rounds": "a bulk: `gbb control import`, where the storage is",
     "missing_shards": "shards stand beside their controller",
+    "names": "a client has one controller; GET /v1/controllers lists them",
     "open": "the constructor is it",
     "policy": "an object that lives where the controller is; status() has its name",
     "refresh": "every answer of a service is of now",

@@ -110,6 +110,15 @@ class Controller(BaseController):
         with store.closed_on_error():
             return cls(open_log(store, *store.find_study(name)))
 
+    @staticmethod
+    def names(url: str | Path) -> list[str]:
+        """Return the names of the controllers in a storage."""
+        store = Store(url)
+        with store.closed_on_error(), store.database.read() as connection:
+            found = sorted(list_studies(connection))
+        store.close()
+        return found
+
     @property
     def name(self) -> str:
         """The controller's name."""

@@ -44,8 +44,7 @@ class Handler(NamedTuple):
     apply
         From the state, or a transaction, and the request to the response; and from what was prepared.
     needs
-        The state alone, one moment of the log, the log itself (which takes long: reads are moments of
-        their own), or a transaction that writes.
+        The state alone, one moment of the log, or a transaction that writes.
     prepare
         What is done before, while others go on writing: parse a file, replay for a retraction.
     """
