@@ -10,7 +10,7 @@ from gbb._support.seeds import Seed
 from gbb._support.threads import one_thread
 from gbb.controller import messages as m
 from gbb.controller.base import BaseController
-from gbb.controller.commands import alerts, setup
+from gbb.controller.commands import alerts, setup, tables, trials
 from gbb.controller.handlers import HANDLERS, Handler, Outdated
 from gbb.controller.log.backup import write_backup
 from gbb.controller.log.database import NoStorageError
@@ -220,17 +220,14 @@ class Controller(BaseController):
         """
         self.tell_all_tables(trial, {shard: (N, Y)})
 
-    def tell_all_tables(self, trial: m.Trial | int, tables: Any) -> None:
+    def tell_all_tables(self, trial: m.Trial | int, tables: tables.Tables) -> None:
         """Report several shards at once, ``{shard: (N, Y)}``, all in one transaction or none."""
         self._call(m.TellTables, trial=trial, tables=tables)
 
     def missing_shards(self, trial: m.Trial | int) -> list[int]:
         """Return the shards that have not told their tables of an open trial."""
-        from gbb.controller.commands.tables import missing_shards  # noqa: PLC0415
-        from gbb.controller.commands.trials import find_open  # noqa: PLC0415
-
         state = self._log.refresh()
-        return missing_shards(state, find_open(state, trial))
+        return tables.missing_shards(state, trials.find_open(state, trial))
 
     def backup(self, path: str | Path) -> int:
         """Write the whole log to a file of JSON lines, as it is now, while others may write.
