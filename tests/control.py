@@ -11,7 +11,9 @@ import numpy as np
 import gbb
 from gbb.contexts import EdgeFeatures, EdgeTypes, Regimes, Vector
 from gbb.controller import Controller
-from gbb.controller.state.log import Log
+from gbb.controller.commands.trials import append_ask
+from gbb.controller.log.log import Transaction
+from gbb.controller.state.replay import FOLDING, open_log
 
 
 def url_of(folder: Path) -> str:
@@ -88,7 +90,13 @@ def drive(controller: Controller, env: gbb.Environment, rng, rounds: int) -> np.
 def replayed(controller: Controller):
     """The state that the log alone gives, without snapshots."""
     log = controller._log
-    return Log(log.store, log.study, log.name, replay=True).state
+    return open_log(log.store, log.study, log.name, replay=True).state
+
+
+def next_ask(state):
+    """What a state would ask, without a log."""
+    event = append_ask(Transaction(None, state, FOLDING))
+    return event.content, event.data
 
 
 def plain(value) -> object:

@@ -11,10 +11,9 @@ from dataclasses import replace
 import numpy as np
 
 import gbb
-from gbb.controller.answers.alerts import judge_drift
+from gbb.controller.commands.alerts import judge_drift
+from gbb.controller.commands.setup import make_first
 from gbb.controller.state.state import State, begin
-from gbb.controller.storage.events import seal_draft
-from gbb.controller.verbs.setup import draft_create
 from gbb.learning import observe
 
 S = 4.0
@@ -33,8 +32,7 @@ class Told:
 
     def __init__(self, policy: str, seed: int) -> None:
         problem = gbb.Problem(gbb.Graph.complete(5), np.eye(5), S=S, sigma=1.0)
-        draft = draft_create("drift", problem, policy, seed, {})
-        self.state: State = begin(seal_draft(draft, seq=1, time=0.0, before=0))
+        self.state: State = begin(make_first(problem, policy, seed, {}))
         self.problem, self.policy = self.state.setup.problem, self.state.setup.policy
         self.M, self.seed = draw_matrix(seed), seed
         self.record, self.recent = self.state.record, self.state.recent

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 import gbb
-from gbb.controller.answers.knowledge import Knowledge
+from gbb.controller.commands.setup import make_first
+from gbb.controller.log.codec import Observed
+from gbb.controller.queries.knowledge import Knowledge
 from gbb.controller.state.learn import learn
 from gbb.controller.state.state import begin
-from gbb.controller.storage.bytes import Observed
-from gbb.controller.storage.events import seal_draft
-from gbb.controller.verbs.setup import draft_create
 from gbb.learning import Confidence, empty, observe
 from gbb.learning.radius import confidence_radius
 from gbb.learning.record import weigh
@@ -129,8 +128,7 @@ def test_predictions_hold_at_every_scale(kind, arms):
     missed = []
     for scale, told in itertools.product(SCALES, LEARN):
         world = World(kind, ARMS[arms], scale, len(told.__name__))
-        draft = draft_create("main", world.problem, "JointOFUL", 0, {})
-        known = Knowledge(told(begin(seal_draft(draft, seq=1, time=0.0, before=0)), world))
+        known = Knowledge(told(begin(make_first(world.problem, "JointOFUL", 0, {})), world))
         upper, best = known.recommend(0.1).upper_bound, -np.inf
         for play in allocations(world.problem):
             truth, found = world.edges(play).sum(), known.predict(play)
@@ -220,8 +218,7 @@ def test_ends_of_intervals_are_rounded_outwards():
         graph = gbb.Graph.complete(n)
         x, S, weights = rng.normal(), rng.uniform(0.1, 5.0), rng.uniform(0.1, 3.0, graph.m)
         problem = gbb.Problem(graph, [[x]], S=S, edge_weights=weights)
-        draft = draft_create("main", problem, "JointOFUL", 0, {})
-        known = Knowledge(begin(seal_draft(draft, seq=1, time=0.0, before=0)))
+        known = Knowledge(begin(make_first(problem, "JointOFUL", 0, {})))
         truth = sum(map(Fraction, weights.tolist())) * Fraction(x) ** 2 * Fraction(S)
         found, best = known.predict(np.zeros(n, dtype=np.int64)), known.recommend(0.1)
         assert found.low <= -truth < truth <= found.high

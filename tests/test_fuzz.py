@@ -158,7 +158,7 @@ def test_readers_return_or_say_why_not_on_one_line(name, tmp_path):
 
 def test_rewards_that_were_read_are_told_or_refused_on_one_line(tmp_path):
     """The controller's own reader, and its checks of what the command line read."""
-    from gbb.controller.verbs.rewards import read_rewards  # noqa: PLC0415
+    from gbb.controller.commands.rewards import read_rewards  # noqa: PLC0415
 
     graph = Graph.from_edges([("a", "b")], undirected=True)
     problem = gbb.Problem(graph, np.eye(2))

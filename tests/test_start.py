@@ -19,7 +19,7 @@ from gbb._cli.on_demand import OnDemand
 from gbb._support.compiling import COMPILING
 
 ROOT = Path(gbb.__file__).parents[1]
-SLOW = {"scipy", "pandas", "networkx", "xarray", "matplotlib", "numba", "sqlalchemy", "netCDF4"}
+SLOW = {"scipy", "pandas", "networkx", "xarray", "matplotlib", "numba", "netCDF4"}
 
 
 def python(program: str, *args: str, **options) -> subprocess.CompletedProcess[str]:
@@ -99,8 +99,8 @@ def test_a_name_that_is_not_there():
 
 
 def test_a_room_that_cannot_be_imported_says_why():
-    broken = "import sys\nsys.modules['sqlalchemy'] = None\nimport gbb\ngbb.controller"
-    assert "ModuleNotFoundError: import of sqlalchemy halted" in python(broken).stderr
+    broken = "import sys\nsys.modules['sqlite3'] = None\nimport gbb\ngbb.controller"
+    assert "ModuleNotFoundError: import of sqlite3 halted" in python(broken).stderr
 
 
 PROGRAM = """

@@ -13,7 +13,7 @@ import numpy as np
 import gbb
 from control import context_for, environment, pay
 from gbb.controller import Controller
-from gbb.controller.state import log
+from gbb.controller.log import log
 
 log.SNAPSHOT_EVENTS = 25  # so that some kills fall on a snapshot
 

@@ -10,7 +10,7 @@ import drift_runs
 import gbb
 from control import drive, environment, replayed, same_state, small, url_of
 from gbb.controller import Controller, RewardWarning
-from gbb.controller.state import log
+from gbb.controller.log import log
 from gbb.controller.state.recent import BLOCK, BLOCKS
 
 RUNS = int(os.environ.get("GBB_DRIFT_RUNS", "4"))

@@ -10,7 +10,8 @@ import gbb
 from control import drive, environment, small, url_of
 from gbb.cli import main
 from gbb.controller import Controller, StorageError
-from gbb.controller.state import log, snapshot
+from gbb.controller.log import log
+from gbb.controller.state import snapshot
 
 
 def test_a_whole_log_is_found_in_order(tmp_path):
@@ -32,7 +33,7 @@ def test_an_index_that_lost_a_row_is_found(tmp_path):
     change(
         tmp_path,
         "DROP INDEX gbb_events_by_trial",
-        "CREATE INDEX gbb_events_by_trial ON gbb_events (study, trial) WHERE seq <> 4",
+        "CREATE INDEX gbb_events_by_trial ON gbb_events (study, trial, seq) WHERE seq <> 4",
         "PRAGMA writable_schema = ON",
         "UPDATE sqlite_master SET sql = replace(sql, ' WHERE seq <> 4', '')",
     )
@@ -47,11 +48,11 @@ def test_an_index_that_lost_a_row_is_found(tmp_path):
 def test_a_snapshot_that_says_something_else_is_found(old, new, said, tmp_path):
     url = made(tmp_path, every=16)
     controller = Controller.open(url)
-    with controller._log.store.reading() as connection:
-        text = controller._log.find_study(connection).snapshot()
+    with controller._log.read() as view:
+        text = view.study.snapshot().decode()
     body = text.partition(" ")[2].replace(old, new)
     mark = snapshot._checksum(body) if old == '"rounds":8' else "0"
-    change(tmp_path, f"UPDATE gbb_snapshots SET content = '{mark} {body}'")
+    change(tmp_path, f"UPDATE gbb_snapshots SET content = CAST('{mark} {body}' AS BLOB)")
     with pytest.raises(StorageError, match=f"The snapshot .*{said}"):
         controller.check()
 

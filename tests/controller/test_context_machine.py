@@ -13,7 +13,7 @@ from hypothesis.stateful import initialize, rule
 import gbb
 from gbb.contexts import EdgeTypes
 from gbb.controller import Controller
-from gbb.controller.state import log
+from gbb.controller.log import log
 
 K, GRAPHS = test_machine.K, test_machine.GRAPHS
 PLAYED = sorted(

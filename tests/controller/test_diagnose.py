@@ -8,7 +8,8 @@ import pytest
 import gbb
 from control import drive, environment, small, url_of
 from gbb.cli import main
-from gbb.controller import Controller, RewardWarning, _controller
+from gbb.controller import Controller, RewardWarning
+from gbb.controller.queries import history
 
 
 def test_it_is_the_diagnosis_of_what_was_told(tmp_path):
@@ -124,12 +125,12 @@ def test_what_others_write_meanwhile_is_not_mixed_in(tmp_path, monkeypatch):
     for _ in range(12):
         controller.tell(controller.ask(), rng.normal(size=4))
     expected = controller.diagnose()
-    other, real = gbb.Controller.open(url), _controller.read_rounds
+    other, real = gbb.Controller.open(url), history.read_rounds
 
-    def racing(events, problem):
+    def racing(events, problem, **more):
         other.replace_graph(gbb.Graph.path(5))
         other.tell(other.ask(), np.ones(8))
-        return real(events, problem)
+        return real(events, problem, **more)
 
-    monkeypatch.setattr(_controller, "read_rounds", racing)
+    monkeypatch.setattr(history, "read_rounds", racing)
     assert repr(controller.diagnose()) == repr(expected)  # some of it is NaN

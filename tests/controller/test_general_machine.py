@@ -12,7 +12,7 @@ from hypothesis.stateful import initialize, rule
 
 import gbb
 from gbb.controller import Controller
-from gbb.controller.state import log
+from gbb.controller.log import log
 
 K, GRAPHS = test_machine.K, test_machine.GRAPHS
 GENERAL = sorted(

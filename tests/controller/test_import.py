@@ -140,9 +140,8 @@ def test_import_export_import_again_is_the_same_to_the_last_bit(tmp_path, feedba
     )
     for k in (1, 2):
         with Controller.open(url_of(tmp_path / str(k))) as before:
-            columns, rows = before.export_rounds()
-        path = tmp_path / f"{k}.csv"
-        pd.DataFrame(rows, columns=columns).to_csv(path, index=False)
+            path = tmp_path / f"{k}.csv"
+            before.export_rounds().to_csv(path, index=False)
         made(tmp_path / str(k + 1), problem=problem, policy=policy).import_rounds(path)
     states = [learnt(Controller.open(url_of(tmp_path / str(k)))) for k in (1, 2, 3)]
     assert states[0] == states[1] == states[2]
@@ -154,8 +153,7 @@ def test_what_was_told_is_read_back_by_others_and_counts_once_at_home(tmp_path):
     drive(home, environment(problem), noise_of(0), 8)
     home.attach(np.zeros(4, dtype=int), np.ones(12))
     home.attach(np.ones(4, dtype=int), {("cell-0", "cell-1"): 0.5}, key="own")
-    columns, rows = home.export_rounds()
-    table = pd.DataFrame(rows, columns=columns)
+    table = home.export_rounds()
     before = home.status()["events"]
     assert home.import_rounds(table).new == 0
     assert home.status()["events"] == before
@@ -343,9 +341,9 @@ def test_numbers_in_a_table_are_names_where_agents_have_names(tmp_path):
 def test_what_was_taken_back_is_imported_anew(tmp_path):
     controller = made(tmp_path, "one")
     controller.attach([0, 1, 2, 0], np.ones(12))
-    columns, rows = controller.export_rounds()
+    table = controller.export_rounds()
     controller.retract(event=2)
-    assert controller.import_rounds(pd.DataFrame(rows, columns=columns)).new == 1
+    assert controller.import_rounds(table).new == 1
     assert controller.status()["rounds"] == 1
 
 

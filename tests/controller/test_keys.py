@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gbb.controller.state.keys import Keys
+from gbb.controller.state.state import Keys
 
 STEPS = st.lists(st.tuples(st.integers(0, 30), st.booleans()), max_size=40)
 

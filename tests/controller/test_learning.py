@@ -8,8 +8,7 @@ import pytest
 import gbb
 from control import replayed, same_state, url_of
 from gbb.controller import Controller
-from gbb.controller.verbs.ask import draft_ask
-from gbb.controller.verbs.tell import tell
+from gbb.controller.commands.trials import append_ask, tell
 from gbb.experiments.figure2 import PAPER
 
 MISSING, DELAY = 0.3, 10
@@ -28,9 +27,9 @@ def fraction_earned(controller, env, rounds, *, seed):
     assert best.proven
     earned, waiting = 0.0, []
     for start in range(0, rounds, 500):
-        with controller._log.turn() as turn:
+        with controller._log.write() as turn:
             for _ in range(min(500, rounds - start)):
-                trial = turn.append(draft_ask(turn.state)).trial
+                trial = append_ask(turn).trial
                 arms = turn.state.open[trial].allocation
                 earned += env.expected_reward(arms)
                 rewards = env.draw(1, arms, rng)
@@ -74,9 +73,9 @@ def test_rewards_of_one_direction_of_each_link_teach(policy, arms, tmp_path):
     rng, earned, edges = np.random.default_rng(0), [], graph.edges
     one_way = np.flatnonzero(edges[:, 0] < edges[:, 1])
     controller = Controller.create(url_of(tmp_path), problem, chosen)
-    with controller, controller._log.turn() as turn:
+    with controller, controller._log.write() as turn:
         for _ in range(200):
-            trial = turn.append(draft_ask(turn.state)).trial
+            trial = append_ask(turn).trial
             play = turn.state.open[trial].allocation
             earned.append(env.expected_reward(play) / best.value)
             rewards = env.draw(1, play, rng)

@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 import gbb
 from control import replayed, same_state
 from gbb.controller import Controller
-from gbb.controller.state import log
+from gbb.controller.log import log
 
 K = 3
 GRAPHS = [

@@ -1,16 +1,18 @@
 """Calls as one transaction with their answer, and what the history says of who made them."""
 
-import threading
+import json
 
 import networkx as nx
 import numpy as np
 import pytest
 
 import gbb
+from gbb._support.json_text import as_json
 from gbb.controller import KeyReusedError
-from gbb.controller.storage import notes
-
-BODY = b'{"count": 1}'
+from gbb.controller.commands import alerts, retract
+from gbb.controller.controller import create_once
+from gbb.controller.log import store
+from gbb.controller.messages import Ask, Attach, Retract, Tell, Watch
 
 
 @pytest.fixture
@@ -24,31 +26,33 @@ def controller(tmp_path, problem):
         yield made
 
 
-def ask(controller, key, body=BODY, by="ann"):
-    with controller.as_one(by=by, key=key, body=body) as call:
-        if not call.repeated:
-            trial = controller.ask()
-            call.answer = {"trial": trial.id, "allocation": trial.allocation}
-    return call
+def ask(controller, key, count=1, by="ann"):
+    return controller.execute(Ask.from_json({"count": count}), by=by, key=key)
+
+
+def asked(done):
+    return [trial["trial"] for trial in done.to_json()["trials"]]
 
 
 def test_the_same_request_is_answered_the_same_and_done_once(controller):
     first, again = ask(controller, "a"), ask(controller, "a")
     assert not first.repeated
     assert again.repeated
-    assert again.answer["trial"] == first.answer["trial"] == 1
-    assert list(again.answer["allocation"].values()) == list(first.answer["allocation"].values())
-    assert ask(controller, "a", by="bob").answer["trial"] == 2  # everybody has keys of their own
+    assert again.to_json() == json.loads(as_json(first.to_json()))
+    assert asked(again) == [1]
+    assert asked(ask(controller, "a", by="bob")) == [2]  # everybody has keys of their own
     assert controller.status()["trials"] == 2
 
 
 def test_another_request_under_a_key_is_refused_and_changes_nothing(controller):
     ask(controller, "a")
-    before = controller.head()
+    before = controller.refresh().seq
     with pytest.raises(KeyReusedError, match="'a' was used for another request"):
-        ask(controller, "a", b'{"count": 2}')
-    assert controller.head() == before
-    assert ask(controller, "b").answer["trial"] == 2
+        ask(controller, "a", 2)
+    with pytest.raises(KeyReusedError, match="'a' was used for another request"):
+        controller.execute(Watch.from_json({}), by="ann", key="a")
+    assert controller.refresh().seq == before
+    assert asked(ask(controller, "b")) == [2]
 
 
 @pytest.mark.parametrize("key", ["", "x" * 201, "a\nb", "schlüssel"])
@@ -57,60 +61,42 @@ def test_keys_that_are_none_are_refused(controller, key):
         ask(controller, key)
 
 
-def test_an_error_leaves_neither_events_nor_an_answer(controller):
-    def fail():
-        with controller.as_one(by="ann", key="a", body=BODY) as call:
-            controller.ask()
-            call.answer = {"trial": 1}
-            raise RuntimeError
+def test_an_error_leaves_neither_events_nor_an_answer(controller, monkeypatch):
+    def fail(_):
+        raise RuntimeError
 
-    with pytest.raises(RuntimeError):
-        fail()
-    assert controller.head() == 1
+    with monkeypatch.context() as patch:
+        patch.setattr(alerts, "look_after", fail)
+        with pytest.raises(RuntimeError):
+            ask(controller, "a")
+    assert controller.refresh().seq == 1
     assert controller.status()["trials"] == 0
     assert not ask(controller, "a").repeated
 
 
-def test_a_part_that_fails_is_left_out_and_the_rest_is_kept(controller):
-    with controller.as_one(by="ann") as call:
-        trial = controller.ask()
-        with pytest.raises(gbb.InputError):
-            controller.tell(trial, {(0, 9): 1.0})
-        controller.tell(trial, np.zeros(12))
-        call.answer = {}
-    assert [entry.kind for entry in controller.history()] == ["create", "ask", "tell"]
-    assert controller.check().events == 3
+def test_a_retraction_of_a_service_replays_while_others_write(controller, monkeypatch):
+    """As in process: nothing is replayed under the lock, and once is enough."""
+    controller.tell(controller.ask(), np.zeros(12))
+    inside, real = [], retract.prepare
 
+    def prepare(log, *args):
+        with gbb.Controller.open(log.store.url) as other:
+            other.ask()
+        inside.append(True)
+        return real(log, *args)
 
-def test_what_was_done_in_the_block_is_seen_in_it(controller):
-    with controller.as_one(by="ann") as call:
-        trial = controller.ask()
-        controller.tell(trial, np.zeros(12))
-        assert controller.status()["rounds"] == 1
-        assert [entry.kind for entry in controller.history()][-1] == "tell"
-        controller.retract(trial)
-        assert [open.id for open in controller.open_trials()] == [trial.id]
-        call.answer = {}
-    assert controller.status()["rounds"] == 0
-    assert controller.check().events == 4
-
-
-def test_other_threads_see_nothing_of_it_before_it_is_kept(controller):
-    seen = []
-    with controller.as_one(by="ann") as call:
-        controller.ask()
-        thread = threading.Thread(target=lambda: seen.append(controller._log.state.trials))
-        thread.start()
-        thread.join()
-        call.answer = {}
-    assert seen == [0]
+    monkeypatch.setattr(retract, "prepare", prepare)
+    done = [
+        controller.execute(Retract.from_json({"trial": 1}), by="ann", key="r") for _ in range(2)
+    ]
+    assert [each.repeated for each in done] == [False, True]
+    assert [each.to_json()["open"] for each in done] == [2, 2]
+    assert [entry.kind for entry in controller.history()].count("retract") == 1
 
 
 def test_the_history_says_who_and_a_backup_keeps_it(controller, tmp_path):
     trial = controller.ask()
-    with controller.as_one(by="ann") as call:
-        controller.tell(trial, np.zeros(12))
-        call.answer = {}
+    controller.execute(Tell.build({"trial": trial, "rewards": np.zeros(12)}), by="ann")
     assert [entry.by for entry in controller.history()] == [None, None, "ann"]
     controller.backup(tmp_path / "copy.jsonl")
     gbb.controller.restore(tmp_path / "copy.jsonl", f"sqlite:///{tmp_path}/two.db")
@@ -120,39 +106,38 @@ def test_the_history_says_who_and_a_backup_keeps_it(controller, tmp_path):
 
 
 def test_an_attached_round_may_say_who_attached_it(controller):
-    with controller.as_one(by="ann") as call:
-        controller.attach([0, 1, 2, 0], np.zeros(12), key="r1")
-        call.answer = {}
+    fields = {"allocation": [0, 1, 2, 0], "rewards": [0.0] * 12, "key": "r1"}
+    controller.execute(Attach.from_json(fields), by="ann")
     assert controller.history()[-1].by == "ann"
     assert controller.check().rounds == 1
 
 
 def test_warnings_about_rewards_stand_in_the_answer(controller, recwarn):
-    trial = controller.ask()
-    with controller.as_one(by="ann", key="t", body=b"50") as call:
-        controller.tell(trial, np.full(12, 50.0))
-        call.answer = {"rounds": 1}
-    assert "lie outside" in call.answer["warnings"][0]
+    controller.ask()
+    tell = Tell.from_json({"trial": 1, "rewards": [50.0] * 12})
+    done = [controller.execute(tell, by="ann", key="t") for _ in range(2)]
+    assert "lie outside" in done[0].to_json()["warnings"][0]
+    assert done[1].to_json() == done[0].to_json()
     assert not recwarn.list
 
 
 def test_a_controller_is_created_once(tmp_path, problem):
-    url, given = f"sqlite:///{tmp_path}/new.db", {"by": "ann", "key": "k", "body": BODY}
-    first = gbb.Controller.create_as(url, problem, "JointOFUL", name="farm", **given)
-    again = gbb.Controller.create_as(url, problem, "JointOFUL", name="farm", **given)
-    assert not first.repeated
-    assert again.repeated
-    assert again.answer == first.answer
+    url, given = f"sqlite:///{tmp_path}/new.db", {"name": "farm", "by": "ann", "body": b"{}"}
+    first, seen = create_once(url, problem, "JointOFUL", 0, {}, key="k", **given)
+    again, repeated = create_once(url, problem, "JointOFUL", 0, {}, key="k", **given)
+    assert not seen
+    assert repeated
+    assert again == first
     with pytest.raises(gbb.InputError, match="there already"):
-        gbb.Controller.create_as(url, problem, "JointOFUL", name="farm", by="ann", key="k2")
+        create_once(url, problem, "JointOFUL", 0, {}, key="k2", **given)
     with gbb.Controller.open(url) as made:
         assert made.history()[0].by == "ann"
 
 
 def test_answers_are_let_go_after_their_time(controller, monkeypatch):
     ask(controller, "a")
-    monkeypatch.setattr(notes, "KEPT", -1.0)
-    monkeypatch.setattr(notes, "SELDOM", 1)
+    monkeypatch.setattr(store, "KEPT", -1.0)
+    monkeypatch.setattr(store, "CLEANUP_PERIOD", 1)
     ask(controller, "b")
     assert not ask(controller, "a").repeated
 
@@ -160,8 +145,8 @@ def test_answers_are_let_go_after_their_time(controller, monkeypatch):
 def test_a_deleted_controller_leaves_no_answers(tmp_path, problem):
     url = f"sqlite:///{tmp_path}/new.db"
     for expected in (False, False):
-        call = gbb.Controller.create_as(url, problem, "JointOFUL", name="farm", by="a", key="k")
-        assert call.repeated is expected
+        given = {"name": "farm", "by": "a", "key": "k", "body": b""}
+        assert create_once(url, problem, "JointOFUL", 0, {}, **given)[1] is expected
         gbb.Controller.open(url).delete("farm")
 
 
@@ -196,7 +181,7 @@ def test_the_last_rewards_are_those_that_count(controller):
     found = controller.rewards(5)
     assert [(p.round, p.trial) for p in found] == [(3, 3), (4, 4), (5, 6), (6, 7), (7, None)]
     assert [p.reward for p in found] == pytest.approx([2.4, 3.6, 6.0, 0.5, 0.0])
-    assert [(p.told, p.of) for p in found][-2:] == [(1, 12), (12, 12)]
+    assert [(p.observed, p.possible) for p in found][-2:] == [(1, 12), (12, 12)]
     assert len(controller.rewards(50)) == 7
 
 

@@ -10,7 +10,7 @@ import gbb
 import naive
 from control import drive, environment, replayed, same_state, small, url_of
 from gbb.controller import Controller, RewardWarning, StorageError
-from gbb.controller.answers.knowledge import Knowledge
+from gbb.controller.queries.knowledge import Knowledge
 from gbb.controller.state.allowed import repair
 from gbb.policies import Choice
 
@@ -68,7 +68,7 @@ def test_an_ask_that_breaks_nothing_estimates_nothing_more(problem, tmp_path, mo
     with Controller.create(url_of(tmp_path), problem, "ExploreThenCommit", horizon=9) as controller:
         controller.forbid("cell-0", "tilt-2")
         built = []
-        monkeypatch.setattr("gbb.controller.verbs.ask.Knowledge", built.append)
+        monkeypatch.setattr("gbb.controller.commands.trials.Knowledge", built.append)
         monkeypatch.setattr(
             "gbb.policies.ExploreThenCommit.select",
             lambda self, *_: Choice(np.zeros(self.problem.n, dtype=np.int64)),

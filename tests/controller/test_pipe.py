@@ -17,8 +17,9 @@ from control import drive, environment, noise_of, replayed, same_state, small, u
 from gbb._cli.control.run import run
 from gbb._support.json_text import as_json
 from gbb.cli import main
-from gbb.controller import Controller, calls
-from gbb.controller.calls import CALLS, answer
+from gbb.controller import Controller, pipe
+from gbb.controller.messages import REQUESTS
+from gbb.controller.pipe import serve_line
 
 START = "import gbb.cli; gbb.cli.main()"
 
@@ -41,7 +42,7 @@ def say(controller):
 
     def call(verb=None, **fields):
         line = json.dumps(fields if verb is None else {"do": verb, **fields})
-        return json.loads(as_json(answer(controller, line.encode())))
+        return json.loads(as_json(serve_line(controller, line.encode())))
 
     return call
 
@@ -120,7 +121,7 @@ def test_every_verb_is_answered(say):
         "diagnose": say("diagnose", worst=1),
         "table": say("table", contexts=["noon"]),
     }
-    assert answers.keys() == CALLS.keys()
+    assert answers.keys() == REQUESTS.keys()
     assert "there are no contexts" in answers.pop("table")["error"]
     assert answers.pop("diagnose")["error"].startswith("No round was told on the present graph")
     assert not [each for each in answers.values() if "error" in each]
@@ -142,10 +143,10 @@ def test_every_verb_and_field_is_documented():
     page = (Path(__file__).parents[2] / "docs/controller.md").read_text(encoding="utf-8")
     rows = [line.split("|")[1:3] for line in page.splitlines() if line.startswith("| `")]
     listed = {verb: fields for verbs, fields in rows for verb in re.findall(r"`([\w-]+)`", verbs)}
-    for verb, call in CALLS.items():
+    for verb, request in REQUESTS.items():
         shown = re.findall(r"(\[?)`(\w+)`", listed[verb])
         assert {name: not optional for optional, name in shown} == {
-            name: field.needed for name, field in call.fields.items()
+            name: field.is_required() for name, field in request.json_fields().model_fields.items()
         }, verb
         assert re.search(rf"\b{verb}\b", run.__doc__)
 
@@ -169,7 +170,7 @@ def test_agents_without_names_go_by_number(tmp_path):
     with Controller.create(url_of(tmp_path), small()) as controller:
 
         def say(request):
-            return answer(controller, json.dumps(request).encode())
+            return serve_line(controller, json.dumps(request).encode())
 
         asked = json.loads(as_json(say({"do": "ask"})))
         assert list(asked["allocation"]) == ["0", "1", "2", "3"]
@@ -185,7 +186,7 @@ def test_rewards_in_sums(tmp_path, feedback, rewards):
     with Controller.create(url_of(tmp_path), problem, "ThompsonSampling") as controller:
         controller.ask()
         line = json.dumps({"do": "tell", "trial": 1, "rewards": rewards}).encode()
-        assert answer(controller, line) == {"trial": 1, "rounds": 1, "open": 0}
+        assert serve_line(controller, line) == {"trial": 1, "rounds": 1, "open": 0}
 
 
 def test_an_id_comes_back_and_warnings_stand_in_the_answer(say):
@@ -219,7 +220,7 @@ MISTAKES = [
     (b'{"do": "ask", "context": [0.5, true]}', "`context` to hold numbers, but got True"),
     (b'{"do": "ask", "context": {"wind": "1"}}', "`context` to hold numbers, but got '1'"),
     (b'{"do": "ask", "contexts": [[["1"]]]}', "`contexts` to hold numbers, but got '1'"),
-    (b'{"do": "ask", "count": 0}', "`count` to be a whole number >= 1, but got 0"),
+    (b'{"do": "ask", "count": 0}', "`count` to be a whole number >= 1 and <= 1000, but got 0"),
     (b'{"do": "ask", "count": "3"}', "`count` to be a whole number"),
     (b'{"do": "ask", "count": true}', "`count` to be a whole number"),
     (b'{"do": "tell"}', "'tell' needs the field 'trial' (whole number)."),
@@ -272,7 +273,7 @@ MISTAKES = [
 def test_mistakes_are_answers_and_change_nothing(controller):
     controller.ask()
     for line, said in MISTAKES:
-        found = answer(controller, line)
+        found = serve_line(controller, line)
         assert found.keys() == {"error"}, line[:80]
         assert said in found["error"]
         assert "\n" not in found["error"]
@@ -283,8 +284,8 @@ def test_what_nobody_thought_of_is_an_answer(controller, monkeypatch):
     def broken(*_):
         raise RuntimeError("a\nbug")
 
-    monkeypatch.setitem(CALLS, "status", CALLS["status"]._replace(run=broken))
-    found = answer(controller, b'{"do": "status", "id": 1}')
+    monkeypatch.setattr(Controller, "execute", broken)
+    found = serve_line(controller, b'{"do": "status", "id": 1}')
     assert found == {
         "id": 1,
         "error": "gbb could not answer this (RuntimeError: a bug); please report it.",
@@ -292,7 +293,7 @@ def test_what_nobody_thought_of_is_an_answer(controller, monkeypatch):
 
 
 def test_the_pipe_goes_on_after_mistakes_and_long_lines(url, monkeypatch, capsys):
-    monkeypatch.setattr(calls, "MOST_BYTES", 100)
+    monkeypatch.setattr(pipe, "MOST_BYTES", 100)
     lines = [b"nonsense", b"x" * 1000, b"", b'{"do": "ask"}', b'{"do": "ask", "count": 2, "id": 5}']
     stream = io.TextIOWrapper(io.BytesIO(b"\n".join(lines)))  # the last line has no end
     monkeypatch.setattr("sys.stdin", stream)
@@ -301,7 +302,7 @@ def test_the_pipe_goes_on_after_mistakes_and_long_lines(url, monkeypatch, capsys
     assert stop.value.code == 0
     answers = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [set(each) for each in answers[:3]] == [{"error"}] * 3
-    assert answers[1]["error"].startswith("Expected `line` to have at most 67,108,864 bytes")
+    assert answers[1]["error"].startswith("Expected `line` to have at most 100 bytes")
     assert answers[3]["trial"] == 1
     assert answers[4]["id"] == 5
     assert [trial["trial"] for trial in answers[4]["trials"]] == [2, 3]
@@ -333,7 +334,7 @@ def test_a_killed_pipe_is_resumed_by_saying_the_same_again(url):
     pipe.communicate()
     with Controller.open(url) as controller:
         assert controller.status()["rounds"] in (3, 4)
-        assert answer(controller, json.dumps(last).encode())["trial"] == 5
+        assert serve_line(controller, json.dumps(last).encode())["trial"] == 5
         assert [trial.id for trial in controller.open_trials()] == [5]
         assert controller.status()["rounds"] == 4
         assert same_state(controller._log.state, replayed(controller))

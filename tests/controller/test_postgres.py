@@ -3,11 +3,11 @@
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import urlsplit
 
 import numpy as np
 import psycopg
 import pytest
-import sqlalchemy as sa
 from test_processes import check_linearisable, check_processes, check_race
 
 import gbb
@@ -25,10 +25,9 @@ from control import (
 )
 from gbb.cli import main
 from gbb.controller import Controller, StorageError
-from gbb.controller.state import log
-from gbb.controller.storage import database
-from gbb.controller.verbs.ask import draft_ask
-from gbb.controller.verbs.retract import finish, prepare
+from gbb.controller.commands.retract import finish, prepare
+from gbb.controller.commands.trials import append_ask
+from gbb.controller.log import database, log
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
@@ -141,7 +140,7 @@ def test_a_broken_connection_is_made_again(postgres, postgres_url):
 
 
 def test_our_sessions_wait_for_the_disk_whatever_the_database_says(postgres, postgres_url):
-    name = sa.make_url(postgres_url).database
+    name = urlsplit(postgres_url).path[1:]
     with psycopg.connect(postgres, autocommit=True) as admin:
         for setting in (
             "synchronous_commit = off",
@@ -151,7 +150,7 @@ def test_our_sessions_wait_for_the_disk_whatever_the_database_says(postgres, pos
         ):
             admin.execute(f"ALTER DATABASE {name} SET {setting}")
     controller = Controller.create(postgres_url, small())
-    with controller._log.store.writing(1) as connection:
+    with controller._log.store.database.write(1) as connection:
         names = (
             "synchronous_commit",
             "lock_timeout",
@@ -159,13 +158,13 @@ def test_our_sessions_wait_for_the_disk_whatever_the_database_says(postgres, pos
             "statement_timeout",
             "transaction_read_only",
         )
-        shown = [connection.exec_driver_sql(f"SHOW {name}").scalar() for name in names]
+        shown = [connection.execute(f"SHOW {name}").fetchone()[0] for name in names]
     assert shown == ["on", "2min", "10min", "0", "off"]
 
 
 @pytest.mark.parametrize("level", ["repeatable read", "serializable"])
 def test_writers_take_turns_whatever_isolation_the_database_says(level, postgres, postgres_url):
-    name = sa.make_url(postgres_url).database
+    name = urlsplit(postgres_url).path[1:]
     with psycopg.connect(postgres, autocommit=True) as admin:
         admin.execute(f"ALTER DATABASE {name} SET default_transaction_isolation = '{level}'")
     Controller.create(postgres_url, small()).close()
@@ -187,8 +186,8 @@ def test_a_writer_that_stands_still_is_waited_for_and_then_cut_off(postgres_url,
     stuck, other = Controller.open(postgres_url), Controller.open(postgres_url)
 
     def stand_still():
-        with stuck._log.turn() as turn:
-            turn.append(draft_ask(turn.state))
+        with stuck._log.write() as turn:
+            append_ask(turn)
             with pytest.raises(StorageError, match="Another process has held it for over 1 s; not"):
                 other.ask()
             assert other.status()["events"] == 1  # readers never wait
@@ -244,7 +243,7 @@ def test_retractions_timeouts_and_alerts(postgres_url):
     found = prepare(one._log, 2, None, None)
     drive(other, environment(problem), np.random.default_rng(1), 2)  # nobody waits for the replay
     assert [trial.id for trial in other.open_trials()] == []
-    with one._turn() as turn:
+    with one._log.write() as turn:
         assert finish(turn, found, "typo")
     one.retract(key="monday")
     assert [entry.trial_id for entry in one.history("timeout")] == [late.id]

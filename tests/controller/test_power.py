@@ -10,8 +10,7 @@ from power import Disk
 import gbb
 from control import environment, replayed, same_state, small, url_of
 from gbb.controller import Controller, StorageError
-from gbb.controller.state import log
-from gbb.controller.storage import database
+from gbb.controller.log import database, log
 
 CUTS = int(os.environ.get("GBB_POWER_CUTS", "200"))
 ROUNDS = 60
@@ -36,7 +35,7 @@ def record(folder):
             controller.tell(trial, env.draw(1, trial.arms, rng))
             heard()
             if turn == ROUNDS // 2:  # the write-ahead file goes, and comes again
-                controller._log.store.engine.dispose()  # connections come and go
+                controller._log.store.database.release()  # connections come and go
         controller.close()
     return disk, states
 
@@ -95,13 +94,14 @@ def test_a_create_that_was_cut_off_can_be_made_again(tmp_path):
 
 
 def test_the_cuts_find_a_program_that_does_not_wait_for_the_disk(tmp_path, monkeypatch):
-    def hasty(connection, given):
-        waits(connection, given)
+    def hasty(self):
+        connection = waits(self)
         connection.execute("PRAGMA synchronous = NORMAL")
+        return connection
 
-    waits = database._sqlite_connect
+    waits = database.Sqlite._connect
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(database, "_sqlite_connect", hasty)
+        patch.setattr(database.Sqlite, "_connect", hasty)
         disk, states = record(tmp_path / "disk")
     monkeypatch.setattr(log, "SNAPSHOT_EVENTS", 25)
     assert cut(disk, states, tmp_path / "after", 20) > 0

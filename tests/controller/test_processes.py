@@ -14,7 +14,7 @@ import pytest
 
 from control import context_for, replayed, same_state, small, url_of
 from gbb.controller import Controller
-from gbb.controller.storage import database
+from gbb.controller.log import database
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
@@ -224,7 +224,7 @@ def test_a_reader_does_not_wait_for_a_writer_who_waits(tmp_path):
     """Another process holds the storage: who only looks is answered, in the same process too."""
     url = url_of(tmp_path)
     with Controller.create(url, small()) as controller, Controller.open(url) as other:
-        with other._log.turn():
+        with other._log.write():
             writer = threading.Thread(target=controller.ask)
             writer.start()
             time.sleep(0.2)

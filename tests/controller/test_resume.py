@@ -1,29 +1,24 @@
 """Asks are those of the simulation, and closing, killing or replaying changes none of them."""
 
-import dataclasses
 import multiprocessing
 import os
-import sqlite3
 import subprocess
 import sys
 
 import numpy as np
 import pytest
-import sqlalchemy as sa
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import gbb
 from control import drive, environment, noise_of, replayed, same_state, small, url_of
 from gbb._support.threads import one_thread
-from gbb.controller import Controller, StorageError, _controller
-from gbb.controller.answers.knowledge import Knowledge
-from gbb.controller.state import fold, log, state
-from gbb.controller.storage import codec, schema
-from gbb.controller.storage.bytes import pack_rng, unpack_rng
-from gbb.controller.storage.events import Draft, seal_draft
-from gbb.controller.storage.study import Study
-from gbb.controller.verbs.ask import draft_ask
-from gbb.controller.verbs.tell import tell
+from gbb.controller import Controller, StorageError
+from gbb.controller.commands import trials
+from gbb.controller.commands.trials import append_ask, tell
+from gbb.controller.log import codec, log, store
+from gbb.controller.log.codec import pack_rng, unpack_rng
+from gbb.controller.queries.knowledge import Knowledge
+from gbb.controller.state import fold, replay, state
 
 ROUNDS = 60
 
@@ -123,8 +118,8 @@ def test_a_bad_snapshot_only_costs_time(damage, tmp_path, monkeypatch):
     url = url_of(tmp_path)
     controller = Controller.create(url, small())
     drive(controller, environment(small()), np.random.default_rng(0), 6)
-    with controller._log.store.writing(1) as connection:
-        connection.execute(sa.update(schema.snapshots).values(content=damage))
+    with controller._log.store.database.write(1) as connection:
+        connection.execute("UPDATE gbb_snapshots SET content = ?", (damage.encode(),))
     assert same_state(Controller.open(url)._log.state, controller._log.state)
 
 
@@ -135,20 +130,18 @@ def test_a_snapshot_with_any_byte_changed_only_costs_time(tmp_path, monkeypatch)
     controller = Controller.create(url, small())
     drive(controller, environment(small()), np.random.default_rng(0), 6)
     state, rng = controller._log.state, np.random.default_rng(1)
-    with controller._log.store.reading() as connection:
-        whole = connection.execute(sa.select(schema.snapshots.c.content)).scalar_one().encode()
+    with controller._log.store.database.read() as connection:
+        (whole,) = connection.execute("SELECT content FROM gbb_snapshots").fetchone()
     folded = []
-    monkeypatch.setattr(log, "fold", lambda s, e: folded.append(e) or fold.fold(s, e))
+    monkeypatch.setattr(replay, "fold", lambda s, e: folded.append(e) or fold.fold(s, e))
     Controller.open(url)
     assert len(folded) == state.seq - 11  # what is after the snapshot
     places = [0, 8, 9, len(whole) - 1, *rng.integers(len(whole), size=60)]
     for place, flip in zip(places, rng.integers(1, 256, size=len(places)), strict=True):
         damaged = bytearray(whole)
         damaged[place] ^= flip
-        with controller._log.store.writing(1) as connection:
-            connection.exec_driver_sql(
-                "UPDATE gbb_snapshots SET content = CAST(? AS TEXT)", (bytes(damaged),)
-            )
+        with controller._log.store.database.write(1) as connection:
+            connection.execute("UPDATE gbb_snapshots SET content = ?", (bytes(damaged),))
         folded.clear()
         assert same_state(Controller.open(url)._log.state, state)
         assert len(folded) == state.seq - 1
@@ -159,8 +152,8 @@ def test_events_that_a_snapshot_knows_are_missed(tmp_path, monkeypatch):
     url = url_of(tmp_path)
     controller = Controller.create(url, small())
     drive(controller, environment(small()), np.random.default_rng(0), 5)
-    with controller._log.store.writing(1) as connection:
-        connection.execute(sa.delete(schema.events).where(schema.events.c.seq > 8))
+    with controller._log.store.database.write(1) as connection:
+        connection.execute("DELETE FROM gbb_events WHERE seq > 8")
     with pytest.raises(StorageError, match="log is damaged: event 11 or the one before it is miss"):
         Controller.open(url)
 
@@ -172,15 +165,15 @@ def test_a_long_log_is_small_and_opens_from_its_end(tmp_path, monkeypatch):
     env, rng = environment(problem), np.random.default_rng(0)
     controller = Controller.create(url_of(tmp_path), problem)
     for _ in range(rounds // 100):
-        with controller._log.turn() as turn:
+        with controller._log.write() as turn:
             for _ in range(100):
-                trial = turn.append(draft_ask(turn.state)).trial
+                trial = append_ask(turn).trial
                 tell(turn, trial, env.draw(1, turn.state.open[trial].allocation, rng))
     state = controller._log.state
     controller.close()
     assert (tmp_path / "control.db").stat().st_size < 600 * rounds
     folded = []
-    monkeypatch.setattr(log, "fold", lambda s, e: folded.append(e) or fold.fold(s, e))
+    monkeypatch.setattr(replay, "fold", lambda s, e: folded.append(e) or fold.fold(s, e))
     assert same_state(Controller.open(url_of(tmp_path))._log.state, state)
     assert len(folded) < log.SNAPSHOT_EVENTS
 
@@ -196,15 +189,14 @@ def test_a_changed_event_is_noticed(tmp_path):
     url = url_of(tmp_path)
     controller = Controller.create(url, small())
     drive(controller, environment(small()), np.random.default_rng(0), 4)
-    events = schema.events
-    with controller._log.store.writing(1) as connection:
-        data = connection.execute(sa.select(events.c.data).where(events.c.seq == 5)).scalar_one()
+    with controller._log.store.database.write(1) as connection:
+        (data,) = connection.execute("SELECT data FROM gbb_events WHERE seq = 5").fetchone()
         bad = bytes([data[0] ^ 1]) + data[1:]
-        connection.execute(sa.update(events).where(events.c.seq == 5).values(data=bad))
+        connection.execute("UPDATE gbb_events SET data = ? WHERE seq = 5", (bad,))
     with pytest.raises(StorageError, match="log is damaged: event 5 is missing or is not what was"):
         Controller.open(url)
-    with controller._log.store.writing(1) as connection:
-        connection.execute(sa.delete(events).where(events.c.seq == 5))
+    with controller._log.store.database.write(1) as connection:
+        connection.execute("DELETE FROM gbb_events WHERE seq = 5")
     with pytest.raises(StorageError, match="log is damaged: event 5"):
         controller.history()
 
@@ -212,127 +204,12 @@ def test_a_changed_event_is_noticed(tmp_path):
 def test_a_newer_storage_is_refused(tmp_path, monkeypatch):
     url = url_of(tmp_path)
     with monkeypatch.context() as patch:
-        patch.setattr(schema, "VERSION", 9)
+        patch.setattr(store, "VERSION", 9)
         Controller.create(url, small())
     with pytest.raises(StorageError, match="has version 9 and was written by a newer gbb"):
         Controller.open(url)
     with pytest.raises(StorageError, match="Install a newer gbb"):
         Controller.create(url, small(), name="second")
-
-
-def test_an_older_storage_is_brought_up_to_date(tmp_path, monkeypatch):
-    url = url_of(tmp_path)
-    before = drive(Controller.create(url, small()), environment(small()), noise_of(0), 5)
-    newer = sa.text("ALTER TABLE gbb_studies ADD COLUMN note TEXT")
-    now = schema.VERSION
-    monkeypatch.setattr(schema, "VERSION", now + 2)
-    steps = {now: lambda _: None, now + 1: lambda connection: connection.execute(newer)}
-    monkeypatch.setattr(schema, "MIGRATIONS", steps)
-    for _ in range(2):
-        controller = Controller.open(url)
-        asked = [entry.content["allocation"] for entry in controller.history("ask")]
-        assert [list(arms.values()) for arms in asked] == before.tolist()
-    with controller._log.store.reading() as connection:
-        assert schema.version_of(connection) == now + 2
-        assert connection.execute(sa.text("SELECT note FROM gbb_studies")).scalar() is None
-
-
-def test_a_storage_upgraded_meanwhile_is_left_alone(tmp_path, monkeypatch):
-    """Another process brings the tables to a newer version between our look and our lock."""
-    url = url_of(tmp_path)
-    Controller.create(url, small()).close()
-    seen = iter([schema.VERSION, 9])
-    with monkeypatch.context() as patch:
-        patch.setattr(schema, "VERSION", schema.VERSION + 1)
-        patch.setattr(schema, "MIGRATIONS", {})
-        patch.setattr(schema, "version_of", lambda _: next(seen))
-        with pytest.raises(StorageError, match="has version 9 and was written by a newer gbb"):
-            Controller.open(url)
-    with Controller.open(url) as controller, controller._log.store.reading() as connection:
-        assert schema.version_of(connection) == schema.VERSION
-
-
-def test_a_log_of_version_1_opens_and_an_older_program_refuses_it_from_then_on(
-    tmp_path, monkeypatch
-):
-    """Tables and events written by hand, as the first version wrote them."""
-    file = tmp_path / "control.db"
-    base = {"arms": np.eye(2), "arm_names": None, "sigma": 0.5, "S": 2.0, "L": 1.0}
-    edges = gbb.Graph.path(2)
-    graph = {"indptr": edges.indptr, "indices": edges.indices, "names": None}
-    policy = {"kind": "UniformRandom", "settings": {}}
-    seed = {"entropy": 7, "key": [0, 1], "pool": 4}
-    first = {"problem": base, "graph": graph, "policy": policy, "seed": seed}
-    rewards = np.array([1.0, 0.5]).tobytes()
-    drafts = [
-        Draft("create", first),
-        Draft("attach", {}, None, bytes([0, 1]) + rewards),
-        Draft("forbid", {"agents": [0], "arms": [1]}),
-    ]
-    before, lines = 0, []
-    for seq, draft in enumerate(drafts, 1):
-        event = seal_draft(draft, seq=seq, time=1e9 + seq, before=before)
-        before, line = event.seal, (1, *dataclasses.astuple(event))
-        lines.append(line)
-    with sqlite3.connect(file) as connection:
-        connection.executescript(
-            """
-            CREATE TABLE gbb_about (key VARCHAR(64) PRIMARY KEY, value VARCHAR(256) NOT NULL);
-            CREATE TABLE gbb_studies (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
-            CREATE TABLE gbb_events (study INTEGER NOT NULL, seq BIGINT NOT NULL,
-                kind VARCHAR(32) NOT NULL, trial BIGINT, time DOUBLE NOT NULL,
-                content TEXT NOT NULL, data BLOB NOT NULL, seal BIGINT NOT NULL,
-                PRIMARY KEY (study, seq));
-            CREATE TABLE gbb_snapshots (study INTEGER PRIMARY KEY, seq BIGINT NOT NULL,
-                content TEXT NOT NULL);
-            INSERT INTO gbb_about VALUES ('version', '1');
-            INSERT INTO gbb_studies VALUES (1, 'default');
-            """
-        )
-        connection.executemany("INSERT INTO gbb_events VALUES (?,?,?,?,?,?,?,?)", lines)
-    connection.close()
-    with Controller.open(url_of(tmp_path)) as controller:
-        assert controller.status()["rounds"] == 1
-        assert controller.status()["forbidden"] == 1
-        assert controller.ask().arms[0] == 0
-        assert controller.estimate()[0].Y[0, 1] == 1.0
-        with controller._log.store.reading() as connection:
-            assert schema.version_of(connection) == schema.VERSION
-    newest = schema.VERSION
-    monkeypatch.setattr(schema, "VERSION", newest - 1)
-    with pytest.raises(StorageError, match=f"has version {newest} and was written by a newer gbb"):
-        Controller.open(url_of(tmp_path))
-
-
-@pytest.mark.parametrize("place", ["problem", "graph", "attach", "replaced"])
-def test_what_a_newer_program_says_is_not_passed_over(place, tmp_path):
-    url = url_of(tmp_path)
-    controller = Controller.create(url, small())
-    controller.attach([0, 1, 2, 0], np.ones(12))
-    controller.replace_graph(gbb.Graph.path(3))
-    store = controller._log.store
-    with store.writing(1) as connection:
-        study = Study(connection, 1, "default")
-        events = list(study.events())
-        connection.execute(sa.delete(schema.events))
-        before = 0
-        for event in events:
-            content = codec.loads(event.text)
-            if event.kind == "create" and place in ("problem", "graph"):
-                content[place]["colour"] = 1
-            elif event.kind == place:
-                content["colour"] = 1
-            elif event.kind == "graph" and place == "replaced":
-                content["graph"]["colour"] = 1
-            draft = Draft(event.kind, content, event.trial, event.data)
-            new = seal_draft(draft, seq=event.seq, time=event.time, before=before)
-            before = new.seal
-            study.append([new])
-    controller.close()
-    with pytest.raises(
-        StorageError, match=r"log says 'colour' of .*which this version of gbb does"
-    ):
-        Controller.open(url)
 
 
 def test_everything_is_computed_on_one_thread(tmp_path, monkeypatch):
@@ -349,7 +226,7 @@ def test_everything_is_computed_on_one_thread(tmp_path, monkeypatch):
 
     monkeypatch.setattr(state, "decode_policy", looked(state.decode_policy))
     monkeypatch.setattr(fold, "learn", looked(fold.learn))
-    monkeypatch.setattr(_controller, "draft_ask", looked(_controller.draft_ask))
+    monkeypatch.setattr(trials, "append_ask", looked(trials.append_ask))
     monkeypatch.setattr(Knowledge, "predict", looked(Knowledge.predict))
     monkeypatch.setattr(log, "SNAPSHOT_EVENTS", 5)
     with one_thread():
@@ -365,7 +242,7 @@ def test_everything_is_computed_on_one_thread(tmp_path, monkeypatch):
         Controller.open(url_of(tmp_path)).predict([0, 0, 0])
         blas = [lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"]
         assert set(blas) == {2}
-    assert {name for name, _ in threads} == {"decode_policy", "learn", "draft_ask", "predict"}
+    assert {name for name, _ in threads} == {"decode_policy", "learn", "append_ask", "predict"}
     assert {count for _, count in threads} == {1}
 
 
@@ -390,8 +267,8 @@ def test_an_unknown_event_says_who_can_read_it(tmp_path, monkeypatch):
     controller = Controller.create(url, small())
     with monkeypatch.context() as patch:
         patch.setitem(fold.STEPS, "dream", lambda state, _: state)
-        with controller._log.turn() as turn:
-            turn.append(Draft("dream", {}))
+        with controller._log.write() as turn:
+            turn.append("dream", {})
     with pytest.raises(StorageError, match="kind 'dream', which this version of gbb does not know"):
         Controller.open(url)
 

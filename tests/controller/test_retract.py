@@ -8,7 +8,7 @@ import pytest
 import gbb
 from control import drive, environment, plain, replayed, same_state, small, url_of
 from gbb.controller import Controller, RewardWarning
-from gbb.controller.state import log
+from gbb.controller.log import log
 
 
 @pytest.fixture

@@ -10,12 +10,11 @@ import pytest
 import gbb
 from control import drive, environment, plain, replayed, same_state, small, url_of
 from gbb.controller import Controller, RewardWarning
+from gbb.controller.commands import retract as verb
+from gbb.controller.log.database import Database
 from gbb.controller.state.fold import LEARNT, fold
-from gbb.controller.state.problem import encode_graph
+from gbb.controller.state.specs import encode_graph
 from gbb.controller.state.state import begin
-from gbb.controller.storage.store import Store
-from gbb.controller.verbs import retract as verb
-from gbb.controller.verbs import without
 
 
 @pytest.fixture
@@ -91,7 +90,7 @@ def test_the_event_is_that_of_a_replay_of_everything(problem, tmp_path):
 def watched_lock(monkeypatch):
     """Counts what is folded for a retraction, inside and outside the lock."""
     counts, inside = {"inside": 0, "outside": 0}, []
-    writing, real = Store.writing, without.fold
+    writing, real = Database.write, verb.fold
 
     @contextmanager
     def watched(self, study):
@@ -107,8 +106,8 @@ def watched_lock(monkeypatch):
         return real(state, event)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Store, "writing", watched)
-        patch.setattr(without, "fold", counted)
+        patch.setattr(Database, "write", watched)
+        patch.setattr(verb, "fold", counted)
         yield counts
 
 
@@ -129,7 +128,7 @@ def test_what_others_write_meanwhile_counts(problem, tmp_path):
     drive(other, env, rng, 3)
     other.discount(0.5)
     expected = content_by_plain_replay(other, 2)
-    with one._turn() as turn:
+    with one._log.write() as turn:
         assert verb.finish(turn, found, "")
     same_content(last_event(other), expected)
     assert same_state(replayed(one), one._log.state)
@@ -148,12 +147,12 @@ def test_another_retraction_meanwhile_starts_anew(problem, tmp_path, monkeypatch
         found = prepare(*args)
         if not calls:
             rivals = prepare(other._log, rival, None, None)
-            with other._turn() as turn:
+            with other._log.write() as turn:
                 assert verb.finish(turn, rivals, "")
         calls.append(found)
         return found
 
-    monkeypatch.setattr("gbb.controller._controller.prepare", disturbed)
+    monkeypatch.setattr("gbb.controller.commands.retract.prepare", disturbed)
     one.retract(2)
     assert len(calls) == 2
     gone = {2, rival}
@@ -234,7 +233,7 @@ def test_the_lock_is_held_for_a_moment_only(problem, tmp_path, monkeypatch):
     """Whatever the log's length."""
     controller = Controller.create(url_of(tmp_path), problem, seed=1)
     drive(controller, environment(problem), np.random.default_rng(0), 150)
-    held, writing = [], Store.writing
+    held, writing = [], Database.write
 
     @contextmanager
     def timed(self, study):
@@ -243,7 +242,7 @@ def test_the_lock_is_held_for_a_moment_only(problem, tmp_path, monkeypatch):
             yield connection
         held.append(time.perf_counter() - began)
 
-    monkeypatch.setattr(Store, "writing", timed)
+    monkeypatch.setattr(Database, "write", timed)
     controller.retract(3)
     assert len(held) == 1
     assert held[0] < 0.5

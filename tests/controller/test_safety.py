@@ -12,7 +12,7 @@ import gbb
 from control import drive, environment, noise_of, replayed, same_state, small, url_of
 from gbb.cli import main
 from gbb.controller import Controller
-from gbb.controller.state import log
+from gbb.controller.log import log
 from gbb.controller.state.snapshot import read_snapshot, write_snapshot
 from gbb.policies import Conservative
 
@@ -158,8 +158,8 @@ def test_snapshots_change_nothing(every, tmp_path, monkeypatch):
         controller.forbid("cell-0", "tilt-0")
         controller.abandon(trials[2])
         text = write_snapshot(controller._log.state)
-        with controller._log.store.reading() as connection:
-            read = read_snapshot(text, controller._log.find_study(connection))
+        with controller._log.read() as view:
+            read = read_snapshot(text, view.study)
         assert same_state(read, controller._log.state)
         again = Controller.open(url)
         assert same_state(again._log.state, controller._log.state)

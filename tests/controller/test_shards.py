@@ -13,7 +13,7 @@ import gbb
 from control import replayed, same_state, url_of
 from gbb.cli import main
 from gbb.controller import Controller, RewardWarning
-from gbb.controller.state import log
+from gbb.controller.log import log
 from shard_networks import split
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")

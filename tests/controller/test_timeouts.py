@@ -8,7 +8,7 @@ import pytest
 import gbb
 from control import replayed, same_state, small, url_of
 from gbb.controller import Controller
-from gbb.controller.state import log
+from gbb.controller.log import log
 
 
 @pytest.fixture

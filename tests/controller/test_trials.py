@@ -247,8 +247,7 @@ def test_threads_take_turns(controller, problem):
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("here", "`url` to be a database URL, but got 'here'. Write sqlite:///file.db"),
-        ("mysql://host/db", "start with sqlite: or postgresql:, but got 'mysql'"),
+        ("mysql://host/db", "start with sqlite: or postgresql:, but got 'mysql://host/db'"),
         ("sqlite://", "`url` to name a file"),
         ("sqlite:///no/such/folder/x.db", "in a folder, but got no folder 'no/such/folder'"),
     ],
@@ -428,3 +427,10 @@ def test_a_blank_reward_is_missing(controller, blank):
     with pytest.raises(gbb.InputError, match="`rewards` to name an agent, but got 'cell-9'"):
         controller.tell(third, {links[0]: 1.0, ("cell-0", "cell-9"): blank})
     assert controller._log.state.record.N.sum() == 2.0
+
+
+def test_nobody_asks_for_more_than_a_computer_holds(controller):
+    for count in (0, 1001, 10**9):
+        with pytest.raises(gbb.InputError, match="`count` to be a whole number >= 1 and <= 1000"):
+            controller.ask_many(count)
+    assert controller.status()["trials"] == 0

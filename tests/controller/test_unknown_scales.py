@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import gbb
-from gbb.controller.state.policy import state_types
-from gbb.controller.storage import codec
+from gbb.controller.log import codec
+from gbb.controller.state.specs import state_types
 
 M = [[1.0, 0.4], [-0.3, 0.9]]
 YAW = [[1.0, 0.0], [0.8, 0.6], [0.8, -0.6]]

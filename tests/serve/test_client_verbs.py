@@ -15,24 +15,26 @@ import pytest
 import gbb
 from control import context_for, environment, noise_of, pay, small, url_of
 from gbb.client import Client
-from gbb.controller import Controller, RewardWarning
-from gbb.controller.state import log
+from gbb.controller import BaseController, Controller, RewardWarning
+from gbb.controller.log import log
 from gbb.graph import Graph
 from gbb.problem import Problem
 
 NOT_OVER_THE_WIRE = {
-    "as_one": "a transaction of this process",
     "backup": "the service's own files: `gbb control backup`",
     "copy": "the service's own storage: `gbb control copy`",
-    "create_as": "what the service itself calls",
     "delete": "for good: `gbb control delete`, where the storage is",
+    "execute": "a client has one once it is built on requests",
     "import_rounds": "a bulk: `gbb control import`, where the storage is",
     "missing_shards": "shards stand beside their controller",
+    "names": "a client has one controller; GET /v1/controllers lists them",
     "open": "the constructor is it",
     "policy": "an object that lives where the controller is; status() has its name",
+    "refresh": "every answer of a service is of now",
     "rehearse": "create() refuses the same, and keeps nothing then",
     "rename": "the service's own storage: `gbb control rename`",
     "replay": "minutes of computing: `gbb control replay`, where the storage is",
+    "state": "an object that lives where the controller is",
     "tell_all_tables": "shards stand beside their controller",
     "tell_tables": "shards stand beside their controller",
 }
@@ -42,7 +44,8 @@ names = itertools.count()
 
 
 def verbs_of(kind: type) -> set[str]:
-    return {name for name in vars(kind) if not name.startswith("_")}
+    found = {**vars(kind), **(vars(BaseController) if kind is Controller else {})}
+    return {name for name in found if not name.startswith("_")}
 
 
 def test_a_client_has_every_verb_or_a_reason():
@@ -156,7 +159,7 @@ def play(controller, problem, rounds=12):
     yield controller.predict(arms, known[0])
     yield controller.predict(several[2].arms, known[0])
     if problem.contexts is not None:
-        yield controller.recommend_table([known[0], known[1]], seconds=1.0)
+        yield controller.recommend_table([known[0], known[1]], seconds=1.0).to_dict("list")
     yield controller.estimate()
     yield controller.diagnose(worst=3)
     yield controller.problem
@@ -171,7 +174,6 @@ def play(controller, problem, rounds=12):
     controller.set_policy("ThompsonSampling", lam=2.0)
     yield controller.ask(known[0])
     yield controller.watch(stale=1e6)
-    yield controller.head()
     yield controller.check()
     yield controller.rewards(last=5)
     yield controller.history()
@@ -181,9 +183,7 @@ def play(controller, problem, rounds=12):
     yield controller.history(before=9, last=4)
     if problem.contexts is not None and problem.contexts.kind.startswith("edge"):
         return  # contexts of edges fit into no table
-    columns, rows = controller.export_rounds()
-    kept = [place for place, name in enumerate(columns) if name not in ("key", "time")]
-    yield columns, [tuple(row[place] for place in kept) for row in rows]
+    yield controller.export_rounds().drop(columns=["key", "time"]).to_dict("list")
 
 
 @pytest.mark.parametrize("kind", PROBLEMS)
@@ -363,6 +363,6 @@ def test_a_blank_reward_is_missing_over_the_wire(server, tmp_path):
         for each in (here, there):
             each.tell(each.ask(), {links[0]: 0.5, links[1]: None})
             each.tell(each.ask(), table)
-        assert [(paid.reward, paid.told) for paid in there.rewards()] == [
-            (paid.reward, paid.told) for paid in here.rewards()
+        assert [(paid.reward, paid.observed) for paid in there.rewards()] == [
+            (paid.reward, paid.observed) for paid in here.rewards()
         ]

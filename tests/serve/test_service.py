@@ -19,7 +19,7 @@ import gbb
 from control import small
 from gbb.client import Client
 from gbb.controller import Controller
-from gbb.controller.calls.table import CALLS
+from gbb.controller.messages import REQUESTS
 from serving import place_of
 
 PROBLEM = {
@@ -90,16 +90,16 @@ REFUSED = {"retract", "table", "diagnose"}
 
 
 def test_every_verb_is_said():
-    assert SAID.keys() == CALLS.keys()
+    assert SAID.keys() == REQUESTS.keys()
 
 
-@pytest.mark.parametrize("verb", CALLS)
+@pytest.mark.parametrize("verb", REQUESTS)
 def test_each_verb(server, place, verb):
     server.post(f"{place}/ask")
     if verb == "ask":
         server.post(f"{place}/abandon", {"trial": 1})
         SAID["ask"] = [({}, {"trial": 2, "round": 1})]
-    posted = CALLS[verb].writes or verb in ("table", "predict")
+    posted = REQUESTS[verb].scope != "read" or verb in ("table", "predict")
     for fields, answer in SAID[verb]:
         if posted:
             found = server.post(f"{place}/{verb}", fields)

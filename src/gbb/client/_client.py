@@ -16,22 +16,29 @@ from gbb._support.json_text import as_json
 from gbb.client import answers as read
 from gbb.client import given as say
 from gbb.client.wire import Reply, Wire
-from gbb.controller.answers.alerts import Alert
-from gbb.controller.answers.answers import Entry, Estimate, Prediction, Recommendation, Trial
-from gbb.controller.answers.check import Check
-from gbb.controller.answers.paid import Paid
-from gbb.controller.answers.policy_table import PolicyTable, tabulate
-from gbb.controller.state.context import list_contexts, name_row
+from gbb.controller.commands.rewards import RewardWarning, open_rewards, read_rewards
+from gbb.controller.messages import (
+    Alert,
+    Check,
+    Entry,
+    Estimate,
+    Prediction,
+    Recommendation,
+    RoundReward,
+    Trial,
+)
+from gbb.controller.queries.table import name_contexts, recommendation_frame
+from gbb.controller.state.context import list_contexts
 from gbb.controller.state.report import Label
-from gbb.controller.storage.errors import RewardWarning
-from gbb.controller.verbs.rewards import open_rewards, read_rewards
-from gbb.controller.verbs.setup import Names, list_names
+from gbb.controller.types import Names, list_names, read_count
 from gbb.diagnostics import Diagnosis
 from gbb.graph import Graph
 from gbb.problem import Problem
 
 if TYPE_CHECKING:
-    from gbb.controller.verbs.rewards import Rewards
+    import pandas as pd
+
+    from gbb.controller.types import Rewards
 
 Allocation = ArrayLike | Mapping[Any, Any]
 Each = ArrayLike | None
@@ -198,7 +205,7 @@ class Client:
         self, count: int, *, context: Any = None, contexts: Several = None, timeout: Seconds = None
     ) -> list[Trial]:
         """Choose ``count`` trials at once, none of them with the others' rewards."""
-        count = checks.integer("count", count, low=1)
+        count = read_count("count", count)
         each = list_contexts(count, context, contexts)
         if contexts is None:
             found = self._do("ask", count=count, context=self._context(context), timeout=timeout)
@@ -261,10 +268,13 @@ class Client:
                 key=key,
             )
 
-    def export_rounds(self) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
-        """Every reward that counts, with its arms: the columns and the rows of a table."""
+    def export_rounds(self) -> pd.DataFrame:
+        """Every reward that counts, with its arms."""
+        import pandas as pd  # noqa: PLC0415  (slow to load)
+
         text = self._wire.get(f"{self._place}/export.csv").body.decode("utf-8")
-        return read.read_table(text, self.problem)
+        columns, rows = read.read_table(text, self.problem)
+        return pd.DataFrame(rows, columns=list(columns), dtype=object)
 
     def recommend(self, context: Any = None, *, seconds: float = 2.0) -> Recommendation:
         """The best allowed allocation by what is known, searched for within ``seconds``."""
@@ -276,16 +286,14 @@ class Client:
 
     def recommend_table(
         self, contexts: Iterable[Any] | Mapping[Any, Any], *, seconds: float = 2.0
-    ) -> PolicyTable:
+    ) -> pd.DataFrame:
         """What is best in each of some ``contexts``; a mapping has names for them."""
         problem, seconds = self.problem, checks.real("seconds", seconds)
-
-        def search(rows: list[Any]) -> list[Recommendation]:
-            known = [say.plain(name_row(problem, row)) for row in rows]
-            found = self._do("table", more=seconds * len(known), contexts=known, seconds=seconds)
-            return [read.read_recommendation(each, problem) for each in found["rows"]]
-
-        return tabulate(problem, contexts, search)
+        names, listed = name_contexts(problem, contexts)
+        known = [say.plain(each) for each in listed]
+        found = self._do("table", more=seconds * len(known), contexts=known, seconds=seconds)
+        best = [read.read_recommendation(each, problem) for each in found["rows"]]
+        return recommendation_frame(problem, names, best)
 
     def predict(self, allocation: Allocation, context: Any = None) -> Prediction:
         """The expected global reward of an allocation, with its interval."""
@@ -324,13 +332,9 @@ class Client:
         problem = self._problem(again=False)
         return [read.read_entry(each, problem) for each in (found[::-1] if back else found)]
 
-    def rewards(self, last: int = 100) -> list[Paid]:
+    def rewards(self, last: int = 100) -> list[RoundReward]:
         """What the ``last`` rounds paid, the oldest first."""
         return [read.read_paid(each) for each in self._get("rewards", last=last)["rounds"]]
-
-    def head(self) -> int:
-        """The number of the last event: what changes whenever anything does."""
-        return int(self._get("status")["events"])
 
     def diagnose(self, *, worst: int = 5) -> Diagnosis:
         """Check whether the pairwise model predicts what was told on the present graph."""
@@ -351,19 +355,19 @@ class Client:
 
     def forbid(self, agents: Names, arms: Names) -> None:
         """Forbid agents to play arms from now on; None stands for all agents."""
-        self._change("forbid", agents=list_names(agents), arms=list_names(arms))
+        self._change("forbid", agents=list_names("agents", agents), arms=list_names("arms", arms))
 
     def pin(self, agents: Names, arm: Label) -> None:
         """Let agents play only one arm from now on; :meth:`allow` lifts it."""
-        arms = list_names(arm)
+        arms = list_names("arm", arm)
         if arms is None or len(arms) != 1:
             cure = "Call allow(agents) to let them play all arms again."
             raise checks.input_error("arm", "be one arm", repr(arm), cure)
-        self._change("pin", agents=list_names(agents), arm=arms[0])
+        self._change("pin", agents=list_names("agents", agents), arm=arms[0])
 
     def allow(self, agents: Names, arms: Names = None) -> None:
         """Let agents play arms again, all of them when left out."""
-        self._change("allow", agents=list_names(agents), arms=list_names(arms))
+        self._change("allow", agents=list_names("agents", agents), arms=list_names("arms", arms))
 
     def _change(self, verb: str, **who: Any) -> None:
         """Change who may play what; null stands for all."""

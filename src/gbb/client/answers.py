@@ -14,9 +14,7 @@ import numpy as np
 from gbb import contexts as kinds
 from gbb._support import checks
 from gbb._support.checks import FloatArray
-from gbb.controller.answers.alerts import Alert
-from gbb.controller.answers.answers import Entry, Estimate, Recommendation, Trial
-from gbb.controller.answers.paid import Paid
+from gbb.controller.messages import Alert, Entry, Estimate, Recommendation, RoundReward, Trial
 from gbb.controller.state.report import Label
 from gbb.diagnostics import Diagnosis, Residuals
 from gbb.graph import Graph
@@ -128,9 +126,10 @@ def read_alert(data: Data) -> Alert:
     return Alert(**{**data, "since": datetime.fromisoformat(data["since"])})
 
 
-def read_paid(data: Data) -> Paid:
+def read_paid(data: Data) -> RoundReward:
     """A round that was told."""
-    return Paid(**{**data, "time": datetime.fromisoformat(data["time"])})
+    data = dict(data) | {"time": datetime.fromisoformat(data["time"])}
+    return RoundReward(observed=data.pop("told"), possible=data.pop("of"), **data)
 
 
 def read_entry(data: Data, problem: Problem) -> Entry:

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbb._support import checks
+from gbb.controller.commands.rewards import open_rewards
 from gbb.controller.state.context import name_row, read_row
-from gbb.controller.verbs.rewards import open_rewards
 from gbb.graph import Graph
 from gbb.problem import Problem
 

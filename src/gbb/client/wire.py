@@ -16,9 +16,9 @@ from urllib.parse import SplitResult, urlencode, urlsplit
 from gbb._support import checks
 from gbb._support.checks import InputError
 from gbb._support.json_text import as_json, parse_json
-from gbb.controller.storage.errors import StorageError
-from gbb.controller.storage.notes import KEPT as KEPT_ANSWER
-from gbb.controller.storage.notes import KeyReusedError
+from gbb.controller.log.events import StorageError
+from gbb.controller.log.store import KEPT as KEPT_ANSWER
+from gbb.controller.log.store import KeyReusedError
 
 AGAIN = {429, 503}
 """Answers after which the same is said again."""

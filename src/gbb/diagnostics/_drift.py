@@ -20,7 +20,7 @@ ROUNDING = 1e-9
 
 
 class Drift(NamedTuple):
-    """Recent rounds against those before them.
+    """RecentRounds rounds against those before them.
 
     Attributes
     ----------

@@ -8,10 +8,10 @@ from urllib.parse import quote
 from starlette.responses import Response
 
 from gbb._support.json_text import as_json
-from gbb.controller.calls.fields import read_fields
 from gbb.serve.access.foreign import refuse_foreign
 from gbb.serve.api.operations import File, Given, Operation
 from gbb.serve.api.query import parse_body, parse_query
+from gbb.serve.fields import read_fields
 from gbb.serve.moment import desk_of
 
 JSON = "application/json"

@@ -13,14 +13,14 @@ from fastapi import Request
 from starlette.responses import Response
 
 from gbb._support.checks import InputError
-from gbb.controller.calls.fields import read_fields
-from gbb.controller.storage.errors import StorageError
-from gbb.controller.storage.notes import KeyReusedError
+from gbb.controller.log.events import StorageError
+from gbb.controller.log.store import KeyReusedError
 from gbb.serve.access.limits import read_body
 from gbb.serve.answering import JSON, SCOPE, answer
 from gbb.serve.api.operations import Given, Operation
 from gbb.serve.api.query import parse_query
 from gbb.serve.errors import Refused, busy, not_found, problem, unreadable
+from gbb.serve.fields import read_fields
 from gbb.serve.live.listening import listen
 from gbb.serve.service import Service
 

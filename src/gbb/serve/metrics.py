@@ -11,7 +11,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from gbb.controller import Controller
-from gbb.controller.storage.errors import StorageError
+from gbb.controller.log.events import StorageError
 from gbb.serve.errors import Refused
 from gbb.serve.moment import desk_of
 from gbb.serve.studies import Studies

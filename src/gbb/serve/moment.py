@@ -14,10 +14,11 @@ import numpy as np
 from gbb._support.checks import FloatArray, IntArray
 from gbb._support.threads import one_thread
 from gbb.controller import Controller, Recommendation
-from gbb.controller.answers.export import identify
-from gbb.controller.answers.knowledge import Knowledge
+from gbb.controller.queries.export import identify
+from gbb.controller.queries.knowledge import Knowledge
 from gbb.controller.state.context import row_of
 from gbb.controller.state.fold import read_arms
+from gbb.controller.state.replay import problem_at
 from gbb.controller.state.state import State
 
 SEARCH = 0.5
@@ -58,9 +59,9 @@ class Moment:
             graph, arms, row = ask.graph, ask.allocation, ask.context
             there = state.problem_on(graph).graph
         else:
-            with self.controller._log.look() as turn:
+            with self.controller._log.read() as turn:
                 event = turn.study.events_of(trial)[0]
-                problem = turn.problem_at(event.seq)
+                problem = problem_at(turn, event.seq)
             arms, row, there = read_arms(event, problem), row_of(event), problem.graph
         here = self.problem.graph
         if there is not here and list(there.labels) != list(here.labels):
@@ -115,12 +116,12 @@ class Desk:
     @cached_property
     def identity(self) -> str:
         """What tells the log from all others, whatever its name."""
-        with self.controller._log.look() as view:
+        with self.controller._log.read() as view:
             return identify(view.study.event(1))
 
     def tag(self) -> str:
         """What changes whenever the log does."""
-        return f'"{self.identity}-{self.controller.head()}"'
+        return f'"{self.identity}-{self.controller.refresh().seq}"'
 
     def problem_tag(self) -> str:
         """What changes whenever the problem does, or who may play what; as it was last looked at."""

@@ -12,7 +12,7 @@ from fastapi import FastAPI, Request
 from starlette.responses import Response
 
 from gbb._support.json_text import as_json
-from gbb.controller.storage.errors import StorageError
+from gbb.controller.log.events import StorageError
 from gbb.serve.errors import Refused, busy
 from gbb.serve.metrics import KIND
 from gbb.serve.service import Service

@@ -8,9 +8,9 @@ import socket
 import sys
 from collections.abc import Callable
 from contextlib import closing, suppress
+from pathlib import Path
 from types import FrameType
 
-import sqlalchemy as sa
 import uvicorn
 
 from gbb._support import checks
@@ -48,7 +48,7 @@ class Server(uvicorn.Server):
 
 
 def serve(
-    url: str | sa.URL,
+    url: str | Path,
     host: str = "127.0.0.1",
     port: int = 8000,
     *,

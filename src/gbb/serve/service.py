@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TypeVar
-
-import sqlalchemy as sa
 
 from gbb.serve.access.guard import Guard
 from gbb.serve.access.limits import Limits
@@ -37,7 +36,7 @@ class Service:
     """
 
     def __init__(
-        self, url: str | sa.URL, tokens: Tokens | None = None, limits: Limits | None = None
+        self, url: str | Path, tokens: Tokens | None = None, limits: Limits | None = None
     ) -> None:
         self.limits = Limits() if limits is None else limits
         self.studies = Studies(url)

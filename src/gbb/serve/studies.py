@@ -5,12 +5,11 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Callable
-
-import sqlalchemy as sa
+from pathlib import Path
 
 from gbb._support import checks
 from gbb.controller import Controller
-from gbb.controller.storage.store import Store, list_studies
+from gbb.controller.log.store import Store, list_studies
 from gbb.serve.errors import Refused, not_found
 
 Sees = Callable[[str], bool]
@@ -33,7 +32,7 @@ class Studies:
         The storage; it is made if it is not there.
     """
 
-    def __init__(self, url: str | sa.URL) -> None:
+    def __init__(self, url: str | Path) -> None:
         self.store = Store(url, create=True)
         self.url = self.store.url
         self._opened: dict[str, Controller] = {}
@@ -42,7 +41,7 @@ class Studies:
 
     def names(self) -> list[str]:
         """The names of all controllers there are, in order."""
-        with self.store.reading() as connection:
+        with self.store.database.read() as connection:
             return sorted(list_studies(connection))
 
     def find(self, name: str, sees: Sees = _nobody) -> Controller:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from gbb._cli.control.options import Storage, url_of
+from gbb._cli.control.options import Storage
 from gbb._cli.on_demand import Places, add_commands
 from gbb._support.checks import InputError
 
@@ -53,7 +53,7 @@ def start(
         rate=checks.real("rate", rate, low=1.0),
     )
     known = None if tokens is None else Tokens(tokens)
-    run(url_of(url), host, port, tokens=known, limits=limits, say=typer.echo)
+    run(url, host, port, tokens=known, limits=limits, say=typer.echo)
 
 
 def create(

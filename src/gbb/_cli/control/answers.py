@@ -26,9 +26,8 @@ def recommend(  # noqa: PLR0917
     with open_controller(url, name) as controller:
         known = context_of(controller.problem, context)
         best = controller.recommend(known, seconds=seconds)
-    from gbb.controller.answers.plain import plain_recommendation
 
-    data, rows = plain_recommendation(best), best.allocation.items()
+    data, rows = best.to_dict(), best.allocation.items()
     files.show(format, "recommended", ("agent", "arm"), rows, data=data, out=out)
     if format == "text":
         where = "" if context is None else f"in the context {context}: "

@@ -11,7 +11,7 @@ from gbb import policies
 from gbb._cli import options as opt
 from gbb._cli.control.contexts import ContextsFile, contexts_of
 from gbb._cli.control.links import LINK_WORDS, LinksFile, graph_beside, links_of
-from gbb._cli.control.options import Storage, url_of
+from gbb._cli.control.options import Storage
 from gbb._cli.control.positions import PositionsFile, graph_at
 from gbb._cli.control.safety import Safety
 from gbb._cli.errors import reword
@@ -95,17 +95,16 @@ def create(
         )
         inner = spec.build(problem, cut=cut_of(built, cut, seed), **settings)
         chosen = safety.hold_back(inner, **learner.settings())
-    place = url_of(url)
     if dry_run:
         with reword(OWN_WORDS):
-            Controller.rehearse(place, problem, chosen, seed, name=name)
+            Controller.rehearse(url, problem, chosen, seed, name=name)
         print_as_read(built, read)
         print_understood(problem, chosen)
         typer.echo(
             f"\nwould create {name!r}: {problem!r}, policy {chosen.name}; nothing is written"
         )
     else:
-        with reword(OWN_WORDS), Controller.create(place, problem, chosen, seed, name=name) as made:
+        with reword(OWN_WORDS), Controller.create(url, problem, chosen, seed, name=name) as made:
             typer.echo(f"created {name!r}: {made.problem!r}, policy {chosen.name}")
     if read.names_only:
         typer.echo(f"the arms have names only: one-hot, d = {len(read.features)}")

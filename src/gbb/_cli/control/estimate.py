@@ -28,9 +28,8 @@ def estimate(url: Storage, name: Name = None, format: Format = "text", out: Out 
         for a, first in enumerate(names)
         for b, second in enumerate(names)
     ]
-    from gbb.controller.answers.plain import plain_estimate
 
-    data = [plain_estimate(each) for each in estimates]
+    data = [each.to_dict() for each in estimates]
     what = "matrices" if whose else "edge types"
     title = f"estimated reward of an edge, {len(estimates)} {what}"
     columns = (COLUMNS[0], *whose, *COLUMNS[1:])

@@ -122,7 +122,6 @@ SAY: dict[str, Callable[[Content], str]] = {
     "timeout": _say_closed,
     "tables": _say_tables,
     "alert": _say_alert,
-    "rename": lambda content: f"to {content['to']}",
     "retract": _say_retract,
     "forbid": _say_arms,
     "pin": _say_arms,

@@ -28,5 +28,6 @@ def export(
             controller.backup(out)
             typer.echo(f"wrote {out}")
             return
-        columns, rows = controller.export_rounds()
-    files.show("csv", "", columns, rows, data=None, out=out)
+        found = controller.export_rounds()
+    rows = found.itertuples(index=False, name=None)
+    files.show("csv", "", list(found.columns), rows, data=None, out=out)

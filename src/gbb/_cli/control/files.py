@@ -46,7 +46,7 @@ def rewards_from(source: str, feedback: str) -> Any:
         return _table("REWARDS", source, text, columns)
     data = _json("REWARDS", source, text)
     rows = data.get("rewards", data) if isinstance(data, dict) else data
-    from gbb.controller.verbs.rows import read_json_rewards
+    from gbb.controller.commands.rewards import read_json_rewards
 
     return read_json_rewards("REWARDS", rows, feedback, lambda: f"something else in {source!r}")
 

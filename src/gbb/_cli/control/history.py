@@ -38,9 +38,8 @@ def history(  # noqa: PLR0917
     if format == "text":
         typer.echo("".join(f"{line_of(entry)}\n" for entry in entries), nl=False)
         return
-    from gbb.controller.answers.plain import plain_entry
 
-    data = [plain_entry(entry) for entry in entries]
+    data = [entry.to_dict() for entry in entries]
     rows = [[*list(row.values())[:-1], _flat(row["content"])] for row in data]
     files.show(format, "", COLUMNS, rows, data=data, out=out)
 

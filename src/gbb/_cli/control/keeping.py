@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from gbb._cli.control.options import Name, Storage, open_controller, url_of
+from gbb._cli.control.options import Name, Storage, open_controller
 from gbb._cli.errors import reword
 from gbb._cli.given.outputs import check_output
 from gbb._support import checks
@@ -25,11 +25,11 @@ NEW = {"`name`": "`NEW_NAME`"}
 
 def backup(url: Storage, path: Backup, name: Name = None) -> None:
     """Write controllers to a file that `restore` makes them of again."""
-    from gbb.controller.storage.backup import write_backup
-    from gbb.controller.storage.store import Store
+    from gbb.controller.log.backup import write_backup
+    from gbb.controller.log.store import Store
 
     check_output("FILE", path, (path.suffix.lower(),))
-    store = Store(url_of(url))
+    store = Store(url)
     try:
         written = write_backup(store, path, name)
     finally:
@@ -48,7 +48,7 @@ def restore(
     """Make the controllers of a backup again, bit for bit."""
     from gbb.controller import restore as restore_all
 
-    done = restore_all(path, url_of(url), name, new_name)
+    done = restore_all(path, url, name, new_name)
     typer.echo(f"restored {_count(done)}")
 
 
@@ -66,7 +66,7 @@ def copy(
 ) -> None:
     """Copy a controller under another name, or to another storage."""
     with open_controller(url, name) as controller, reword(NEW):
-        controller.copy(new_name, None if to is None else url_of(to)).close()
+        controller.copy(new_name, to).close()
     where = "" if to is None else " in the other storage"
     typer.echo(f"copied {name!r} to {new_name!r}{where}")
 

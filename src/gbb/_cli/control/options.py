@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,13 +12,8 @@ import typer
 from gbb._cli.loading import loading
 
 if TYPE_CHECKING:
-    from sqlalchemy import URL
-
     with loading():
         from gbb.controller import Controller
-
-DATABASE = re.compile(r"(sqlite|postgres\w*)(\+\w+)?[:/]")
-"""What starts like a URL is meant as one, and not as a file whose name may hold a password."""
 
 Storage = Annotated[
     str,
@@ -42,12 +36,5 @@ def open_controller(url: str, name: str | None) -> Iterator[Controller]:
     """The controller, until the block ends."""
     from gbb.controller import Controller
 
-    with Controller.open(url_of(url), name) as controller:
+    with Controller.open(url, name) as controller:
         yield controller
-
-
-def url_of(url: str) -> str | URL:
-    """A URL, or a file as one of SQLite, whatever its name holds."""
-    from sqlalchemy import URL
-
-    return url if "://" in url or DATABASE.match(url) else URL.create("sqlite", database=url)

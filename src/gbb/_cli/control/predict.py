@@ -35,9 +35,8 @@ def predict(
     arms = _inline(allocation) if inline else files.allocation_from(allocation)
     with open_controller(url, name) as controller:
         found = controller.predict(arms, context_of(controller.problem, context))
-    from gbb.controller.answers.plain import plain_prediction
 
-    data = plain_prediction(found)
+    data = found.to_dict()
     shown = {
         key: number(value) if format == "text" else value
         for key, value in data.items()

@@ -24,11 +24,11 @@ def run(url: Storage, name: Name = None) -> None:
     What was answered is kept, however it ends.
     """
     with open_controller(url, name) as controller:
-        from gbb.controller.calls import MOST_BYTES, answer, too_long
+        from gbb.controller.pipe import MOST_BYTES, serve_line, too_long
 
         with _until_terminated() as stopping:
             for line in _lines(sys.stdin.buffer, MOST_BYTES, stopping):
-                found = too_long() if line is None else answer(controller, line)
+                found = too_long() if line is None else serve_line(controller, line)
                 try:
                     sys.stdout.write(as_json(found) + "\n")
                     sys.stdout.flush()

@@ -13,6 +13,7 @@ from gbb._cli.control.options import Format, Name, Storage, open_controller
 from gbb._cli.errors import warn
 from gbb._cli.given.outputs import check_output
 from gbb._cli.show import number
+from gbb._support.files import write_text
 
 
 def table(  # noqa: PLR0917
@@ -38,19 +39,24 @@ def table(  # noqa: PLR0917
     files.format_of(format)
     if csv is not None:
         check_output("--csv", csv, (".csv",))
+    from gbb.controller.messages import Table
+    from gbb.controller.queries.table import name_contexts, recommendation_frame
+
     with open_controller(url, name) as controller:
-        found = controller.recommend_table(listed_in(controller.problem, contexts), seconds=seconds)
+        problem = controller.problem
+        names, listed = name_contexts(problem, listed_in(problem, contexts))
+        best = controller.execute(Table.build({"contexts": listed, "seconds": seconds})).response
+        found = recommendation_frame(problem, names, best)
     if csv is not None:
-        found.write(csv)
+        write_text(csv, found.to_csv(index=False, lineterminator="\n"))
         typer.echo(f"wrote {csv}")
     else:
-        from gbb.controller.answers.plain import plain_recommendation
-
-        data = [plain_recommendation(best) for best in found.recommendations]
-        rows = [list(map(_short, row)) if format == "text" else row for row in found.rows]
+        data = [each.to_dict() for each in best]
+        each_row = found.itertuples(index=False, name=None)
+        rows = [list(map(_short, row)) if format == "text" else list(row) for row in each_row]
         title = f"recommended in {len(rows)} contexts"
-        files.show(format, title, found.columns, rows, data=data)
-    if (caveat := found.recommendations[0].caveat) is not None:
+        files.show(format, title, list(found.columns), rows, data=data)
+    if (caveat := best[0].caveat) is not None:
         warn(caveat)
 
 

@@ -46,9 +46,8 @@ def ask(  # noqa: PLR0917
             trials = controller.ask_many(asked, context=known, timeout=timeout)
         else:
             trials = [controller.trial(trial)]
-    from gbb.controller.answers.plain import plain_trial
 
-    data = [plain_trial(trial) for trial in trials]
+    data = [trial.to_dict() for trial in trials]
     rows = [(t.id, t.round, *pair) for t in trials for pair in t.allocation.items()]
     title = f"trial {trials[0].id}" if len(trials) == 1 else f"{len(trials)} trials"
     if context is not None:

@@ -11,7 +11,7 @@ import numpy as np
 from gbb._support import checks
 from gbb._support.checks import FloatArray
 from gbb.contexts.base import as_iterable
-from gbb.controller.storage.events import Content, Event
+from gbb.controller.log.events import Content, Event
 from gbb.problem import Problem
 
 FEW = 16

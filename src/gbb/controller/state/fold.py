@@ -9,15 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from gbb._support.checks import FloatArray, IntArray
-from gbb.controller.state.allowed import change_allowed, move_allowed
-from gbb.controller.state.context import problem_in, read_row_of
-from gbb.controller.state.learn import learn, relearn
-from gbb.controller.state.problem import decode_problem, refuse_unknown, widen_problem
-from gbb.controller.state.recent import Recent
-from gbb.controller.state.report import PARTIAL
-from gbb.controller.state.state import Ask, InForce, Setup, State
-from gbb.controller.state.tables import learn_tables
-from gbb.controller.storage.bytes import (
+from gbb.controller.log.codec import (
     RNG_SIZE,
     Observed,
     allocation_size,
@@ -26,8 +18,15 @@ from gbb.controller.storage.bytes import (
     unpack_played,
     unpack_rewards,
 )
-from gbb.controller.storage.errors import StorageError
-from gbb.controller.storage.events import Event
+from gbb.controller.log.events import Event, StorageError
+from gbb.controller.state.allowed import change_allowed, move_allowed
+from gbb.controller.state.context import problem_in, read_row_of
+from gbb.controller.state.learn import learn, relearn
+from gbb.controller.state.recent import RecentRounds
+from gbb.controller.state.report import PARTIAL
+from gbb.controller.state.specs import decode_problem
+from gbb.controller.state.state import Ask, InForce, Setup, State
+from gbb.controller.state.tables import learn_tables
 from gbb.learning.record import from_dict
 from gbb.policies import AccountingPolicy
 from gbb.problem import Problem
@@ -36,9 +35,6 @@ Step = Callable[[State, Event], State]
 
 LEARNT = ("tell", "attach")
 """The kinds of events that a round is learnt from."""
-
-ATTACH_KEYS = PARTIAL | {"key", "played", "context"}
-"""All that an attach event says besides its numbers."""
 
 
 def fold(state: State, event: Event) -> State:
@@ -135,7 +131,6 @@ def _tables(state: State, event: Event) -> State:
 
 
 def _attach(state: State, event: Event) -> State:
-    refuse_unknown("an attached round", event.content, ATTACH_KEYS)
     problem = problem_in(state.setup.problem, read_row_of(event, state.setup.problem))
     if "key" in event.content:
         state = replace(state, keys=state.keys.plus(event.content["key"], event.seq))
@@ -147,7 +142,7 @@ def _close(state: State, event: Event, paid: FloatArray | None) -> State:
     end, setup = cast(int, event.trial), state.setup
     ask, memory = state.open[end], state.memory
     left = {trial: other for trial, other in state.open.items() if trial != end}
-    if isinstance(setup.policy, AccountingPolicy) and ask.setup >= setup.since:
+    if isinstance(setup.policy, AccountingPolicy) and ask.setup >= setup.policy_since:
         memory = setup.policy.on_close(memory, end, ask.choice, paid)
     return replace(state, open=left, memory=memory)
 
@@ -164,14 +159,12 @@ def _prune(state: State) -> State:
 def _arms(state: State, event: Event) -> State:
     setup = state.setup
     allowed = change_allowed(setup.problem, setup.allowed, event.kind, event.content)
-    if not setup.knows_allowed:
-        return replace(state, setup=replace(setup, allowed=allowed))
     return replace(state, setup=setup.change(allowed=allowed))
 
 
 def _policy(state: State, event: Event) -> State:
     # Whether the problem holds the allowed arms depends on the policy.
-    setup = state.setup.change(seq=event.seq, since=event.seq, spec=event.content["policy"])
+    setup = state.setup.change(seq=event.seq, policy_since=event.seq, spec=event.content["policy"])
     return relearn(setup, state, _before_first_round(setup, event))
 
 
@@ -186,22 +179,23 @@ def _before_first_round(setup: Setup, event: Event) -> Any:
 def _graph(state: State, event: Event) -> State:
     old, problem = state.setup, decode_problem(state.setup.base, event.content["graph"])
     setup = old.change(
-        problem,
+        problem=problem,
         seq=event.seq,
-        since=event.seq,
+        policy_since=event.seq,
         graph_seq=event.seq,
         spec=event.content["policy"],
         allowed=move_allowed(old.problem.graph, old.allowed, problem.graph, problem.K),
     )
-    past = {**state.past_problems, old.graph_seq: widen_problem(old.base, old.problem)}
+    before = old.problem if old.allowed is None else old.problem.replace(allowed=None)
+    past = {**state.past_problems, old.graph_seq: before}
     graphs = (*state.graphs, event.seq)
     state = replace(state, past_problems=past, graphs=graphs, recent=_restart(state, problem))
     return _prune(relearn(setup, state, _before_first_round(setup, event)))
 
 
-def _restart(state: State, problem: Problem) -> Recent:
+def _restart(state: State, problem: Problem) -> RecentRounds:
     """Nothing is recent any more: drift is looked for in what comes."""
-    return Recent.begin(problem, state.recent.finished)
+    return RecentRounds.begin(problem, state.recent.finished)
 
 
 def _discount(state: State, event: Event) -> State:
@@ -231,10 +225,6 @@ def _retract(state: State, event: Event) -> State:
         recent=_restart(state, state.setup.problem),
     )
     return relearn(replace(state.setup, seq=event.seq), state)
-
-
-def _rename(state: State, event: Event) -> State:
-    return replace(state, name=event.content["to"])
 
 
 def _reopen(state: State, event: Event, trial: int) -> State:
@@ -285,7 +275,6 @@ STEPS: dict[str, Step] = {
     "graph": _graph,
     "discount": _discount,
     "warning": _warning,
-    "rename": _rename,
     "alert": _alert,
 }
 """What each kind of event does; ``create`` begins a log and is none of them."""

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from gbb._support.checks import FloatArray, IntArray
+from gbb.controller.log.codec import Observed
 from gbb.controller.state.state import Setup, State
-from gbb.controller.storage.bytes import Observed
 from gbb.learning import AnyRecord, observe
 from gbb.policies import Choice
 from gbb.problem import Problem

@@ -34,8 +34,8 @@ class Block(NamedTuple):
         The sum of the squares of their rewards, and how many there were.
     rounds, far
         How many rounds there were, and how many told rewards far outside the declared bounds.
-    steps
-        The sum of the squares of how far a round's :func:`surprise` was from that of the round before:
+    excess_steps
+        The sum of the squares of how far a round's :func:`excess` was from that of the round before:
         noise that the rewards of a round share shows here, and a change hardly does.
     """
 
@@ -44,7 +44,7 @@ class Block(NamedTuple):
     rewards: int = 0
     rounds: int = 0
     far: int = 0
-    steps: float = 0.0
+    excess_steps: float = 0.0
 
     def plus(self, other: Block) -> Block:
         """Both as one."""
@@ -55,11 +55,11 @@ class Block(NamedTuple):
             self.rewards + other.rewards,
             self.rounds + other.rounds,
             self.far + other.far,
-            self.steps + other.steps,
+            self.excess_steps + other.excess_steps,
         )
 
 
-class Recent(NamedTuple):
+class RecentRounds(NamedTuple):
     """The last blocks.
 
     Attributes
@@ -71,7 +71,7 @@ class Recent(NamedTuple):
     finished
         How many were ever finished, and so how often drift was looked for.
     last
-        The surprise of the last round; None before the first.
+        The excess of the last round; None before the first.
     """
 
     blocks: tuple[Block, ...]
@@ -80,24 +80,24 @@ class Recent(NamedTuple):
     last: float | None = None
 
     @classmethod
-    def begin(cls, problem: Problem, finished: int = 0) -> Recent:
+    def begin(cls, problem: Problem, finished: int = 0) -> RecentRounds:
         """No round is recent yet."""
         return cls((), _blank(problem), finished)
 
     def plus(
         self, problem: Problem, before: AnyRecord, seen: AnyRecord, rewards: FloatArray
-    ) -> Recent:
+    ) -> RecentRounds:
         """With one round more, told after everything in ``before``."""
-        kept, new = (None, 0.0) if self.current.record is None else (seen, surprise(before, seen))
+        kept, new = (None, 0.0) if self.current.record is None else (seen, excess(before, seen))
         step = 0.0 if self.last is None else (new - self.last) ** 2
         told = Block(kept, float(rewards @ rewards), rewards.size, 1, 0, step)
         current = self.current.plus(told)
         if current.rounds < BLOCK:
             return self._replace(current=current, last=new)
         blocks = (*self.blocks, current)[-BLOCKS:]
-        return Recent(blocks, _blank(problem), self.finished + 1, new)
+        return RecentRounds(blocks, _blank(problem), self.finished + 1, new)
 
-    def flag(self) -> Recent:
+    def flag(self) -> RecentRounds:
         """With the last round told far outside the declared bounds."""
         if self.current.rounds or not self.blocks:
             return self._replace(current=self.current._replace(far=self.current.far + 1))
@@ -115,13 +115,13 @@ class Recent(NamedTuple):
         return {"blocks": rows, "finished": self.finished, "last": self.last}
 
     @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> Recent:
+    def from_dict(cls, content: dict[str, Any]) -> RecentRounds:
         """What :meth:`to_dict` made."""
         *blocks, current = _decode(content["blocks"])
         return cls(tuple(blocks), current, content["finished"], content["last"])
 
 
-def surprise(before: AnyRecord, seen: AnyRecord) -> float:
+def excess(before: AnyRecord, seen: AnyRecord) -> float:
     """How much more a round paid in all than the means before it say; 0 where rewards are sums."""
     if before.tables is None or seen.tables is None:
         return 0.0

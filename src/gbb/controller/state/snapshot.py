@@ -6,24 +6,22 @@ import zlib
 from dataclasses import replace
 from typing import Any
 
+from gbb.controller.log import codec
+from gbb.controller.log.events import damaged
+from gbb.controller.log.store import Study
 from gbb.controller.state.fold import read_ask
-from gbb.controller.state.keys import Keys
-from gbb.controller.state.policy import state_types
-from gbb.controller.state.problem import decode_problem, decode_seed
-from gbb.controller.state.recent import Recent
-from gbb.controller.state.state import InForce, Setup, State
+from gbb.controller.state.recent import RecentRounds
+from gbb.controller.state.specs import decode_problem, decode_seed, state_types
+from gbb.controller.state.state import InForce, Keys, Setup, State
 from gbb.controller.state.tables import shards_of
-from gbb.controller.storage import codec
-from gbb.controller.storage.events import damaged
-from gbb.controller.storage.study import Study
 from gbb.learning.record import from_dict
 
-FORMAT = 9
+FORMAT = 10
 """Snapshots of another format are not read."""
 
 
-def write_snapshot(state: State) -> str | None:
-    """A state as text; None when the policy's state has no such form."""
+def write_snapshot(state: State) -> bytes | None:
+    """A state as bytes; None when the policy's state has no such form."""
     setup = state.setup
     try:
         memory = codec.dumps(state.memory)
@@ -35,9 +33,8 @@ def write_snapshot(state: State) -> str | None:
             "format": FORMAT,
             "seq": state.seq,
             "seal": state.seal,
-            "name": state.name,
             "setup": setup.seq,
-            "since": setup.since,
+            "policy_since": setup.policy_since,
             "graphs": list(state.graphs),
             "policy": setup.spec,
             "allowed": setup.allowed,
@@ -54,74 +51,73 @@ def write_snapshot(state: State) -> str | None:
             "alerts": [[kind, *alert] for kind, alert in state.alerts.items()],
         }
     )
-    return f"{_checksum(text)} {text}"
+    return f"{_checksum(text)} {text}".encode()
 
 
 def _checksum(text: str) -> str:
     return f"{zlib.crc32(text.encode('utf-8')):08x}"
 
 
-def open_snapshot(text: str) -> dict[str, Any] | None:
+def open_snapshot(content: bytes) -> dict[str, Any] | None:
     """What a snapshot says; None when it is damaged."""
-    checksum, _, text = text.partition(" ")
+    checksum, _, text = content.decode(errors="replace").partition(" ")
     if checksum != _checksum(text):
         return None
-    content: dict[str, Any] = codec.loads(text)
-    return content
+    kept: dict[str, Any] = codec.loads(text)
+    return kept
 
 
-def read_snapshot(text: str, study: Study) -> State | None:
+def read_snapshot(content: bytes, study: Study) -> State | None:
     """The state of a snapshot; None when it is damaged or of another version.
 
     One that is whole must fit the log: otherwise it is the log that has lost something.
     """
-    content = open_snapshot(text)
-    if content is None:
+    kept = open_snapshot(content)
+    if kept is None:
         return None
-    if study.event(content["seq"]).seal != content["seal"]:
-        raise damaged(f"event {content['seq']} is not what the snapshot of it says")
-    if content["format"] != FORMAT:
+    if study.event(kept["seq"]).seal != kept["seal"]:
+        raise damaged(f"event {kept['seq']} is not what the snapshot of it says")
+    if kept["format"] != FORMAT:
         return None
     first = study.event(1).content
-    present = content["graphs"][-1]
-    needed = sorted({present, *(row[3] for row in content["open"])})
+    present = kept["graphs"][-1]
+    needed = sorted({present, *(row[3] for row in kept["open"])})
     graphs = {seq: study.event(seq).content["graph"] for seq in needed}
     problems = {seq: decode_problem(first["problem"], graph) for seq, graph in graphs.items()}
     setup = Setup.build(
         problems.pop(present),
-        seq=content["setup"],
-        since=content["since"],
+        seq=kept["setup"],
+        policy_since=kept["policy_since"],
         graph_seq=present,
         base=first["problem"],
-        spec=content["policy"],
-        allowed=content["allowed"],
+        spec=kept["policy"],
+        allowed=kept["allowed"],
         seed=decode_seed(first["seed"]),
-        discounts=content["discounts"],
+        discounts=kept["discounts"],
     )
-    memory: Any = codec.loads(content["memory"], state_types(setup.policy))
+    memory: Any = codec.loads(kept["memory"], state_types(setup.policy))
     state = State(
-        seq=content["seq"],
-        seal=content["seal"],
+        seq=kept["seq"],
+        seal=kept["seal"],
         setup=setup,
-        rng=bytes(content["rng"]),
+        rng=bytes(kept["rng"]),
         memory=memory,
-        record=from_dict(content["record"]),
-        rounds=content["rounds"],
-        trials=content["trials"],
+        record=from_dict(kept["record"]),
+        rounds=kept["rounds"],
+        trials=kept["trials"],
         open={},
         past_problems=problems,
-        graphs=tuple(content["graphs"]),
-        out_of_bounds_rounds=content["out_of_bounds_rounds"],
-        keys=Keys((key, seq) for key, seq in content["keys"]),
-        name=content["name"],
-        recent=Recent.from_dict(content["recent"]),
-        alerts={kind: InForce(*alert) for kind, *alert in content["alerts"]},
+        graphs=tuple(kept["graphs"]),
+        out_of_bounds_rounds=kept["out_of_bounds_rounds"],
+        keys=Keys((key, seq) for key, seq in kept["keys"]),
+        recent=RecentRounds.from_dict(kept["recent"]),
+        alerts={kind: InForce(*alert) for kind, *alert in kept["alerts"]},
     )
-    trials = [row[0] for row in content["open"]]
+    trials = [row[0] for row in kept["open"]]
     events = study.events_of(*trials)
     asked = {event.trial: event for event in events if event.kind == "ask"}
     still_open = {}
-    for trial, *place in content["open"]:
+    for trial, *place in kept["open"]:
         on = state.problem_on(place[2])
         told = (event for event in events if event.trial == trial and event.seq <= state.seq)
         still_open[trial] = read_ask(asked[trial], on, place)._replace(shards=shards_of(told))

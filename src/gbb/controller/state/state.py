@@ -2,24 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gbb._support.checks import FloatArray, IntArray
+from gbb.controller.log.codec import pack_rng
+from gbb.controller.log.events import Event
 from gbb.controller.state.allowed import Allowed
 from gbb.controller.state.context import problem_in
-from gbb.controller.state.keys import Keys
-from gbb.controller.state.policy import decode_policy
-from gbb.controller.state.problem import Spec, decode_problem, decode_seed, narrow_problem
-from gbb.controller.state.recent import Recent
-from gbb.controller.storage.bytes import pack_rng
-from gbb.controller.storage.events import Event
+from gbb.controller.state.recent import RecentRounds
+from gbb.controller.state.specs import (
+    Spec,
+    decode_policy,
+    decode_problem,
+    decode_seed,
+    restrict,
+)
 from gbb.learning import AnyRecord, empty
 from gbb.policies import Choice, RecordPolicy
 from gbb.problem import Problem
+
+
+class Keys(Mapping[str, int]):
+    """The events of attached rounds by key; never changes.
+
+    All mappings that grew from one another share a dictionary, of which each sees the events up to its
+    own last one. What a turn added that was then given up lies beyond it, and is copied away from when
+    the mapping next grows.
+    """
+
+    def __init__(self, pairs: Iterable[tuple[str, int]] = ()) -> None:
+        self._shared = dict(pairs)
+        self._count = len(self._shared)
+        self._last = max(self._shared.values(), default=0)
+
+    def plus(self, key: str, seq: int) -> Keys:
+        """The same mapping with one key more, whose event comes after all others."""
+        grown = Keys.__new__(Keys)
+        own = len(self._shared) == self._count and key not in self._shared
+        grown._shared = self._shared if own else dict(self.items())
+        grown._shared[key] = seq
+        grown._count, grown._last = len(grown._shared), seq
+        return grown
+
+    def minus(self, seq: int) -> Keys:
+        """The same mapping without the key of event ``seq``, if it has one."""
+        left = [(key, place) for key, place in self.items() if place != seq]
+        return self if len(left) == len(self) else Keys(left)
+
+    def __getitem__(self, key: str) -> int:
+        seq = self._shared[key]
+        if seq > self._last:
+            raise KeyError(key)
+        return seq
+
+    def __iter__(self) -> Iterator[str]:
+        return (key for key, seq in self._shared.items() if seq <= self._last)
+
+    def __len__(self) -> int:
+        return self._count
 
 
 class Ask(NamedTuple):
@@ -83,7 +127,7 @@ class Setup:
     seq
         The event that the policy's memory starts with: it set the policy or the graph, or had
         everything learnt anew.
-    since
+    policy_since
         The event that last set the policy or the graph, whatever was learnt anew since then.
     graph_seq
         The event that holds the graph.
@@ -99,12 +143,10 @@ class Setup:
         How many times everything told was discounted.
     problem, policy
         What is played, and by which policy.
-    knows_allowed
-        Whether both know the allowed arms, so that the policy chooses among them.
     """
 
     seq: int
-    since: int
+    policy_since: int
     graph_seq: int
     base: Spec
     spec: Spec
@@ -113,21 +155,20 @@ class Setup:
     discounts: int
     problem: Problem
     policy: RecordPolicy[Any]
-    knows_allowed: bool
 
     @classmethod
-    def build(cls, on: Problem, **fields: Any) -> Setup:
-        """The setup where ``on`` is played, with all fields but those that follow from them."""
-        spec = fields["spec"]
-        problem, knows = narrow_problem(fields["base"], on, spec["kind"], fields["allowed"])
-        policy = decode_policy(spec, problem, fields["discounts"])
-        return cls(**fields, problem=problem, policy=policy, knows_allowed=knows)
+    def build(cls, problem: Problem, **fields: Any) -> Setup:
+        """Return the setup with all fields but the policy, on ``problem`` with the allowed arms."""
+        problem = restrict(problem, fields["spec"]["kind"], fields["allowed"])
+        policy = decode_policy(fields["spec"], problem, fields["discounts"])
+        return cls(**fields, problem=problem, policy=policy)
 
-    def change(self, on: Problem | None = None, **changes: Any) -> Setup:
-        """The setup with ``changes``, its problem and policy built anew; ``on`` has another graph."""
-        names = ("seq", "since", "graph_seq", "base", "spec", "allowed", "seed", "discounts")
-        fields = {name: getattr(self, name) for name in names} | changes
-        return Setup.build(self.problem if on is None else on, **fields)
+    def change(self, **changes: Any) -> Setup:
+        """Return the setup with ``changes``, its problem and policy built anew."""
+        own = {
+            each.name: getattr(self, each.name) for each in fields(self) if each.name != "policy"
+        }
+        return Setup.build(**(own | changes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,8 +201,6 @@ class State:
         How many rounds told rewards far outside the declared bounds.
     keys
         The events of the rounds that were attached under a key, by key.
-    name
-        The controller's name; None in a log of an earlier version, which does not say it.
     recent
         The last rounds told.
     alerts
@@ -179,10 +218,9 @@ class State:
     open: Mapping[int, Ask]
     past_problems: Mapping[int, Problem]
     graphs: tuple[int, ...]
-    recent: Recent
+    recent: RecentRounds
     out_of_bounds_rounds: int = 0
     keys: Keys = field(default_factory=Keys)
-    name: str | None = None
     alerts: Mapping[str, InForce] = field(default_factory=dict)
 
     def problem_on(self, graph: int) -> Problem:
@@ -202,7 +240,7 @@ def begin(event: Event) -> State:
     setup = Setup.build(
         decode_problem(content["problem"], content["graph"]),
         seq=event.seq,
-        since=event.seq,
+        policy_since=event.seq,
         graph_seq=event.seq,
         base=content["problem"],
         spec=content["policy"],
@@ -222,6 +260,5 @@ def begin(event: Event) -> State:
         open={},
         past_problems={},
         graphs=(event.seq,),
-        name=content.get("name"),
-        recent=Recent.begin(setup.problem),
+        recent=RecentRounds.begin(setup.problem),
     )

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gbb._support.checks import FloatArray, IntArray
+from gbb.controller.log.events import Event
 from gbb.controller.state.learn import count_rounds, take_in
 from gbb.controller.state.state import Ask, State
-from gbb.controller.storage.events import Event
 from gbb.learning.record import ROUNDING, Counts, Record, played
 from gbb.policies import Choice
 from gbb.problem import Problem

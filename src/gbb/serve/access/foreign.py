@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gbb._support import checks
-from gbb.controller.calls.fields import show
+from gbb.controller.types import show
 
 PLACE = re.compile(r"[\w.]+:[\w.]+")
 CURE = "Name what the server has: its own, or another package's by its entry point."

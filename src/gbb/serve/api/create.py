@@ -9,11 +9,12 @@ import numpy as np
 from gbb import contexts as kinds
 from gbb._support import checks
 from gbb._support.checks import InputError
-from gbb.controller import Controller
-from gbb.controller.calls import fields as f
-from gbb.controller.calls.graph import read_graph
-from gbb.controller.calls.table import GRAPH, cut_setting, read_settings
+from gbb.controller.controller import create_once
+from gbb.controller.graph_spec import GraphSpec, cut_setting
+from gbb.controller.messages import SetPolicyByName
+from gbb.controller.types import JSON, list_of, show
 from gbb.problem import Problem
+from gbb.serve import fields as f
 from gbb.serve.api import schemas as s
 from gbb.serve.api.operations import Given, Operation
 from gbb.serve.errors import Refused
@@ -32,7 +33,7 @@ def _allowed(name: str, value: Any) -> Any:
     if not isinstance(value, list) or not all(
         isinstance(row, list) and all(isinstance(each, bool) for each in row) for row in value
     ):
-        raise checks.input_error(name, "be true or false for each agent and arm", f.show(value))
+        raise checks.input_error(name, "be true or false for each agent and arm", show(value))
     return value
 
 
@@ -44,8 +45,9 @@ ARMS = f.Field(
 ALLOWED = f.Field(
     _allowed,
     "true or false for each agent and arm",
-    f.list_of(f.list_of({"type": "boolean"})),
+    list_of(list_of({"type": "boolean"})),
 )
+GRAPH = f.fields_of(GraphSpec)
 PROBLEM = {
     **GRAPH,
     "arms": ARMS.must,
@@ -76,7 +78,8 @@ CREATE = {
 def read_problem(given: dict[str, Any]) -> Problem:
     """The problem that plain values describe."""
     known = f.read_fields("problem", PROBLEM, given)
-    graph, links = read_graph(**{name: known.pop(name) for name in GRAPH if name in known})
+    rows = {name: known.pop(name) for name in GRAPH if name in known}
+    graph, links = GraphSpec.read("problem", rows, JSON).build()
     arms = known.pop("arms")
     if isinstance(arms, dict):
         known.setdefault("arm_names", list(arms))
@@ -108,7 +111,7 @@ def _contexts(given: dict[str, Any]) -> kinds.Contexts:
         raise
     except (TypeError, LookupError, ValueError):
         cure = 'Write {"kind": "regimes", "regimes": ["day", "night"]}.'
-        raise checks.input_error("contexts", "be a kind of contexts", f.show(given), cure) from None
+        raise checks.input_error("contexts", "be a kind of contexts", show(given), cure) from None
 
 
 def _check_size(K: int, d: int, types: int = 1) -> None:
@@ -129,24 +132,24 @@ def create(given: Given) -> dict[str, Any]:
     name = values["name"]
     if not name.isprintable() or len(name) > 200 or name in (".", ".."):
         rule = "be a text on one line of at most 200 characters that a path can hold"
-        raise checks.input_error("name", rule, f.show(name))
+        raise checks.input_error("name", rule, show(name))
     problem = read_problem(values["problem"])
     policy = values.get("policy", "ImprovedOFUL")
-    settings = read_settings(values.get("settings"))
-    settings |= cut_setting(values.get("cut", ""), problem.graph)
-    done = Controller.create_as(
+    named = {"policy": policy, "settings": values.get("settings"), "cut": values.get("cut")}
+    known = SetPolicyByName.build(named, JSON)
+    settings = {**known.settings, **cut_setting(known.cut, problem.graph)}
+    status, _ = create_once(
         given.service.studies.url,
         problem,
         policy,
         checks.integer("seed", values.get("seed", 0), low=0),
+        settings,
         name=values["name"],
         by=given.caller.name,
         key=given.key,
         body=given.said,
-        **settings,
     )
-    assert done.answer is not None
-    return done.answer
+    return status
 
 
 OPERATIONS = [

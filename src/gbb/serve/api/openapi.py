@@ -7,10 +7,10 @@ from typing import Any
 from fastapi import FastAPI
 
 import gbb
-from gbb.controller.calls.fields import Field
 from gbb.serve.api import schemas as s
 from gbb.serve.api.operations import Operation, Schema
 from gbb.serve.errors import PROBLEM
+from gbb.serve.fields import Field
 
 KEY = {
     "name": "Idempotency-Key",

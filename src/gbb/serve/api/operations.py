@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gbb.controller import Controller
-from gbb.controller.calls.fields import Field
 from gbb.serve.access.guard import Caller
 from gbb.serve.errors import not_found
+from gbb.serve.fields import Field
 
 if TYPE_CHECKING:
     from gbb.serve.service import Service

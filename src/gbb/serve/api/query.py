@@ -10,9 +10,10 @@ from typing import Any
 from gbb._support import checks
 from gbb._support.checks import InputError
 from gbb._support.json_text import parse_json
-from gbb.controller.calls import fields as f
-from gbb.controller.calls.fields import Field
+from gbb.controller.types import show
+from gbb.serve import fields as f
 from gbb.serve.errors import unreadable
+from gbb.serve.fields import Field
 
 WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
 HALF = re.compile(rb"\\u[dD][89a-fA-F]")
@@ -32,7 +33,7 @@ def parse_body(body: bytes) -> dict[str, Any]:
     if HALF.search(body) is not None and not _is_text(data):
         raise unreadable("Cannot read the body: it has half a character, which is no text.")
     if not isinstance(data, dict):
-        raise unreadable(f"The body must be a JSON object, but it is {f.show(data)}.")
+        raise unreadable(f"The body must be a JSON object, but it is {show(data)}.")
     return data
 
 
@@ -49,7 +50,7 @@ def parse_query(fields: Mapping[str, Field], items: list[tuple[str, str]]) -> di
     found: dict[str, Any] = {}
     for name, text in items:
         field = fields.get(name)
-        if field in (f.TEXTS, f.LABELS):
+        if field is not None and field.what in (f.TEXTS.what, f.LABELS.what):
             found.setdefault(name, []).append(text)
         elif name in found:
             raise InputError(f"{name!r} comes twice in the query.")
@@ -67,7 +68,7 @@ def _read(field: Field, text: str) -> Any:
         return number
     if kind == "boolean" and text in ("true", "false"):
         return text == "true"
-    if field is f.CONTEXT:
+    if field.what == f.CONTEXT.what:
         return _context(text)
     return text
 

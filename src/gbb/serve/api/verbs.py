@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from gbb._support import checks
-from gbb.controller import Controller
-from gbb.controller.calls.table import CALLS, Answer, Call
+from gbb.controller.messages import REQUESTS, Request
 from gbb.serve.api.operations import HERE, Given, Operation
 from gbb.serve.api.schemas import VERBS
+from gbb.serve.fields import fields_of
 
 OWN = {"history"}
 """Verbs that the service answers in pages of its own."""
 
 POSTED = {"table", "predict"}
 """Verbs that only read and are too long for a query."""
-
-ADMINISTER = {"set-policy", "replace-graph"}
-"""Verbs that change what is played and by whom."""
 
 ABOUT = {
     "ask": "Choose the next allocation, or `count` of them; each trial stays open until it is closed.",
@@ -53,48 +51,41 @@ MOST = {"count": 1000, "worst": 1000, "seconds": 60.0}
 
 def verb_operations() -> Iterator[Operation]:
     """An operation for each verb."""
-    for verb, call in CALLS.items():
+    for verb, request in REQUESTS.items():
         if verb in OWN:
             continue
-        reads = not call.writes
+        reads = request.scope == "read"
         yield Operation(
             id=verb,
             method="GET" if reads and verb not in POSTED else "POST",
             path=f"{HERE}/{verb}",
             about=ABOUT[verb],
-            scope="read" if reads else "administer" if verb in ADMINISTER else "operate",
-            run=_run(call),
-            fields=call.fields,
+            scope=request.scope,
+            run=_run(request),
+            fields=fields_of(request.json_fields()),
             answer=VERBS[verb],
-            writes=call.writes,
+            writes=not reads,
             tagged="log" if reads and verb not in POSTED else "",
         )
 
 
-def _run(call: Call) -> Callable[[Given], Answer]:
-    def run(given: Given) -> Answer:
+def _run(model: type[Request[Any]]) -> Callable[[Given], dict[str, Any]]:
+    def run(given: Given) -> dict[str, Any]:
+        request = model.from_json(given.values)
         for name, most in MOST.items():
             if name in given.values and given.values[name] > most:
                 raise checks.input_error(name, f"be at most {most:g}", given.values[name])
         if len(given.values.get("contexts", ())) > MOST["count"]:
             rule = f"have at most {MOST['count']:g} of them"
             raise checks.input_error("contexts", rule, len(given.values["contexts"]))
-        if call.writes:
-            return write_once(given, lambda controller: call.run(controller, **given.values))
-        found = call.run(given.controller, **given.values)
-        return {name: value for name, value in found.items() if name not in HIDDEN}
+        if model.scope == "read":
+            found = given.controller.execute(request).to_json()
+            return {name: value for name, value in found.items() if name not in HIDDEN}
+        done = given.controller.execute(request, by=given.caller.name, key=given.key)
+        answer = done.to_json()
+        if not done.repeated:
+            given.service.hub.wake(given.path["name"])
+            given.service.metrics.count(given.operation, given.path["name"], answer)
+        return answer
 
     return run
-
-
-def write_once(given: Given, act: Callable[[Controller], Answer]) -> Answer:
-    """Do it once: a request that comes again under its key gets the first answer."""
-    controller = given.controller
-    with controller.as_one(by=given.caller.name, key=given.key, body=given.said) as once:
-        if once.answer is None:
-            once.answer = act(controller)
-    assert once.answer is not None
-    if not once.repeated:
-        given.service.hub.wake(given.path["name"])
-        given.service.metrics.count(given.operation, given.path["name"], once.answer)
-    return once.answer

@@ -11,10 +11,11 @@ from typing import Any
 
 from gbb._support.json_text import as_json
 from gbb.controller import Controller
-from gbb.controller.answers.history import asked_at
+from gbb.controller.log.events import Event
+from gbb.controller.log.log import Transaction
+from gbb.controller.queries.history import asked_at
 from gbb.controller.state.fold import read_told
-from gbb.controller.state.log import Turn
-from gbb.controller.storage.events import Event
+from gbb.controller.state.replay import problem_at
 from gbb.serve.errors import busy
 
 LOOK = 0.1
@@ -143,26 +144,26 @@ class Hub:
 def read_news(find: Callable[[], Controller], after: int) -> tuple[int, bytes]:
     """The last event's number, and those after one as they are sent; some of them, if they are many."""
     controller = find()
-    if controller.head() <= after:
+    if controller.refresh().seq <= after:
         return after, b""
     return read_events(controller, after)
 
 
 def read_events(controller: Controller, after: int, most: int = FEW) -> tuple[int, bytes]:
     """Events after one, as they are sent, and the number of the last of them."""
-    with controller._log.look() as view:
+    with controller._log.read() as view:
         events = view.study.page(most, after=after)
         asked = asked_at(view, events)
         text = b"".join(_format(view, event, asked) for event in events)
     return (events[-1].seq if events else after), text
 
 
-def _format(view: Turn, event: Event, asked: dict[int | None, int]) -> bytes:
+def _format(view: Transaction, event: Event, asked: dict[int | None, int]) -> bytes:
     said = describe(view, event, asked)
     return f"id: {event.seq}\nevent: {event.kind}\ndata: {as_json(said)}\n\n".encode()
 
 
-def describe(view: Turn, event: Event, asked: dict[int | None, int]) -> dict[str, Any]:
+def describe(view: Transaction, event: Event, asked: dict[int | None, int]) -> dict[str, Any]:
     """An event in short: never what all agents play."""
     about: dict[str, Any] = {
         "seq": event.seq,
@@ -172,6 +173,6 @@ def describe(view: Turn, event: Event, asked: dict[int | None, int]) -> dict[str
         "by": event.by,
     }
     if event.kind in ("tell", "attach"):
-        seen = read_told(event, view.problem_at(asked.get(event.trial, event.seq)))
+        seen = read_told(event, problem_at(view, asked.get(event.trial, event.seq)))
         about["reward"] = float(seen.values.sum())
     return {**about, "rounds": view.state.rounds, "open": len(view.state.open)}

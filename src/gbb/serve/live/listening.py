@@ -8,7 +8,7 @@ from typing import Any
 from starlette.responses import Response
 
 from gbb._support import checks
-from gbb.controller.calls import fields as f
+from gbb.serve import fields as f
 from gbb.serve.api.operations import HERE, Given, Operation
 from gbb.serve.live.events import read_events
 from gbb.serve.live.stream import EventStream
@@ -26,7 +26,7 @@ async def listen(given: Given, values: dict[str, Any], last: str | None) -> Resp
         checks.integer("after", after, low=0, high=1 << 60)
 
     def look() -> int:  # in a thread: the controller may have to be opened
-        return given.controller.head()
+        return given.controller.refresh().seq
 
     head = await service.in_thread(look)
     place = head if after is None else after

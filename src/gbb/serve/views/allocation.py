@@ -9,8 +9,8 @@ import numpy as np
 from gbb._support import checks
 from gbb._support.checks import FloatArray, IntArray
 from gbb._support.threads import one_thread
-from gbb.controller.calls import fields as f
-from gbb.controller.calls.fields import list_of
+from gbb.controller.types import list_of
+from gbb.serve import fields as f
 from gbb.serve.api import schemas as s
 from gbb.serve.api.operations import HERE, Given, Operation, position
 from gbb.serve.api.schemas import shape

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from gbb._support.checks import IntArray
-from gbb.controller.calls import fields as f
-from gbb.controller.calls.fields import list_of
 from gbb.controller.state.report import Label
+from gbb.controller.types import list_of
 from gbb.problem import Problem
+from gbb.serve import fields as f
 from gbb.serve.api import schemas as s
 from gbb.serve.api.operations import HERE, Given, Operation
 from gbb.serve.api.schemas import shape

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from gbb.controller import Controller
-from gbb.controller.answers.status import read_status
-from gbb.controller.calls.fields import list_of
-from gbb.controller.storage.errors import StorageError
+from gbb.controller.log.events import StorageError
+from gbb.controller.queries.status import read_status
+from gbb.controller.types import list_of
 from gbb.serve.api import schemas as s
 from gbb.serve.api.operations import HERE, Given, Operation
 from gbb.serve.api.schemas import shape
@@ -67,8 +67,8 @@ def glance(name: str, controller: Controller) -> dict[str, Any]:
         "agents": moment.problem.n,
         "open": len(moment.state.open),
         "last_reward": paid[-1].reward if paid else None,
-        "last_told": paid[-1].told if paid else 0,
-        "last_of": paid[-1].of if paid else 0,
+        "last_told": paid[-1].observed if paid else 0,
+        "last_of": paid[-1].possible if paid else 0,
         "last_time": last[-1].time.astimezone(UTC).isoformat() if last else None,
         "alerts": alerts,
         "caveat": caveat,

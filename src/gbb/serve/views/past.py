@@ -9,9 +9,9 @@ from typing import Any
 from gbb._support import checks
 from gbb._support.json_text import as_json
 from gbb.controller import Entry
-from gbb.controller.answers.plain import plain_entry
-from gbb.controller.calls import fields as f
-from gbb.controller.calls.fields import list_of
+from gbb.controller.messages import RoundReward
+from gbb.controller.types import list_of
+from gbb.serve import fields as f
 from gbb.serve.api import schemas as s
 from gbb.serve.api.operations import HERE, File, Given, Operation
 from gbb.serve.api.schemas import shape
@@ -44,7 +44,7 @@ def history(given: Given) -> dict[str, Any]:
         looked += len(page)
         for entry in page if forward else reversed(page):
             place = entry.seq
-            said = {**plain_entry(entry), "by": entry.by}
+            said = {**entry.to_dict(), "by": entry.by}
             if not wanted or _holds(entry, said, wanted):
                 found.append(said)
             if len(found) == most:
@@ -76,16 +76,22 @@ def rewards(given: Given) -> dict[str, Any]:
     """What the last rounds paid, the oldest first."""
     last = checks.integer("last", given.values.get("last", 500), low=1, high=10_000)
     found = given.controller.rewards(last=last)
-    return {"rounds": [{**paid._asdict(), "time": paid.time.isoformat()} for paid in found]}
+    return {"rounds": [_plain(paid) for paid in found]}
+
+
+def _plain(paid: RoundReward) -> dict[str, Any]:
+    """A round as the page knows it."""
+    row = paid._asdict() | {"time": paid.time.isoformat()}
+    return row | {"told": row.pop("observed"), "of": row.pop("possible")}
 
 
 def export_csv(given: Given) -> File:
     """Every reward that counts, as an import reads it back."""
-    columns, rows = given.controller.export_rounds()
+    frame = given.controller.export_rounds()
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
+    writer.writerow(frame.columns)
+    writer.writerows(frame.itertuples(index=False, name=None))
     return File(text.getvalue().encode(), "text/csv; charset=utf-8", "rewards.csv")
 
 
@@ -94,9 +100,8 @@ def export_parquet(given: Given) -> File:
     import pyarrow as pa  # noqa: PLC0415
     from pyarrow import parquet  # noqa: PLC0415
 
-    columns, rows = given.controller.export_rounds()
-    each = list(zip(*rows, strict=True)) if rows else [() for _ in columns]
-    table = pa.table({name: _column(cells) for name, cells in zip(columns, each, strict=True)})
+    frame = given.controller.export_rounds()
+    table = pa.table({name: _column(tuple(frame[name])) for name in frame.columns})
     out = io.BytesIO()
     parquet.write_table(table, out)
     return File(out.getvalue(), "application/vnd.apache.parquet", "rewards.parquet")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gbb.controller.calls.fields import list_of
+from gbb.controller.types import list_of
 from gbb.problem import Problem
 from gbb.serve.api import schemas as s
 from gbb.serve.api.operations import HERE, Given, Operation

@@ -28,7 +28,6 @@ const KINDS = [
   "graph",
   "discount",
   "tables",
-  "rename",
   "create",
 ];
 

@@ -1,0 +1,1 @@
+"""What is read of a controller: estimates, history, status, replays."""

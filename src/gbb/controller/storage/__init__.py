@@ -1,1 +1,0 @@
-"""The log on disk: bytes, events, tables, databases."""

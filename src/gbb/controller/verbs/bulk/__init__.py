@@ -1,1 +1,0 @@
-"""Many rounds at once: tables of any size, read column by column."""
