@@ -7,7 +7,6 @@ import pytest
 
 import gbb
 from gbb.learning import Record, confidence, radius
-from gbb.simulation.simulate import trace_runs
 
 FARM = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)]
 YAW = [[1.0, 0.0], [0.8, 0.6], [0.8, -0.6]]
@@ -36,10 +35,10 @@ def test_intervals_are_narrower_than_before_and_hold(rounds):
     truth = sums @ env.M_star.T.ravel()
     policy = gbb.policies.ImprovedOFUL(problem, cut=gbb.cuts.greedy(problem.graph))
     children = np.random.SeedSequence(0).spawn(600)
-    (traces,) = trace_runs(env, [policy], np.array([rounds]), children, workers=1)
     missed, shares = 0, []
-    for trace in traces:
-        ridge = gbb.Ridge(problem, trace.record)
+    for child in children:
+        *_, last = gbb.simulation.play(env, policy, rounds, child)
+        ridge = gbb.Ridge(problem, last.state.record)
         width, inverse_norm = ridge.norms(sums)
         off = confidence.errors(ridge, delta).along(width, inverse_norm)
         before = radius.confidence_radius(ridge, delta) * width

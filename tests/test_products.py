@@ -164,5 +164,3 @@ def test_what_is_not_the_papers_problem_is_refused():
         derandomise(
             env, gbb.cuts.greedy(gbb.Graph.star(5)), best_product(env, gbb.cuts.greedy(graph))
         )
-    with pytest.raises(gbb.InputError, match=r"`product` to be a gbb\.theory\.Product"):
-        derandomise(env, gbb.cuts.greedy(graph), (1, 2))

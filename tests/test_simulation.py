@@ -170,8 +170,6 @@ def test_the_reference_loop_is_select_draw_update():
         assert tuple(trace.couple[t]) == choice.couple
         assert np.array_equal(trace.allocation[t], choice.allocation)
     assert trace.cumulative == pytest.approx(np.cumsum(trace.reward), rel=1e-12)
-    assert np.array_equal(trace.record.N, state.record.N)
-    assert np.array_equal(trace.record.Y, state.record.Y)
 
 
 class Tide:

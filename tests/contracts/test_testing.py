@@ -52,7 +52,7 @@ class Meddler(UniformRandom):
     """Changes what it is handed."""
 
     def update(self, state, choice, rewards):
-        choice.allocation[0] = 1 - choice.allocation[0]
+        choice.allocation[0] = (choice.allocation[0] + 1) % self.problem.K
         return super().update(state, choice, rewards)
 
 

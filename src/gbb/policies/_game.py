@@ -185,12 +185,13 @@ def make_information(policy: CompiledIndex, regressors: int) -> Information | No
 def choose(policy: CompiledIndex, posterior: Posterior, rng: np.random.Generator) -> Choice:
     """Return the choice that the engine's loop makes, for one posterior."""
     shared = policy.for_coordinates(symmetric=posterior.ridge.symmetric)
+    _ = shared.layout, shared.games  # made once, for all copies
     now, rounds = shared.with_posterior(posterior), np.array([float(posterior.rounds)])
     # Threads share policies, so a game is taken out of the pool while it is played.
     try:
         game = shared.games.pop()
     except IndexError:
-        game = _make_idle_game(shared)
+        game = _make_idle_game(now)
     ridge, adaptive, offset, radii = posterior.ridge, False, 0.0, np.zeros(1)
     if game.independent is not None:
         tables = ridge.record.tables

@@ -77,8 +77,9 @@ class JointKernel:
         for j, (env, policy) in enumerate(jobs):
             cut, R, constants = policy.cut, np.asarray(env.reward_tables[0]), policy.constants
             noise = 0.0 if env.noise == "none" else env.sigma
-            names = ("sigma", "spread", "offset", "shrinking", "v", "explore", "starts")
-            numbers = [cut.m12, cut.m1, cut.m2, noise, *(constants[name] for name in names)]
+            radius = [constants[name] for name in ("sigma", "spread", "offset")]
+            own = [policy.shrinking, policy.v, policy.epsilon, policy.starts]
+            numbers = [cut.m12, cut.m1, cut.m2, noise, *radius, *own]
             both_ways = (R + R.T)[np.triu_indices(self.K)]
             rows.append(np.hstack([numbers, schedules[j], forms[j], places[j], both_ways]))
         pairs = (self.K * (self.K + 1) // 2,)
