@@ -14,6 +14,7 @@ from gbb.learning import Record, Ridge, empty, observe
 from gbb.learning.radius import confidence_radius, paper
 from gbb.learning.record import regressors
 from gbb.policies import LocalSearch, find, names
+from gbb.policies._search import tuple_values
 from indices import objective_of
 from strategies import arm_sets, graphs
 

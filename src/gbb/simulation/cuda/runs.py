@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gbb._support import checks
 from gbb._support.checks import IntArray
+from gbb._support.progress import Advance, ignore
 from gbb.environment import Environment, System
 from gbb.policies import AnyPolicy, ExploreThenCommit, UniformRandom
 from gbb.policies._compiled import CompiledPolicy, compile_policy
@@ -60,7 +61,7 @@ def trace_jobs(
     keep_allocations: bool = False,
     edge_noise: bool = False,
     workers: int | None = None,
-    on_rounds: Callable[[int], None] | None = None,
+    on_rounds: Advance = ignore,
 ) -> list[list[Trace]]:
     """Play the runs of every job up to the last of the ``recorded`` rounds.
 
@@ -84,8 +85,7 @@ def trace_jobs(
             numbers, _play_jobs(kernel, group, recorded, keep_allocations), strict=True
         ):
             traces[j] = runs
-            if on_rounds is not None:
-                on_rounds(len(runs) * int(recorded[-1]))
+            on_rounds(len(runs) * int(recorded[-1]))
     return traces
 
 
