@@ -12,7 +12,8 @@ server.connect(place)
 told = {"arguments": arguments, "folder": os.getcwd(), "environment": dict(os.environ)}  # noqa: PTH109
 text = json.dumps(told).encode() + b"\n"
 sent = socket.send_fds(server, [text], [0, 1, 2])
-server.sendall(text[sent:])
+if text[sent:]:  # to send nothing fails if the command has ended already
+    server.sendall(text[sent:])
 for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     if signal.getsignal(each) is not signal.SIG_IGN:
         signal.signal(each, lambda number, _: server.sendall(bytes([number])))
